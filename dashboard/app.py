@@ -18,7 +18,7 @@ from dashboard.hosting import log, sign_in  # noqa: E402
 from dashboard.session import page_address, rooms  # noqa: E402
 from dashboard.widgets import home_page, opening, theme_watch  # noqa: E402
 
-SIDEBAR = 252  # Pixels that the list of pages takes; on a phone it is closed until it is asked for.
+SIDEBAR = 252  # Pixels of the list of pages; on a phone it is closed at first.
 VIEW_FILES = Path(__file__).parent / "views"
 VIEWS_BUT_HOME = frozenset(VIEWS) - {""}
 ASSETS = Path(__file__).parent / "assets"
@@ -37,15 +37,15 @@ def page(path: str, title: str, icon: str, *, listed: bool) -> st.Page:
 
 
 def pages() -> dict[str, list[st.Page]]:
-    """Every page by section: one of each room is listed, under the room's name."""
-    open_now = rooms.path_of(st.context.url)
+    """Every page by section; one page of each room is listed, under the room's name."""
+    current_page = rooms.path_of(st.context.url)
     entries = {
         section: [
-            page(path, room.title, room.icon, listed=path == room.shown(open_now))
-            for room in inside
+            page(path, room.title, room.icon, listed=path == room.shown(current_page))
+            for room in section_rooms
             for path in room.pages
         ]
-        for section, inside in rooms.ROOMS.items()
+        for section, section_rooms in rooms.ROOMS.items()
     }
     entries[""].append(page(rooms.FOOTER, VIEWS[rooms.FOOTER].title, "monitor_heart", listed=False))
     return entries
@@ -54,7 +54,7 @@ def pages() -> dict[str, list[st.Page]]:
 st.set_page_config(
     page_title="Addend", page_icon=str(ASSETS / "icon.png"), layout="wide", initial_sidebar_state=SIDEBAR
 )
-chosen = st.navigation(pages())
+selected_page = st.navigation(pages())
 st.html(f"<style>:root {{ {css_variables(dark=page_address.is_dark())} }}</style>")
 st.html(ASSETS / "app.css")
 theme_watch.theme_watch(dark=page_address.is_dark())
@@ -71,18 +71,18 @@ def draw_page() -> None:
             only_figure.show_only(rooms.path_of(st.context.url), st.query_params[show.ONLY])
         else:
             show.begin()
-            chosen.run()
+            selected_page.run()
             show.contents()
     except AddendError as problem:
         show.show_problem(problem)
-    except Exception as broken:
+    except Exception as error:
         if not settings.hosted():
             raise
-        show.show_failure(broken)
+        show.show_failure(error)
 
 
-def kept_front_page() -> front_page.FrontPage | None:
-    """Home as it was when its file was written, as long as nothing else can be drawn yet."""
+def stored_front_page() -> front_page.FrontPage | None:
+    """Home as stored in its file, as long as nothing else can be drawn yet."""
     if opening.is_prepared() or rooms.path_of(st.context.url) in VIEWS_BUT_HOME or st.query_params:
         return None
     return front_page.kept()
@@ -91,8 +91,8 @@ def kept_front_page() -> front_page.FrontPage | None:
 try:
     settings.check()
     if settings.hosted():
-        log.without_messages()
-    sign_in.required()
+        log.hide_exception_messages()
+    sign_in.require_sign_in()
     st.sidebar.page_link(f"views/{rooms.FOOTER}.py", label="Status", icon=":material/monitor_heart:")
 except AddendError as problem:
     from dashboard.widgets import show
@@ -100,8 +100,8 @@ except AddendError as problem:
     show.show_problem(problem)
 else:
     try:
-        if (kept := kept_front_page()) is not None:
-            home_page.draw(kept)
+        if (stored := stored_front_page()) is not None:
+            home_page.draw(stored)
             opening.progress()
         else:
             draw_page()

@@ -18,7 +18,7 @@ if str(ROOT) not in sys.path:  # Streamlit puts only this file's folder there.
 from analysis.core import settings  # noqa: E402
 from analysis.core.errors import Busy  # noqa: E402
 from dashboard.hosting import guards  # noqa: E402
-from dashboard.hosting.addresses import network  # noqa: E402
+from dashboard.hosting.addresses import client_network  # noqa: E402
 from dashboard.hosting.preview import Preview  # noqa: E402
 from dashboard.model_server.rate_limits import ConcurrencyLimit  # noqa: E402
 
@@ -39,11 +39,11 @@ POLICY = {
     "base-uri": "'self'",
     "form-action": "'self'",
 }
-"""Nothing is fetched from elsewhere: a text that got itself shown as HTML could still not tell anybody of it."""
+"""Nothing is fetched from elsewhere: a text that came to be shown as HTML still could not send anything out."""
 
 
 def headers() -> list[tuple[bytes, bytes]]:
-    """The headers that every answer carries."""
+    """The headers of every response."""
     framed_by = " ".join(settings.names("ADDEND_FRAMED_BY"))
     policy = POLICY | {"frame-ancestors": framed_by or "'none'"}
     if host := urlsplit(settings.text("ADDEND_PUBLIC_URL")).netloc:
@@ -61,18 +61,18 @@ def headers() -> list[tuple[bytes, bytes]]:
 
 
 TRY_AGAIN_LATER = 1013
-"""The code with which a WebSocket is closed that finds no room."""
-CLOSED = "/_stcore/metrics"
-"""Counts of sessions and caches, which are nobody's business."""
+"""The code with which a WebSocket is closed where there is no room."""
+HIDDEN_PATH = "/_stcore/metrics"
+"""Counts of sessions and caches, which are private."""
 
 
 class Guarded:
-    """Adds `headers` to each answer, answers nothing at `CLOSED`, and holds back what `guards` does not let pass."""
+    """Adds `headers` to each response, hides `HIDDEN_PATH`, and drops what `guards` does not let pass."""
 
     def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]]) -> None:
         self.app, self.headers = app, headers()
         self.uploads = guards.Uploads(
-            guards.kept_by_streamlit, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
+            guards.streamlit_uploads, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
         )
         self.connections = ConcurrencyLimit(
             lambda: settings.number("ADDEND_CONNECTIONS_ADDRESS") or sys.maxsize, "network address", "connections"
@@ -81,53 +81,53 @@ class Guarded:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One request."""
 
-        async def sent(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                ours = {name for name, _ in self.headers}
-                others = [pair for pair in message.get("headers", []) if pair[0].lower() not in ours]
-                message = {**message, "headers": [*others, *self.headers]}
+                header_names = {name for name, _ in self.headers}
+                other_headers = [pair for pair in message.get("headers", []) if pair[0].lower() not in header_names]
+                message = {**message, "headers": [*other_headers, *self.headers]}
             await send(message)
 
-        async def received() -> Message:
+        async def receive_accepted() -> Message:
             while True:
                 message = await receive()
                 if not (data := message.get("bytes")) or guards.is_accepted(data):
                     return message
 
-        scope = _as_it_came(scope)
+        scope = _without_forwarded_client(scope)
         if scope["type"] == "websocket":
             try:
-                with self.connections.one(_asker(scope)):
-                    await self.app(scope, received, send)
+                with self.connections.slot(_client_address(scope)):
+                    await self.app(scope, receive_accepted, send)
             except Busy:
                 await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
         elif scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif scope["path"].rstrip("/").endswith(CLOSED):
-            await PlainTextResponse("Not found", 404)(scope, receive, sent)
+        elif scope["path"].rstrip("/").endswith(HIDDEN_PATH):
+            await PlainTextResponse("Not found", 404)(scope, receive, send_with_headers)
         elif guards.UPLOAD_PATH in scope["path"] and scope["method"] == "PUT":
             session = scope["path"].partition(guards.UPLOAD_PATH)[2].partition("/")[0]
             with self.uploads.room(session) as fits:
-                full = PlainTextResponse("This server holds as many uploads as it can take. Try again later.", 413)
-                await (self.app if fits else full)(scope, receive, sent)
+                rejection = PlainTextResponse("This server holds as many uploads as it can take. Try again later.", 413)
+                await (self.app if fits else rejection)(scope, receive, send_with_headers)
         else:
-            await self.app(scope, receive, sent)
+            await self.app(scope, receive, send_with_headers)
 
 
-def _as_it_came(scope: Message) -> Message:
-    """The request with the address that it came from.
+def _without_forwarded_client(scope: Message) -> Message:
+    """The request with the address of its connection.
 
-    uvicorn believes X-Forwarded-For of whoever asks from this very machine, writes what it says in the address's place,
-    and gives it the port 0, which no connection has. Whether a proxy is to be believed says ADDEND_PROXIES.
+    uvicorn trusts X-Forwarded-For of any connection from this machine: it replaces the address by the header's and the
+    port by 0, which no connection has. Which proxies are trusted is for ADDEND_PROXIES to say.
     """
     client = scope.get("client")
     return {**scope, "client": ("127.0.0.1", 0)} if client and client[1] == 0 else scope
 
 
-def _asker(scope: Message) -> str:
+def _client_address(scope: Message) -> str:
     forwarded = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
     peer = (scope.get("client") or ("",))[0]
-    return network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
+    return client_network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
 
 
 app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded), Middleware(Preview)])

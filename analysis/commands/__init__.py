@@ -17,18 +17,9 @@ from analysis.core.errors import AddendError
 from analysis.core.optional_dependencies import FOR_MODELS, models_can_run
 from analysis.store import mirror
 
-ALIASES = {
-    "measure-images": "images",
-    "measure-means": "means",
-    "decode": "decoding",
-    "measure-order": "order",
-    "measure-positions": "positions",
-    "measure-geometry": "geometry",
-    "measure-encodings": "encodings",
-    "measure-models": "models",
-    "measure-costs": "costs",
-    "measure-baselines": "baselines",
-    "surgery": "surgery",
+ALIASES = {"decode": "decoding", "surgery": "surgery"} | {
+    f"measure-{kind}": kind
+    for kind in ("images", "means", "order", "positions", "geometry", "encodings", "models", "costs", "baselines")
 }
 """Names that kinds of measurement had as commands of their own. Stored results name them, so that they stay."""
 
@@ -57,7 +48,7 @@ COMMANDS = (
 )
 
 
-def spoken(command: str) -> str:
+def command_name(command: str) -> str:
     """A command as it is typed: `import` is a word of Python's, so its file and function end in an underscore."""
     return command.rstrip("_").replace("_", "-")
 
@@ -66,11 +57,11 @@ for command in COMMANDS:
     if command == "measure":
         app.add_typer(measure.app, name="measure")
     else:
-        app.command(spoken(command))(getattr(import_module(f"analysis.commands.{command}"), command))
+        app.command(command_name(command))(getattr(import_module(f"analysis.commands.{command}"), command))
 
 
 for alias, kind in ALIASES.items():
-    app.command(alias, hidden=True)(measure.command_of(kind))
+    app.command(alias, hidden=True)(measure.measure_function(kind))
 
 
 @app.callback()
@@ -83,15 +74,15 @@ def main() -> None:
     """Runs a command; what a reader can put right ends in a sentence and exit code 1."""
     try:
         _run()
-    except AddendError as problem:
-        Console(stderr=True, highlight=False).print(f"[red]Error:[/red] {escape(str(problem))}", soft_wrap=True)
+    except AddendError as error:
+        Console(stderr=True, highlight=False).print(f"[red]Error:[/red] {escape(str(error))}", soft_wrap=True)
         sys.exit(1)
 
 
 def _run() -> None:
     try:
         app()
-    except ModuleNotFoundError as absent:
-        if (absent.name or "").split(".")[0] in FOR_MODELS:
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] in FOR_MODELS:
             models_can_run()
         raise

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import Ray
+from analysis.commands.options import Ray, split_names
 
 DEFAULT = "bert_a,no_position,tupe_a,concat_20"
 
@@ -54,7 +54,7 @@ def ablate(
     from analysis.ablation.job import SweepSettings, sweep_jobs
     from analysis.ablation.majority import store_majority
     from analysis.ablation.plan import FINETUNING
-    from analysis.ablation.plan import jobs as planned
+    from analysis.ablation.plan import jobs as plan_jobs
     from analysis.core.errors import AddendError
     from analysis.engine import run_all
 
@@ -66,9 +66,11 @@ def ablate(
         "to_mask": to_mask,
         "initializer_range": initializer_range,
     }
-    runs = planned(preset, _list(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None})
+    runs = plan_jobs(
+        preset, split_names(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None}
+    )
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    compiled = device == "cuda" if compile is None else compile
+    use_compile = device == "cuda" if compile is None else compile
     folder = out / f"corpus-{runs[0].vocabulary}"
     console = Console()
     if not (folder / "corpus.json").is_file():
@@ -76,13 +78,15 @@ def ablate(
             raise AddendError(f"{folder} holds no prepared corpus; name a text with --corpus and one with --valid.")
         with console.status("Preparing the corpus"):
             corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary, tokenizer=tokenizer)
-    prepared = corpora.load(folder)
-    place = SweepSettings(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=compiled)
-    todo = sweep_jobs(runs, FINETUNING[preset] if glue else None, sweep=place, corpus_digest=prepared.digest)
+    stored_corpus = corpora.load(folder)
+    settings = SweepSettings(
+        corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=use_compile
+    )
+    tasks = sweep_jobs(runs, FINETUNING[preset] if glue else None, sweep=settings, corpus_digest=stored_corpus.digest)
     if glue:
-        store_majority(preset, FINETUNING[preset], place)
+        store_majority(preset, FINETUNING[preset], settings)
     workers = jobs or (torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1)
-    failed = run_all(todo, workers=workers, ray=ray, console=console)
+    failed = run_all(tasks, workers=workers, ray=ray, console=console)
     store_build.refresh()
     for job, reason in failed:
         typer.echo(f"{job.label} failed: {reason}", err=True)
@@ -90,15 +94,11 @@ def ablate(
         raise typer.Exit(1)
 
 
-def _list(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def _numbers(text: str) -> list[int]:
     from analysis.core.errors import AddendError
 
     try:
-        return [int(part) for part in _list(text)]
+        return [int(part) for part in split_names(text)]
     except ValueError:
         raise AddendError(
             f"The seeds {text!r} are not whole numbers separated by commas; write for example 0,1,2."

@@ -1,6 +1,6 @@
 """python -m analysis answer: why add and not concatenate, sentence by sentence, as the store has it now."""
 
-import json as text
+import json
 import textwrap
 from dataclasses import asdict
 from typing import Annotated
@@ -9,7 +9,7 @@ import typer
 
 
 def answer(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences.")] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Write it into the file that Home shows while the store is being built.")
     ] = False,
@@ -25,14 +25,14 @@ def answer(
         front_page.keep(cards.front_page())
         typer.echo(f"{front_page.FILE} is renewed.")
         return
-    if json:
-        typer.echo(text.dumps([asdict(step) for step in steps], indent=1))
+    if as_json:
+        typer.echo(json.dumps([asdict(step) for step in steps], indent=1))
         return
     typer.echo("Why do transformers add position to words instead of concatenating them?\n")
     for step in steps:
         if not step.place:
             typer.echo(f"{textwrap.fill(step.sentence, 100)}\n")
             continue
-        on = f" [{step.claim}]" if step.claim else ""
-        lines = textwrap.wrap(f"{step.place}. {step.sentence}{on}", 100, subsequent_indent="   ")
+        claim = f" [{step.claim}]" if step.claim else ""
+        lines = textwrap.wrap(f"{step.place}. {step.sentence}{claim}", 100, subsequent_indent="   ")
         typer.echo("\n".join(lines))

@@ -21,9 +21,9 @@ def checksums(
             f"{count} files listed in {data / checksums.NAME}; {rewritten} results files were given page checksums."
         )
         return
-    stated, entries = checksums.listed_sums(data), checksums.computed_sums(data)
-    differ = [path for path in stated if entries.get(path) != stated[path]]
-    for path in differ:
-        typer.echo(f"{path} {'is missing' if path not in entries else 'is not what was committed'}.")
-    typer.echo(f"{len(stated) - len(differ)} of {len(stated)} files are as listed.")
-    raise typer.Exit(bool(differ))
+    listed, computed = checksums.listed_sums(data), checksums.computed_sums(data)
+    mismatched = [path for path in listed if computed.get(path) != listed[path]]
+    for path in mismatched:
+        typer.echo(f"{path} {'is missing' if path not in computed else 'is not what was committed'}.")
+    typer.echo(f"{len(listed) - len(mismatched)} of {len(listed)} files are as listed.")
+    raise typer.Exit(bool(mismatched))

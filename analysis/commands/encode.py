@@ -17,9 +17,9 @@ def encode(
 
     from analysis.core import csv_export
     from analysis.encodings import ENCODINGS
-    from analysis.encodings import encode as table_of
+    from analysis.encodings import encode as encoding_table
 
-    table = table_of(name, length=length, dim=dim)
+    table = encoding_table(name, length=length, dim=dim)
     if csv:
         frame = pd.DataFrame(table, columns=[f"d{column}" for column in range(dim)])
         frame.index.name = ENCODINGS[name].rows

@@ -34,8 +34,8 @@ def export(
     result = FIGURES[name].make(values)
     try:
         output.write_bytes(export.render(result, form, link))
-        beside = output.with_name(f"{output.name}.manifest.json")
-        beside.write_text(json.dumps(export.manifest(result, link), indent=2) + "\n", encoding="utf-8")
-    except OSError as refused:
-        raise AddendError(f"{output} could not be written ({refused.strerror}); choose another file.") from None
-    typer.echo(f"{output} and {beside.name}")
+        manifest_path = output.with_name(f"{output.name}.manifest.json")
+        manifest_path.write_text(json.dumps(export.manifest(result, link), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise AddendError(f"{output} could not be written ({error.strerror}); choose another file.") from None
+    typer.echo(f"{output} and {manifest_path.name}")

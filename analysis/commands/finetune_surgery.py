@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import split_names
+
 
 def finetune_surgery(
     glue: Annotated[Path, typer.Option(help="The folder of GLUE's files.")],
@@ -25,22 +27,22 @@ def finetune_surgery(
     from analysis.measurements.surgery.finetuned import SurgeryJob
     from analysis.rules import surgery_rules
 
-    chosen = [name.strip() for name in arms.split(",") if name.strip()] or list(ARMS)
-    if unknown := [name for name in chosen if name not in ARMS]:
+    names = split_names(arms) or list(ARMS)
+    if unknown := [name for name in names if name not in ARMS]:
         raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
     try:
-        numbers = [int(number) for number in seeds.split(",") if number.strip()] or list(surgery_rules().seeds)
+        seed_list = [int(number) for number in split_names(seeds)] or list(surgery_rules().seeds)
     except ValueError:
         raise AddendError(f"The seeds {seeds!r} are not numbers separated by commas, such as 0,1,2.") from None
     if not glue.is_dir():
         raise AddendError(
             f"There is no folder {glue}; expected GLUE's files, one folder per task. Name it with --glue."
         )
-    wanted = [
-        SurgeryJob(arm=arm, seed=seed, glue=glue.resolve(), out=out.resolve()) for seed in numbers for arm in chosen
+    tasks = [
+        SurgeryJob(arm=arm, seed=seed, glue=glue.resolve(), out=out.resolve()) for seed in seed_list for arm in names
     ]
-    failed = run_all(wanted, workers=jobs or os.cpu_count() or 1, console=Console())
+    failed = run_all(tasks, workers=jobs or os.cpu_count() or 1, console=Console())
     store_build.refresh()
     if failed:
-        raise AddendError(f"{len(failed)} of {len(wanted)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
-    typer.echo(f"{len(wanted)} runs are in the store.")
+        raise AddendError(f"{len(failed)} of {len(tasks)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
+    typer.echo(f"{len(tasks)} runs are in the store.")

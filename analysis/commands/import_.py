@@ -27,13 +27,13 @@ def import_(
     from analysis.imports.base import UserMetadata
     from analysis.imports.plan import execute, gather, plan
 
-    stated = UserMetadata(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
-    result = plan(gather(paths), stated)
-    for left in result.left:
-        typer.echo(f"Left out: {left}")
+    defaults = UserMetadata(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
+    result = plan(gather(paths), defaults)
+    for skipped in result.left:
+        typer.echo(f"Left out: {skipped}")
     if result.bad:
-        listed = "\n".join(result.problems)
-        raise AddendError(f"Nothing was imported, because of these problems:\n{listed}")
+        problems = "\n".join(result.problems)
+        raise AddendError(f"Nothing was imported, because of these problems:\n{problems}")
     for run in result.runs:
         typer.echo(f"{run.kind}: {run.preset}, {run.variant}, seed {run.seed}: {len(run.rows):,} rows ({run.form})")
     if result.known:

@@ -45,55 +45,39 @@ def intervene(
         return
     if permute is not None:
         test = permutation_test(loaded, text, pair, permute, truncate=truncate)
-        texts = {
-            "error_positions_off": float(test.off.max()),
-            "error_positions_on": float(test.on.max()),
-            "largest_output": test.reach,
-            "causal": test.causal,
-            "holds": test.holds,
-            "order": test.order.tolist(),
-        }
-        _print(test, texts)
-        return
-    outcome = run(loaded, text, pair, do or ["zero_positions"], truncate=truncate)
-    texts = {
-        "interventions": outcome.interventions,
-        "cosine": outcome.cosine.tolist(),
-        "attention_kl": outcome.kl.tolist(),
-    }
-    if outcome.predictions:
-        before, after = outcome.predictions.losses
-        texts |= {"predicts": outcome.predictions.kind, "loss_before": before, "loss_after": after}
-    _print(outcome, texts)
+        errors = {"error_positions_off": float(test.off.max()), "error_positions_on": float(test.on.max())}
+        facts = {"largest_output": test.reach, "causal": test.causal, "holds": test.holds, "order": test.order.tolist()}
+        _print(test, errors | facts)
+    else:
+        _print_outcome(run(loaded, text, pair, do or ["zero_positions"], truncate=truncate))
 
 
 def _image(model: str, revision: str | None, image: str, masked: bool, do: list[str]) -> None:
     from analysis.probes.image_probe import named
     from analysis.probes.intervention_probe import ImageInterventionRequest
 
-    file = named(image)
-    outcome = ImageInterventionRequest(
-        model=model,
-        image=file[0] if file else image,
-        revision=revision,
-        masked=masked,
-        uploaded=file[1] if file else None,
-        interventions=tuple(do),
-    ).run()
-    _print(
-        outcome,
-        {
-            "interventions": outcome.interventions,
-            "cosine": outcome.cosine.tolist(),
-            "attention_kl": outcome.kl.tolist(),
-        },
+    name, uploaded = named(image) or (image, None)
+    request = ImageInterventionRequest(
+        model=model, image=name, revision=revision, masked=masked, uploaded=uploaded, interventions=tuple(do)
     )
+    _print_outcome(request.run())
 
 
-def _print(result: Any, texts: dict[str, Any]) -> None:
-    about = result.provenance
-    where = {"model": about.model, "revision": about.revision, "device": about.device, "dtype": about.dtype}
-    typer.echo(json.dumps({**where, "tokens": [token.text for token in result.token_info], **texts}))
+def _print_outcome(outcome: Any) -> None:
+    values = {
+        "interventions": outcome.interventions,
+        "cosine": outcome.cosine.tolist(),
+        "attention_kl": outcome.kl.tolist(),
+    }
+    if predictions := outcome.predictions:
+        before, after = predictions.losses
+        values |= {"predicts": predictions.kind, "loss_before": before, "loss_after": after}
+    _print(outcome, values)
+
+
+def _print(result: Any, values: dict[str, Any]) -> None:
+    source = {name: getattr(result.provenance, name) for name in ("model", "revision", "device", "dtype")}
+    typer.echo(json.dumps({**source, "tokens": [token.text for token in result.token_info], **values}))
 
 
 def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) -> None:
@@ -104,8 +88,8 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
     from analysis.store import read
 
     store_build.refresh()
-    texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
-    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in texts.to_numpy()]
+    rows = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
+    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in rows.to_numpy()]
     with Progress() as progress:
         path = intervene_corpus(
             loaded,

@@ -47,28 +47,28 @@ def keep_checkpoint(
     from analysis.store.paths import data_folder
 
     store_build.refresh()
-    entries = _facts(run.name)
-    target = data_folder() / checkpoints.FOLDER / str(entries["name"])
+    facts = _run_facts(run.name)
+    target = data_folder() / checkpoints.FOLDER / str(facts["name"])
     if target.exists() and checkpoints.folder_of_run(run.name) != target:
         raise AddendError(
             f"{target} holds the checkpoint of another run of the same preset, variant and seed, such as one at other "
             f"settings. Remove it first, if run {run.name} is to take its place."
         )
-    causal = bool(entries.pop("causal"))
+    causal = bool(facts.pop("causal"))
     loader: Any = AutoModelForCausalLM if causal else AutoModelForMaskedLM
     model = loader.from_pretrained(run / "model", dtype=torch.float16)
     model.save_pretrained(target)
     for file in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy2(run / "model" / file, target / file)
     (target / "model.safetensors").chmod(0o644)
-    sentence = "Next-token prediction" if causal else "Masked-language modelling"
-    card = CARD.format(**entries, objective=sentence, corpus=corpus, licence=licence)
+    objective = "Next-token prediction" if causal else "Masked-language modelling"
+    card = CARD.format(**facts, objective=objective, corpus=corpus, licence=licence)
     (target / "README.md").write_text(card, encoding="utf-8")
     mirror.send()
     typer.echo(f"{target} written.")
 
 
-def _facts(run_id: str) -> dict[str, Any]:
+def _run_facts(run_id: str) -> dict[str, Any]:
     """What the store knows of a pre-training. Raises NoResults for a run that it does not hold."""
     import json
 

@@ -8,6 +8,6 @@ def keep_default_probe() -> None:
     from analysis import store_build
     from analysis.probes import default_probe
 
-    kept = default_probe.renew()
+    probe_id = default_probe.renew()
     store_build.refresh()
-    typer.echo(f"Stored as probe {kept}. Then renew the checksums: python -m analysis checksums")
+    typer.echo(f"Stored as probe {probe_id}. Then renew the checksums: python -m analysis checksums")

@@ -18,3 +18,8 @@ Length = Annotated[int, typer.Option(help="Tokens of a window, special ones incl
 Pair = Annotated[str | None, typer.Option(help="The second text of a pair.")]
 Truncate = Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")]
 Ray = Annotated[str | None, typer.Option(help="Spread the work over a Ray cluster: its address, or auto.")]
+
+
+def split_names(text: str) -> list[str]:
+    """The names in a text that separates them by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -24,9 +24,6 @@ def positions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """What every layer's attention owes to position; exit code 1 where a model turns other than its config says."""
-    from rich.console import Console
-    from rich.markup import escape
-
     from analysis.core.errors import ModelError
     from analysis.measurements.positions.conformance import differences, expected_turns, measured_turns
     from analysis.measurements.terms.run import encode
@@ -35,68 +32,72 @@ def positions(
     request = PositionRequest(model=model, text=text, revision=revision, truncate=truncate)
     loaded = request.load()
     result = request.run(loaded)
-    found, checked = [], ""
+    mismatches, checked_against = [], ""
     if result.kind == "rotated" and result.rotations:
         inputs, tokens, _ = encode(loaded.tokenizer, text, None, loaded.model, truncate)
-        turns = measured_turns(loaded.model, inputs)
+        rotations = measured_turns(loaded.model, inputs)
         if against is None:
             try:
-                expected = expected_turns(loaded.model.config, [one.width for one in turns], len(tokens))
-                found, checked = differences(turns, expected, "the model", "its config"), "its config"
-            except ModelError as silent:
-                checked = f"nothing: {silent}"
+                expected = expected_turns(loaded.model.config, [rotation.width for rotation in rotations], len(tokens))
+                mismatches = differences(rotations, expected, "the model", "its config")
+                checked_against = "its config"
+            except ModelError as error:
+                checked_against = f"nothing: {error}"
         else:
-            theirs = PositionRequest(model=against, text=text, truncate=truncate).load()
-            inputs, _, _ = encode(theirs.tokenizer, text, None, theirs.model, truncate)
-            found, checked = differences(turns, measured_turns(theirs.model, inputs), model, against), against
+            other = PositionRequest(model=against, text=text, truncate=truncate).load()
+            inputs, _, _ = encode(other.tokenizer, text, None, other.model, truncate)
+            mismatches = differences(rotations, measured_turns(other.model, inputs), model, against)
+            checked_against = against
     elif against is not None:
         raise ModelError(
             f"{model} does not rotate queries and keys, so there are no rotations to compare with {against}."
         )
-    shares = result.shares()
     if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "model": result.provenance.model,
-                    "revision": result.provenance.revision,
-                    "kind": result.kind,
-                    "tokens": result.tokens,
-                    "sources": result.sources,
-                    "shares": {
-                        part: [[None if x != x else float(x) for x in row] for row in shares[..., number]]
-                        for number, part in enumerate(("content", "position", "both"))
-                    },
-                    "turned": [[one.turned, one.width] for one in result.rotations],
-                    "relative_error": float(result.errors.max()),
-                    "checked_against": checked or None,
-                    "differences": [vars(one) for one in found],
-                }
-            )
-        )
+        shares = result.shares()
+        fields = {
+            "model": result.provenance.model,
+            "revision": result.provenance.revision,
+            "kind": result.kind,
+            "tokens": result.tokens,
+            "sources": result.sources,
+            "shares": {
+                part: [[None if x != x else float(x) for x in row] for row in shares[..., index]]
+                for index, part in enumerate(("content", "position", "both"))
+            },
+            "turned": [[rotation.turned, rotation.width] for rotation in result.rotations],
+            "relative_error": float(result.errors.max()),
+            "checked_against": checked_against or None,
+            "differences": [vars(mismatch) for mismatch in mismatches],
+        }
+        typer.echo(json.dumps(fields))
     else:
-        _print(Console(), result, shares, escape)
-        for one in found:
-            where = f"layer {one.layer}" + (f", wavelengths {one.band} tokens" if one.band else "")
-            typer.echo(f"DIFFERENT at {where}: {one.what}.")
-        if checked and not found:
+        _print(result)
+        for mismatch in mismatches:
+            location = f"layer {mismatch.layer}" + (f", wavelengths {mismatch.band} tokens" if mismatch.band else "")
+            typer.echo(f"DIFFERENT at {location}: {mismatch.what}.")
+        if checked_against and not mismatches:
             typer.echo(
-                f"Compared with {checked}." if checked.startswith("nothing") else f"It rotates as {checked} says."
+                f"Compared with {checked_against}."
+                if checked_against.startswith("nothing")
+                else f"It rotates as {checked_against} says."
             )
-    if found:
+    if mismatches:
         raise typer.Exit(1)
 
 
-def _print(console, result, shares, escape) -> None:
+def _print(result) -> None:
+    from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     by_source = result.position_share()
-    there = [number for number in range(len(result.sources)) if by_source[:, number].any()]  # else content alone
-    names = [result.sources[number] for number in there]
+    used = by_source.any(axis=0).nonzero()[0]  # the other sources have content alone
+    names = [result.sources[index] for index in used]
     table = Table("layer", "turned", *names, "position in all", title=escape(result.provenance.model))
     for layer, row in enumerate(by_source):
-        turned = f"{result.rotations[layer].turned} of {result.rotations[layer].width}" if result.rotations else "none"
-        table.add_row(str(layer), turned, *(_percent(row[number]) for number in there), _percent(row.sum()))
+        rotated = f"{result.rotations[layer].turned} of {result.rotations[layer].width}" if result.rotations else "none"
+        table.add_row(str(layer), rotated, *(_percent(row[index]) for index in used), _percent(row.sum()))
+    console = Console()
     console.print(table)
     console.print(
         f"Share of the variation of the key-centred scores that depends on position, alone or with content; "

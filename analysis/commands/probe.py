@@ -15,7 +15,9 @@ def probe(
     pair: Pair = None,
     revision: Revision = None,
     layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; see --freeze for deeper ones.")] = 0,
-    every: Annotated[bool, typer.Option("--layers", help="Print every layer, by layer and head, as JSON.")] = False,
+    all_layers: Annotated[
+        bool, typer.Option("--layers", help="Print every layer, by layer and head, as JSON.")
+    ] = False,
     measure: Annotated[str, typer.Option(help="What to print of every layer: share or effect.")] = "share",
     method: Annotated[str, typer.Option(help="frozen (exact at layer 0), or mean.")] = "frozen",
     freeze: Annotated[
@@ -36,92 +38,86 @@ def probe(
     from analysis.probes import text_probe
 
     request = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
-    if every and (method != "frozen" or save):
+    if all_layers and (method != "frozen" or save):
         raise AddendError(
             "--layers follows every source by method frozen and saves nothing; leave out --method mean and --save."
         )
-    if every:
+    if all_layers:
         run = text_probe.LayersRequest(**request, measure=measure).run()
-        entries = {term: [numbers(row) for row in run.values[:, number]] for number, term in enumerate(run.terms)}
-        about = {"model": run.provenance.model, "revision": run.provenance.revision, "device": run.provenance.device}
+        values = {term: [finite_or_none(row) for row in run.values[:, index]] for index, term in enumerate(run.terms)}
+        source = {name: getattr(run.provenance, name) for name in ("model", "revision", "device")}
         errors = {"max_error": float(run.errors[:, 0].max()), "relative_error": float(run.errors[:, 1].max())}
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
-        typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, measure: entries, "hidden_states": carried}))
+        typer.echo(json.dumps({**source, "tokens": run.tokens, **errors, measure: values, "hidden_states": carried}))
         return
     try:
-        decomposition = text_probe.TermsRequest(**request, layer=layer, method=method).run()
-    except NoFamily as none:
+        result = text_probe.TermsRequest(**request, layer=layer, method=method).run()
+    except NoFamily as error:
         raise NoFamily(
-            f"{none} Its attention patterns and the effects of interventions on its positions are still available: on "
+            f"{error} Its attention patterns and the effects of interventions on its positions are still available: on "
             f"the pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
         ) from None
-    shares, effects, agreement = decomposition.shares(), decomposition.effects(), decomposition.top1_agreement()
-    probe_id = text_probe.save(decomposition) if save else None
-    about = decomposition.provenance
+    shares, effects, agreement = result.shares(), result.effects(), result.top1_agreement()
+    probe_id = text_probe.save(result) if save else None
+    provenance = result.provenance
     if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "model": about.model,
-                    "revision": about.revision,
-                    "layer": decomposition.layer,
-                    "method": decomposition.method,
-                    "freeze": decomposition.freeze or None,
-                    "device": about.device,
-                    "dtype": about.dtype,
-                    "seconds": about.seconds,
-                    "truncated_from": about.truncated_from,
-                    "probe": probe_id,
-                    "tokens": decomposition.tokens,
-                    "max_error": decomposition.max_error,
-                    "relative_error": decomposition.relative_error,
-                    "pattern_error": decomposition.pattern_error,
-                    "cancellation": numbers(decomposition.cancellation),
-                    "terms": {
-                        term: {
-                            "share": numbers(shares[term]),
-                            "effect": numbers(effects[term]),
-                            "top1_agreement": numbers(agreement[term]),
-                        }
-                        for term in decomposition.names
-                    },
+        fields = {
+            "model": provenance.model,
+            "revision": provenance.revision,
+            "layer": result.layer,
+            "method": result.method,
+            "freeze": result.freeze or None,
+            "device": provenance.device,
+            "dtype": provenance.dtype,
+            "seconds": provenance.seconds,
+            "truncated_from": provenance.truncated_from,
+            "probe": probe_id,
+            "tokens": result.tokens,
+            "max_error": result.max_error,
+            "relative_error": result.relative_error,
+            "pattern_error": result.pattern_error,
+            "cancellation": finite_or_none(result.cancellation),
+            "terms": {
+                term: {
+                    "share": finite_or_none(shares[term]),
+                    "effect": finite_or_none(effects[term]),
+                    "top1_agreement": finite_or_none(agreement[term]),
                 }
-            )
-        )
+                for term in result.names
+            },
+        }
+        typer.echo(json.dumps(fields))
         return
-    held = f", {decomposition.freeze} held in gated units" if decomposition.freeze and decomposition.layer else ""
-    title = f"{escape(about.model)}, layer {decomposition.layer} ({decomposition.method}{held}), mean over heads"
+    gating = f", {result.freeze} held in gated units" if result.freeze and result.layer else ""
+    title = f"{escape(provenance.model)}, layer {result.layer} ({result.method}{gating}), mean over heads"
     table = Table("term", "share", "effect (nats)", title=title)
-    for term in decomposition.present:
-        table.add_row(term, _number(shares[term].mean()), _number(effects[term].mean()))
+    for term in result.present:
+        table.add_row(term, _format_number(shares[term].mean()), _format_number(effects[term].mean()))
     console = Console()
     console.print(table)
-    if about.truncated_from:
-        console.print(f"The text was cut from {about.truncated_from} to {len(decomposition.tokens)} tokens.")
-    if sentence := unknown_tokens_note(decomposition):
+    if provenance.truncated_from:
+        console.print(f"The text was cut from {provenance.truncated_from} to {len(result.tokens)} tokens.")
+    if sentence := unknown_tokens_note(result):
         console.print(sentence, soft_wrap=True)
-    if decomposition.reference:
-        gap = (
-            ""
-            if decomposition.frozen_gap != decomposition.frozen_gap
-            else f"; positions {decomposition.frozen_gap:.0%} away from frozen's"
-        )
-        console.print(f"Means of {decomposition.reference}{gap}.")
+    if result.reference:
+        defined = result.frozen_gap == result.frozen_gap
+        gap = f"; positions {result.frozen_gap:.0%} away from frozen's" if defined else ""
+        console.print(f"Means of {result.reference}{gap}.")
     if probe_id:
         console.print(f"Saved as probe {probe_id}.")
     console.print(
-        f"{len(decomposition.tokens)} tokens, {decomposition.heads} heads, {about.device}, {about.dtype}, "
-        f"{about.seconds:.2f} s. "
-        f"Sum of terms against the model's own scores: {decomposition.max_error:.1e} at most "
-        f"({decomposition.relative_error:.1e} of their range); patterns: {decomposition.pattern_error:.1e}."
+        f"{len(result.tokens)} tokens, {result.heads} heads, {provenance.device}, {provenance.dtype}, "
+        f"{provenance.seconds:.2f} s. "
+        f"Sum of terms against the model's own scores: {result.max_error:.1e} at most "
+        f"({result.relative_error:.1e} of their range); patterns: {result.pattern_error:.1e}."
     )
 
 
-def _number(value) -> str:
+def _format_number(value) -> str:
     """Three decimals, or the word for what is not defined: no query attends to two keys, or all heads are constant."""
     return "undefined" if value != value else f"{value:.3f}"
 
 
-def numbers(values) -> list[float | None]:
+def finite_or_none(values) -> list[float | None]:
     """One number a head; None where it is undefined, since JSON has no NaN."""
     return [None if value != value else float(value) for value in values]

@@ -16,30 +16,25 @@ def probe_image(
     masked: Annotated[bool, typer.Option(help="Hide patches, as in a masked autoencoder's training.")] = False,
 ) -> None:
     """Splits the scores between patches into the terms of word, position and bias; prints JSON, one number a head."""
-    from analysis.commands.probe import numbers
+    from analysis.commands.probe import finite_or_none
     from analysis.probes.image_probe import ImageRequest, named
 
     name, data = named(image) or (image, None)
-    decomposition = ImageRequest(
-        model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data
-    ).run()
-    shares, effects = decomposition.shares(), decomposition.effects()
-    typer.echo(
-        json.dumps(
-            {
-                "model": decomposition.provenance.model,
-                "revision": decomposition.provenance.revision,
-                "layer": decomposition.layer,
-                "grid": decomposition.grid,
-                "positions_interpolated_from": decomposition.trained if decomposition.interpolated else None,
-                "tokens": len(decomposition.tokens),
-                "max_error": decomposition.max_error,
-                "relative_error": decomposition.relative_error,
-                "cancellation": numbers(decomposition.cancellation),
-                "terms": {
-                    term: {"share": numbers(shares[term]), "effect": numbers(effects[term])}
-                    for term in decomposition.names
-                },
-            }
-        )
-    )
+    result = ImageRequest(model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data).run()
+    shares, effects = result.shares(), result.effects()
+    fields = {
+        "model": result.provenance.model,
+        "revision": result.provenance.revision,
+        "layer": result.layer,
+        "grid": result.grid,
+        "positions_interpolated_from": result.trained if result.interpolated else None,
+        "tokens": len(result.tokens),
+        "max_error": result.max_error,
+        "relative_error": result.relative_error,
+        "cancellation": finite_or_none(result.cancellation),
+        "terms": {
+            term: {"share": finite_or_none(shares[term]), "effect": finite_or_none(effects[term])}
+            for term in result.names
+        },
+    }
+    typer.echo(json.dumps(fields))

@@ -22,6 +22,6 @@ def report(
     )
     try:
         output.write_text(page, encoding="utf-8")
-    except OSError as refused:
-        raise AddendError(f"{output} could not be written ({refused.strerror}); choose another file.") from None
+    except OSError as error:
+        raise AddendError(f"{output} could not be written ({error.strerror}); choose another file.") from None
     typer.echo(f"{output}, {len(page) / 1024:,.0f} KiB")

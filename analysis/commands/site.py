@@ -8,9 +8,7 @@ import typer
 from analysis.core.errors import AddendError
 
 
-def site(
-    folder: Annotated[Path, typer.Argument(help="The folder to write; it is made if it does not exist.")],
-) -> None:
+def site(folder: Annotated[Path, typer.Argument(help="The folder to write; it is made if it does not exist.")]) -> None:
     """Writes pages and JSON that any web server shows as they are; files of the same names are replaced."""
     from analysis import links, store_build
     from analysis.core.atomic_write import atomic_write
@@ -18,15 +16,15 @@ def site(
     from analysis.narrative.site import files
 
     store_build.refresh()
-    written = files(
+    pages = files(
         draw=lambda figure, link: export.svg(figure, export.manifest(figure, link)), link=links.link, faces=fonts.faces
     )
     try:
-        for name, text in written.items():
+        for name, text in pages.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(path) as unfinished:
-                unfinished.write_text(text, encoding="utf-8")
-    except OSError as refused:
-        raise AddendError(f"{folder} could not be written ({refused.strerror}); choose another folder.") from None
-    typer.echo(f"{folder / 'index.html'}, {len(written)} files, {sum(map(len, written.values())) / 2**20:,.1f} MiB")
+            with atomic_write(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise AddendError(f"{folder} could not be written ({error.strerror}); choose another folder.") from None
+    typer.echo(f"{folder / 'index.html'}, {len(pages)} files, {sum(map(len, pages.values())) / 2**20:,.1f} MiB")

@@ -1,19 +1,19 @@
-"""Whose a connection is: its network address, or what the trusted proxies say of it."""
+"""The network address of a connection, as the trusted proxies report it."""
 
 import ipaddress
 
 UNKNOWN = "unknown"
 
 
-def network(peer: str, forwarded: str, proxies: int) -> str:
-    """The address that asks; of IPv6, its network of 64 bits. `unknown` where nothing that can be trusted says it.
+def client_network(peer: str, forwarded: str, proxies: int) -> str:
+    """The client's address; of IPv6, its network of 64 bits. `unknown` where no trusted source gives one.
 
-    peer: whom the connection is from. forwarded: all of X-Forwarded-For. proxies: how many trusted ones stand in front,
-    each of which adds to that header the address it was asked from; with none the header is the reader's own word.
+    peer: the other end of the connection. forwarded: all of X-Forwarded-For. proxies: how many trusted proxies are in
+    front, each of which adds the address of its peer to that header; without any the header cannot be trusted.
     """
     if proxies:
-        named = forwarded.split(",")
-        peer = named[-proxies].strip() if len(named) >= proxies else ""
+        addresses = forwarded.split(",")
+        peer = addresses[-proxies].strip() if len(addresses) >= proxies else ""
     try:
         result = ipaddress.ip_address(peer)
     except ValueError:

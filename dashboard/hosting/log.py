@@ -1,6 +1,6 @@
-"""What the server logs: lines of JSON on stderr, which say what happened and never what a reader wrote.
+"""The server's log: lines of JSON on stderr, without anything that a reader wrote.
 
-An exception's message may quote a text, so that only its kind is logged, and where in the code it arose.
+An exception's message may quote a text, so only its type is logged, and where in the code it arose.
 """
 
 import json
@@ -23,51 +23,51 @@ from analysis.core.provenance import ROOT, now
 def log_event(event: str, **facts: Any) -> None:
     """Logs an event, where ADDEND_LOG asks for it."""
     if settings.switch("ADDEND_LOG"):
-        known = {name: value for name, value in facts.items() if value is not None}
+        fields = {name: value for name, value in facts.items() if value is not None}
         # One write: print makes two, and another thread's line would come between a line and its end.
-        sys.stderr.write(json.dumps({"time": now(), "event": event, **known}) + "\n")
+        sys.stderr.write(json.dumps({"time": now(), "event": event, **fields}) + "\n")
         sys.stderr.flush()
 
 
 @contextmanager
 def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
-    """Logs how long a block took and how it ended; more facts may be put into what it gives."""
+    """Logs how long a block took and how it ended; the block may add to the facts that it is given."""
     started = time.monotonic()
     outcome = "left"
     try:
         yield facts
         outcome = "ok"
-    except Exception as failed:
-        outcome = type(failed).__name__
-        if not isinstance(failed, AddendError):
-            facts["at"] = code_places(failed)
+    except Exception as error:
+        outcome = type(error).__name__
+        if not isinstance(error, AddendError):
+            facts["at"] = code_locations(error)
         raise
     finally:
         log_event(event, **facts, outcome=outcome, seconds=round(time.monotonic() - started, 3))
 
 
-def code_places(failed: BaseException) -> str:
-    """The places in the code that an exception passed, the last one last, without a word of its message."""
-    steps = traceback.extract_tb(failed.__traceback__)
-    return " > ".join(f"{_short(step.filename)}:{step.lineno}" for step in steps[-6:])
+def code_locations(error: BaseException) -> str:
+    """The last six frames of an exception's traceback, without its message."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return " > ".join(f"{_relative_path(step.filename)}:{step.lineno}" for step in frames[-6:])
 
 
-def _short(path: str) -> str:
+def _relative_path(path: str) -> str:
     file = Path(path)
     return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else file.name
 
 
-def without_messages() -> None:
-    """Has every logger of the process name exceptions by kind and place alone. Does so once."""
-    make = logging.getLogRecordFactory()
-    if getattr(make, "keeps_texts_out", False):
+def hide_exception_messages() -> None:
+    """Makes every logger of the process log exceptions by type and location alone. Does so once."""
+    make_record = logging.getLogRecordFactory()
+    if getattr(make_record, "keeps_texts_out", False):
         return
 
-    def record(*arguments: Any, **more: Any) -> logging.LogRecord:
-        result = make(*arguments, **more)
+    def record(*positional: Any, **keywords: Any) -> logging.LogRecord:
+        result = make_record(*positional, **keywords)
         if result.exc_info and result.exc_info[1] is not None:
-            failed = result.exc_info[1]
-            result.msg, result.args = f"{type(failed).__name__} at {code_places(failed)}", ()
+            error = result.exc_info[1]
+            result.msg, result.args = f"{type(error).__name__} at {code_locations(error)}", ()
             result.exc_info = result.exc_text = None
         return result
 

@@ -1,4 +1,4 @@
-"""What a link looks like where it is shared: Open Graph tags in the page that the server sends, and their picture."""
+"""Previews of shared links: Open Graph tags in the page that the server sends, and their picture."""
 
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -36,7 +36,7 @@ def title(page: str, query: str) -> str:
 
 def tags(page: str, query: str, address: str) -> str:
     """The tags of a link. address: where the server's Home is reached, without a slash at its end."""
-    about = {
+    properties = {
         "og:type": "website",
         "og:site_name": "Addend",
         "og:title": title(page, query),
@@ -46,7 +46,7 @@ def tags(page: str, query: str, address: str) -> str:
         "og:image:height": str(SIZE[1]),
         "og:image:alt": "Concatenating and then multiplying is a sum; adding uses one matrix for both.",
     }
-    lines = [f'<meta property="{name}" content="{escape(value, quote=True)}">' for name, value in about.items()]
+    lines = [f'<meta property="{name}" content="{escape(value, quote=True)}">' for name, value in properties.items()]
     return "\n".join([*lines, '<meta name="twitter:card" content="summary_large_image">'])
 
 
@@ -66,13 +66,16 @@ class Preview:
         elif page not in VIEWS:
             await self.app(scope, receive, send)
         else:
-            asked = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() != b"accept-encoding"]}
-            given = tags(page, scope.get("query_string", b"").decode("latin-1"), _address(scope, stem))
-            await self.app(asked, receive, _Inserted(send, given.encode()))
+            plain_scope = {
+                **scope,
+                "headers": [pair for pair in scope["headers"] if pair[0].lower() != b"accept-encoding"],
+            }
+            meta_tags = tags(page, scope.get("query_string", b"").decode("latin-1"), _address(scope, stem))
+            await self.app(plain_scope, receive, _TagInserter(send, meta_tags.encode()))
 
 
-class _Inserted:
-    """Passes an answer on; one that is HTML, with something before the end of its head."""
+class _TagInserter:
+    """Sends a response on; HTML gets the content before the end of its head."""
 
     def __init__(self, send: Send, content: bytes) -> None:
         self.send, self.content = send, content
@@ -80,7 +83,7 @@ class _Inserted:
         self.body = b""
 
     async def __call__(self, message: Message) -> None:
-        """One part of the answer."""
+        """One part of the response."""
         if message["type"] == "http.response.start" and _is_html(message):
             self.start = message
         elif self.start is None or message["type"] != "http.response.body":
@@ -96,12 +99,12 @@ class _Inserted:
 
 
 def _is_html(start: Message) -> bool:
-    kinds = [value for name, value in start.get("headers", []) if name.lower() == b"content-type"]
-    return start["status"] == 200 and any(kind.startswith(b"text/html") for kind in kinds)
+    content_types = [value for name, value in start.get("headers", []) if name.lower() == b"content-type"]
+    return start["status"] == 200 and any(kind.startswith(b"text/html") for kind in content_types)
 
 
 def _address(scope: Message, stem: str) -> str:
-    """Where Home is reached: ADDEND_PUBLIC_URL, else what the request says."""
+    """The URL of Home: ADDEND_PUBLIC_URL, else as in the request."""
     if public := settings.text("ADDEND_PUBLIC_URL"):
         return public.rstrip("/")
     host = next((value for name, value in scope["headers"] if name.lower() == b"host"), b"localhost")

@@ -7,10 +7,10 @@ from analysis.core import settings
 from analysis.core.errors import SettingError
 
 
-def required() -> None:
-    """Lets those pass who are signed in, or everybody where nobody has to be; shows others the way in.
+def require_sign_in() -> None:
+    """Stops the page for those who have to sign in first, and offers them to.
 
-    Raises SettingError where sign-in is asked for and not set up: then nobody passes.
+    Raises SettingError where sign-in is required and not set up.
     """
     if not settings.switch("ADDEND_SIGN_IN"):
         return

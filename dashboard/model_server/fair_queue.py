@@ -1,4 +1,4 @@
-"""The line before a device: one at a time, first come first served, and whoever leaves it is not waited for."""
+"""The queue before a device: one at a time, first come first served; tickets may be given up."""
 
 import threading
 from collections import deque
@@ -7,15 +7,15 @@ from contextlib import contextmanager
 
 
 class Cancelled(Exception):
-    """Nobody wants this any more."""
+    """Nobody waits for this any more."""
 
 
 class Ticket:
-    """A place in a line."""
+    """A place in the queue."""
 
     def __init__(self) -> None:
         self.left = False
-        """Whether whoever held it has gone."""
+        """Whether it was given up."""
 
 
 class FairQueue:
@@ -28,7 +28,7 @@ class FairQueue:
 
     @contextmanager
     def turn(self, ticket: Ticket) -> Iterator[None]:
-        """Waits until it is this ticket's turn, which lasts as long as the block. Raises Left for one that has left."""
+        """Waits until it is this ticket's turn, which lasts as long as the block. Raises Cancelled for one given up."""
         with self._changed:
             self._waiting.append(ticket)
             self._changed.wait_for(lambda: ticket.left or (self._served is None and self._waiting[0] is ticket))
@@ -45,13 +45,13 @@ class FairQueue:
                 self._changed.notify_all()
 
     def leave(self, ticket: Ticket) -> None:
-        """Gives a place up; a turn that has begun has to notice by itself."""
+        """Gives a ticket up; a turn that has begun has to notice by itself."""
         with self._changed:
             ticket.left = True
             self._changed.notify_all()
 
     def ahead(self, ticket: Ticket) -> int | None:
-        """How many come before it, the one being served included; None where it does not wait."""
+        """How many tickets are before it, the one being served included; None where it does not wait."""
         with self._changed:
             if ticket not in self._waiting:
                 return None

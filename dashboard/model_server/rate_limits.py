@@ -1,4 +1,4 @@
-"""How often somebody may ask: so many times in any minute."""
+"""Limits on how often, and on how much at once, one client may ask."""
 
 import math
 import threading
@@ -10,94 +10,101 @@ from contextlib import contextmanager
 from analysis.core.errors import Busy
 
 MINUTE = 60.0
-REMEMBERED = 10_000
-"""Of those who asked; who was silent longest is forgotten first."""
+MAX_CLIENTS = 10_000
+"""Clients that are remembered; the longest silent is forgotten first."""
 
 
 class KeyedLock:
-    """One thing at a time of each who asks."""
+    """One thing at a time of each client."""
 
     def __init__(self) -> None:
         self._busy: set[str] = set()
         self._free = threading.Condition()
 
     @contextmanager
-    def turn(self, who: str, seconds: float) -> Iterator[None]:
-        """Waits so long for what the same one asked before. Raises Busy where that still runs."""
+    def turn(self, client: str, timeout: float) -> Iterator[None]:
+        """Waits for the client's earlier request, at most `timeout` seconds. Raises Busy where that still runs."""
         with self._free:
-            if not self._free.wait_for(lambda: who not in self._busy, seconds):
+            if not self._free.wait_for(lambda: client not in self._busy, timeout):
                 raise Busy("Another query of yours is running. Try again when it has ended.")
-            self._busy.add(who)
+            self._busy.add(client)
         try:
             yield
         finally:
             with self._free:
-                self._busy.discard(who)
+                self._busy.discard(client)
                 self._free.notify_all()
 
 
 class ConcurrencyLimit:
-    """So many things at once of each who asks, lest one hold every place in a line. most: asked each time."""
+    """At most `limit` things at once of each client. limit: called each time."""
 
-    def __init__(self, most: Callable[[], int], whose: str, what: str = "probes") -> None:
-        self._most, self._whose, self._what = most, whose, what
-        self._held: Counter[str] = Counter()
+    def __init__(self, limit: Callable[[], int], client_kind: str, request_kind: str = "probes") -> None:
+        self._limit, self._client_kind, self._request_kind = limit, client_kind, request_kind
+        self._active: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     @contextmanager
-    def one(self, who: str) -> Iterator[None]:
-        """One more, for as long as the block. Raises Busy where that is too many."""
+    def slot(self, client: str) -> Iterator[None]:
+        """Occupies a slot for as long as the block. Raises Busy where the client has none left."""
         with self._lock:
-            if self._held[who] >= (most := self._most()):
-                raise Busy(f"{most} {self._what} of your {self._whose} are on their way. Try again in a moment.")
-            self._held[who] += 1
+            if self._active[client] >= (limit := self._limit()):
+                raise Busy(
+                    f"{limit} {self._request_kind} of your {self._client_kind} are on their way. Try again in a moment."
+                )
+            self._active[client] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._held[who] -= 1
-                self._held += Counter()  # without those who have none
+                self._active[client] -= 1
+                self._active += Counter()  # drops clients without any
 
-    def held(self, who: str) -> int:
-        """How many of somebody's are on their way."""
+    def active(self, client: str) -> int:
+        """How many slots a client occupies."""
         with self._lock:
-            return self._held[who]
+            return self._active[client]
 
 
 class RateLimit:
-    """Counts what each of many asked for in the last minute. most: asked each time; 0 is no limit."""
+    """At most `limit` requests of each client in any minute. limit: called each time; 0 is no limit."""
 
     def __init__(
-        self, most: Callable[[], int], whose: str, clock: Callable[[], float] = time.monotonic, what: str = "probes"
+        self,
+        limit: Callable[[], int],
+        client_kind: str,
+        clock: Callable[[], float] = time.monotonic,
+        request_kind: str = "probes",
     ) -> None:
-        self._most, self._whose, self._clock, self._what = most, whose, clock, what
-        self._asked: OrderedDict[str, deque[float]] = OrderedDict()
+        self._limit, self._client_kind, self._clock, self._request_kind = limit, client_kind, clock, request_kind
+        self._request_times: OrderedDict[str, deque[float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def check(self, who: str) -> None:
-        """Raises Busy, naming when to come back, where somebody asked too often."""
-        most, now = self._most(), self._clock()
+    def check(self, client: str) -> None:
+        """Raises Busy, naming when to come back, where the client asked too often."""
+        limit, now = self._limit(), self._clock()
         with self._lock:
-            times = self._recent(who, now)
-            if not most or len(times) < most:
+            times = self._recent(client, now)
+            if not limit or len(times) < limit:
                 return
-            seconds = math.ceil(times[-most] + MINUTE - now)
+            seconds = math.ceil(times[-limit] + MINUTE - now)
         raise Busy(
-            f"This server takes {most} {self._what} per minute from one {self._whose}. Try again in {seconds} s."
+            f"This server takes {limit} {self._request_kind} per minute from one {self._client_kind}. "
+            f"Try again in {seconds} s."
         )
 
-    def count(self, who: str) -> None:
-        """One more was asked for."""
+    def count(self, client: str) -> None:
+        """Counts one more request."""
         with self._lock:
-            times = self._recent(who, self._clock())
+            times = self._recent(client, self._clock())
             times.append(self._clock())
-            self._asked[who] = times
-            self._asked.move_to_end(who)
-            while len(self._asked) > REMEMBERED:
-                self._asked.popitem(last=False)
+            self._request_times[client] = times
+            self._request_times.move_to_end(client)
+            while len(self._request_times) > MAX_CLIENTS:
+                self._request_times.popitem(last=False)
 
-    def _recent(self, who: str, now: float) -> deque[float]:
-        times = self._asked.get(who, deque())
+    def _recent(self, client: str, now: float) -> deque[float]:
+        times = self._request_times.get(client, deque())
         while times and times[0] <= now - MINUTE:
             times.popleft()
         return times

@@ -1,4 +1,4 @@
-"""What was made, kept within a bound of bytes: the least recently asked for makes room."""
+"""A cache of results within a bound of bytes: the least recently used go first."""
 
 import threading
 from collections import OrderedDict
@@ -11,78 +11,75 @@ T = TypeVar("T")
 class ResultsCache(Generic[T]):
     """Values by key. Safe to use from several threads.
 
-    most: bytes that may be kept, asked each time. size: bytes of a value. gone: called after values were let go.
-    newest_stays: whether the value put last is kept though it is larger than the bound; else it is not kept at all.
+    max_bytes: the bound, called each time. size: bytes of a value. on_evict: called after values were dropped.
+    keep_newest: whether a value that is larger than the bound is stored until the next one; else it is not stored.
     """
 
     def __init__(
         self,
-        most: Callable[[], int],
+        max_bytes: Callable[[], int],
         size: Callable[[T], int],
         *,
-        gone: Callable[[], None] = lambda: None,
-        newest_stays: bool = False,
+        on_evict: Callable[[], None] = lambda: None,
+        keep_newest: bool = False,
     ) -> None:
-        self._most, self._size, self._gone, self._newest_stays = most, size, gone, newest_stays
-        self._held: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._max_bytes, self._size, self._on_evict, self._keep_newest = max_bytes, size, on_evict, keep_newest
+        self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._lock = threading.RLock()
 
     def get(self, key: Hashable) -> T | None:
-        """What is kept under `key`, which is then the most recently asked for."""
+        """The value under `key`, which is then the most recently used."""
         with self._lock:
-            if key not in self._held:
+            if key not in self._entries:
                 return None
-            self._held.move_to_end(key)
-            return self._held[key][0]
+            self._entries.move_to_end(key)
+            return self._entries[key][0]
 
-    def put(self, key: Hashable, value: T, more: int = 0) -> None:
-        """Keeps a value. more: bytes of its key, where they matter."""
-        size = self._size(value) + more
-        if size > self._most() and not self._newest_stays:
+    def put(self, key: Hashable, value: T, extra_bytes: int = 0) -> None:
+        """Stores a value. extra_bytes: those of its key, where they matter."""
+        size = self._size(value) + extra_bytes
+        if size > self._max_bytes() and not self._keep_newest:
             return
         with self._lock:
-            self._held.pop(key, None)
-            went = self._evict(size)
-            self._held[key] = (value, size)
-        if went:
-            self._gone()
+            self._entries.pop(key, None)
+            evicted = self._evict(size)
+            self._entries[key] = (value, size)
+        if evicted:
+            self._on_evict()
 
     def make_room(self, size: int) -> None:
-        """Lets go of the least recently asked for until `size` bytes more fit, or nothing is left."""
+        """Drops the least recently used until `size` bytes more fit, or nothing is left."""
         with self._lock:
-            went = self._evict(size)
-        if went:
-            self._gone()
+            evicted = self._evict(size)
+        if evicted:
+            self._on_evict()
 
     def _evict(self, size: int) -> bool:
-        before = len(self._held)
-        while self._held and self._bytes() + size > self._most():
-            self._held.popitem(last=False)
-        return len(self._held) < before
+        before = len(self._entries)
+        while self._entries and self.bytes + size > self._max_bytes():
+            self._entries.popitem(last=False)
+        return len(self._entries) < before
 
     def drop(self, key: Hashable) -> None:
-        """Lets go of one value."""
+        """Drops one value."""
         with self._lock:
-            went = self._held.pop(key, None) is not None
-        if went:
-            self._gone()
+            evicted = self._entries.pop(key, None) is not None
+        if evicted:
+            self._on_evict()
 
     def clear(self) -> None:
-        """Lets go of everything."""
+        """Drops everything."""
         with self._lock:
-            self._held.clear()
-        self._gone()
+            self._entries.clear()
+        self._on_evict()
 
     def contents(self) -> list[tuple[Hashable, int]]:
-        """Every key and its bytes, the least recently asked for first."""
+        """Every key and its bytes, the least recently used first."""
         with self._lock:
-            return [(key, size) for key, (_, size) in self._held.items()]
+            return [(key, size) for key, (_, size) in self._entries.items()]
 
     @property
     def bytes(self) -> int:
         """Bytes kept now."""
         with self._lock:
-            return self._bytes()
-
-    def _bytes(self) -> int:
-        return sum(size for _, size in self._held.values())
+            return sum(size for _, size in self._entries.values())

@@ -1,9 +1,9 @@
-"""One owner of models and results, whom every session asks.
+"""The one owner of models and results, shared by every session.
 
 A request runs in a thread of its own: it finds the model's files (a hub may be slow, and nobody else waits for that),
-stands in line for the device, loads the model where it is not kept, and runs. Whoever asks meanwhile for the very same
-waits for the same run. A run that nobody waits for any more leaves the line or, where it has begun, stops at the next
-module of the model; so does one that takes too long. What fails is told to those who waited and is not kept.
+queues for the device, loads the model where it is not cached, and runs. Whoever asks meanwhile for the very same waits
+for the same run. A run that nobody waits for any more leaves the queue or, where it has begun, stops at the next module
+of the model; so does one that takes too long. Failures are raised to those who waited and are not cached.
 """
 
 import gc
@@ -23,28 +23,28 @@ from dashboard.model_server.results_cache import ResultsCache
 from dashboard.model_server.sizes import bytes_of, model_bytes
 
 BEAT_SECONDS = 0.2
-"""How often one who waits is told where things stand; at each of these moments a reader may leave."""
-SOURCES_KEPT = 256
+"""How often progress is reported to one who waits; a reader may leave at each report."""
+MAX_SOURCES = 256
 MB = 1_000_000
 
-Tell = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
 class LiveRequest(Hashable, Protocol):
     """What a reader asks of a model: it can be compared, and run on a loaded model."""
 
     head: ClassVar[bool]
-    """Whether the model is wanted with its head."""
+    """Whether the model is needed with its head."""
 
     def place(self) -> Hashable:
         """The model as the reader named it."""
         ...
 
-    def find(self, progress: Tell, *, fetch: bool = True) -> Any:
+    def find(self, progress: ProgressCallback, *, fetch: bool = True) -> Any:
         """Where the model's files are: has a name, a revision and `bytes`. fetch: whether it may be downloaded."""
         ...
 
-    def load(self, progress: Tell, result: Any = None) -> Any:
+    def load(self, progress: ProgressCallback, result: Any = None) -> Any:
         """The model of these files."""
         ...
 
@@ -55,35 +55,35 @@ class LiveRequest(Hashable, Protocol):
 
 @dataclass(frozen=True)
 class TimedResult:
-    """A result that is kept, and how many seconds its run took."""
+    """A cached result, and how many seconds its run took."""
 
     result: Any
     seconds: float
 
 
 class Job:
-    """One request on its way, and how many wait for it."""
+    """One running request, and how many wait for it."""
 
     def __init__(self, request: LiveRequest, fetch: bool) -> None:
         self.request, self.fetch = request, fetch
         self.ticket, self.done = Ticket(), threading.Event()
-        self.waiting = 0
-        self.fetching = False
-        self.places: list[Callable[[], None]] = []
-        """What is given back when the work ends, and not when whoever asked for it leaves."""
+        self.waiters = 0
+        self.downloading = False
+        self.cleanups: list[Callable[[], None]] = []
+        """Called when the work ends, and not when whoever asked for it leaves."""
         self.message = "Starting" if "torch" in sys.modules else "Starting PyTorch"
         self.result: Any = None
         self.error: BaseException | None = None
         self.deadline: float | None = None
         self.limit = 0
-        self.asked = time.monotonic()
+        self.created = time.monotonic()
 
-    def starts(self, seconds: int) -> None:
-        """Its turn begins."""
+    def start(self, seconds: int) -> None:
+        """Begins its turn and sets its deadline."""
         self.limit, self.deadline = seconds, time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raises Left where nobody waits any more, TookTooLong where its time is over."""
+        """Raises Cancelled where nobody waits any more, ProbeTimeout where its time is over."""
         if self.ticket.left:
             raise Cancelled
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -92,18 +92,18 @@ class Job:
                 "Shorten the text or choose a smaller model."
             )
 
-    def says(self, message: str) -> None:
-        """Told by the run; a moment to stop, too."""
+    def report(self, message: str) -> None:
+        """Stores the run's progress; a moment to stop, too."""
         self.message = message
         self.check()
 
 
 class ModelServer:
-    """Asked by every session. Limits are functions, so that a setting that changes is heeded.
+    """Runs the requests of all sessions. Limits are functions, so that changed settings take effect.
 
-    finish: what is done to a result before others see it, still in turn. guard: given a function that raises when the
-    run is to stop, a context in which a model's forward pass calls it. waited: told a request and for how many seconds
-    it stood in line, when its turn begins. before_load: called before a model is loaded.
+    finish: applied to a result before others see it, still in turn. guard: given a function that raises when the run is
+    to stop, a context in which a model's forward pass calls it. on_turn: called with a request and its seconds in the
+    queue when its turn begins. before_load: called before a model is loaded.
     """
 
     def __init__(
@@ -112,50 +112,50 @@ class ModelServer:
         models_mb: Callable[[], int],
         results_mb: Callable[[], int],
         seconds: Callable[[], int],
-        most: Callable[[], int],
-        downloads: Callable[[], int] = lambda: 20,
+        max_jobs: Callable[[], int],
+        max_downloads: Callable[[], int] = lambda: 20,
         finish: Callable[[Any], None] = lambda _: None,
         guard: Callable[[Callable[[], None]], AbstractContextManager[Any]] = lambda _: nullcontext(),
-        waited: Callable[[LiveRequest, float], None] = lambda *_: None,
+        on_turn: Callable[[LiveRequest, float], None] = lambda *_: None,
         before_load: Callable[[], None] = lambda: None,
         size: Callable[[Any], int] = bytes_of,
         model_size: Callable[[Any], int] = model_bytes,
     ) -> None:
-        self._seconds, self._most, self._finish, self._guard = seconds, most, finish, guard
-        self._waited, self._before_load, self._downloads = waited, before_load, downloads
+        self._seconds, self._max_jobs, self._finish, self._guard = seconds, max_jobs, finish, guard
+        self._on_turn, self._before_load, self._max_downloads = on_turn, before_load, max_downloads
         self.models: ResultsCache[Any] = ResultsCache(
-            lambda: models_mb() * MB, model_size, gone=_free, newest_stays=True
+            lambda: models_mb() * MB, model_size, on_evict=_free_memory, keep_newest=True
         )
         self.results: ResultsCache[TimedResult] = ResultsCache(
             lambda: results_mb() * MB, lambda result: size(result.result)
         )
-        self.line = FairQueue()
+        self.queue = FairQueue()
         self._lock = threading.Lock()
         self._jobs: dict[LiveRequest, Job] = {}
-        self._threads = self._fetching = 0
+        self._running = self._downloading = 0
         self._sources: OrderedDict[Hashable, tuple[threading.Lock, list[Any]]] = OrderedDict()
 
     def ask(
         self,
         request: LiveRequest,
-        tell: Tell = lambda _: None,
+        progress: ProgressCallback = lambda _: None,
         *,
         fetch: bool = True,
-        place: AbstractContextManager[Any] | None = None,
+        slot: AbstractContextManager[Any] | None = None,
     ) -> Any:
-        """What a request gives: kept, or run now. `tell` is called while it waits, and may raise to leave.
+        """The result of a request: cached, or run now. `progress` is called while it waits, and may raise to leave.
 
-        place: entered first, and left when the work ends: who asks and leaves keeps it as long as a thread works for
-        them. Raises Busy where too many are on their way, TookTooLong, and what the run itself raises.
+        slot: entered first, and left when the work ends, even where whoever asked has left before.
+        Raises Busy where too many requests are running, ProbeTimeout, and what the run itself raises.
         """
-        if (kept := self.results.get(request)) is not None:
-            return kept.result
-        with ExitStack() as held:
-            held.enter_context(place or nullcontext())
-            job = self._join(request, fetch, held)
+        if (cached := self.results.get(request)) is not None:
+            return cached.result
+        with ExitStack() as stack:
+            stack.enter_context(slot or nullcontext())
+            job = self._join(request, fetch, stack)
         try:
             while not job.done.wait(BEAT_SECONDS):
-                tell(self._stands(job))
+                progress(self._status(job))
                 if job.deadline is not None:
                     job.check()
         finally:
@@ -164,142 +164,142 @@ class ModelServer:
             raise job.error
         return job.result
 
-    def _join(self, request: LiveRequest, fetch: bool, held: ExitStack) -> Job:
+    def _join(self, request: LiveRequest, fetch: bool, stack: ExitStack) -> Job:
         with self._lock:
             job = self._jobs.get(request)
             if job is None or job.fetch != fetch:
-                if self._threads >= self._most():
+                if self._running >= self._max_jobs():
                     raise Busy(
-                        f"{self._threads} probes are on their way, as many as this server takes at once. "
+                        f"{self._running} probes are on their way, as many as this server takes at once. "
                         "Try again in a moment."
                     )
                 job = self._jobs[request] = Job(request, fetch)
-                self._threads += 1
+                self._running += 1
                 threading.Thread(target=self._work, args=(job,), daemon=True, name="probe").start()
-            job.waiting += 1
-            job.places.append(held.pop_all().close)
+            job.waiters += 1
+            job.cleanups.append(stack.pop_all().close)
             return job
 
     def _leave(self, job: Job) -> None:
         with self._lock:
-            job.waiting -= 1
-            if job.waiting:
+            job.waiters -= 1
+            if job.waiters:
                 return
             if self._jobs.get(job.request) is job:
                 del self._jobs[job.request]
-        self.line.leave(job.ticket)
+        self.queue.leave(job.ticket)
 
-    def _stands(self, job: Job) -> str:
-        ahead = self.line.ahead(job.ticket)
+    def _status(self, job: Job) -> str:
+        ahead = self.queue.ahead(job.ticket)
         return f"Waiting: {ahead} ahead of you" if ahead else job.message
 
     def _work(self, job: Job) -> None:
         try:
             try:
                 result = self._find(job)
-                with self.line.turn(job.ticket):
-                    self._waited(job.request, time.monotonic() - job.asked)
-                    self._in_turn(job, result)
-            except Cancelled as left:
-                job.error = left
-            except BaseException as failed:  # noqa: BLE001 handed to those who wait; a panic of Rust is no Exception
-                job.error = self._told(failed)
+                with self.queue.turn(job.ticket):
+                    self._on_turn(job.request, time.monotonic() - job.created)
+                    self._run_in_turn(job, result)
+            except Cancelled as cancelled:
+                job.error = cancelled
+            except BaseException as error:  # noqa: BLE001 handed to those who wait; a panic of Rust is no Exception
+                job.error = self._reader_error(error)
         finally:
             with self._lock:
-                self._threads -= 1
+                self._running -= 1
                 if self._jobs.get(job.request) is job:
                     del self._jobs[job.request]
-                places, job.places = job.places, []
-            for give_back in places:
-                give_back()
+                cleanups, job.cleanups = job.cleanups, []
+            for cleanup in cleanups:
+                cleanup()
             job.done.set()
 
-    def _in_turn(self, job: Job, result: Any) -> None:
-        if (kept := self.results.get(job.request)) is not None:  # the same, asked with and without `fetch`
-            job.result = kept.result
+    def _run_in_turn(self, job: Job, result: Any) -> None:
+        if (cached := self.results.get(job.request)) is not None:  # the same, asked with and without `fetch`
+            job.result = cached.result
             return
-        job.starts(self._seconds())
-        loaded = self._loaded(job, result)
-        job.says("Taking the attention apart")
-        began = time.monotonic()
+        job.start(self._seconds())
+        loaded = self._load_model(job, result)
+        job.report("Taking the attention apart")
+        started = time.monotonic()
         with self._guard(job.check):
             job.result = job.request.run(loaded)
             self._finish(job.result)
-        outcome = TimedResult(job.result, time.monotonic() - began)
+        outcome = TimedResult(job.result, time.monotonic() - started)
         self.results.put(job.request, outcome, bytes_of(job.request))  # an uploaded image is part of what was asked
 
     def _find(self, job: Job) -> Any:
         key = job.request.place()
         with self._lock:
-            lock, held = self._sources.setdefault(key, (threading.Lock(), []))
+            lock, sources = self._sources.setdefault(key, (threading.Lock(), []))
             self._sources.move_to_end(key)
-            while len(self._sources) > SOURCES_KEPT:
+            while len(self._sources) > MAX_SOURCES:
                 self._sources.popitem(last=False)
         while not lock.acquire(timeout=BEAT_SECONDS):  # of those who want one model, the first one fetches it
             job.check()
         try:
             job.check()
             # Files may change under their name: what was found holds for as long as the model is kept.
-            if not held or self.models.get((held[0].name, held[0].revision)) is None:
+            if not sources or self.models.get((sources[0].name, sources[0].revision)) is None:
                 try:
-                    result = job.request.find(partial(self._fetches, job), fetch=job.fetch)
+                    result = job.request.find(partial(self._report_download, job), fetch=job.fetch)
                 except NotEnoughMemory:
                     self.models.clear()
-                    result = job.request.find(partial(self._fetches, job), fetch=job.fetch)
-                held[:] = [result]
-            return held[0]
+                    result = job.request.find(partial(self._report_download, job), fetch=job.fetch)
+                sources[:] = [result]
+            return sources[0]
         finally:
             lock.release()
-            self._fetched(job)
+            self._end_download(job)
 
-    def _fetches(self, job: Job, message: str) -> None:
-        """Told by a hub's model on its way: now it takes a place among the downloads, and none of the probes."""
+    def _report_download(self, job: Job, message: str) -> None:
+        """Progress of a download: from the first report on, the job counts as a download and not as a probe."""
         with self._lock:
-            if not job.fetching:
-                if self._fetching >= self._downloads():
+            if not job.downloading:
+                if self._downloading >= self._max_downloads():
                     raise Busy(
-                        f"{self._fetching} downloads are on their way, as many as this server takes at once. "
+                        f"{self._downloading} downloads are on their way, as many as this server takes at once. "
                         "Try again in a few minutes."
                     )
-                job.fetching, self._fetching, self._threads = True, self._fetching + 1, self._threads - 1
-        job.says(message)
+                job.downloading, self._downloading, self._running = True, self._downloading + 1, self._running - 1
+        job.report(message)
 
-    def fetching(self) -> int:
-        """How many downloads are on their way."""
+    def downloading(self) -> int:
+        """How many downloads are running."""
         with self._lock:
-            return self._fetching
+            return self._downloading
 
-    def _fetched(self, job: Job) -> None:
+    def _end_download(self, job: Job) -> None:
         with self._lock:
-            if job.fetching:
-                job.fetching, self._fetching, self._threads = False, self._fetching - 1, self._threads + 1
+            if job.downloading:
+                job.downloading, self._downloading, self._running = False, self._downloading - 1, self._running + 1
 
-    def _loaded(self, job: Job, result: Any) -> Any:
+    def _load_model(self, job: Job, result: Any) -> Any:
         key, head = (result.name, result.revision), job.request.head
-        kept = self.models.get(key)
-        if kept is not None and (kept.headed or not head):
-            return kept.with_head(head)
+        cached = self.models.get(key)
+        if cached is not None and (cached.headed or not head):
+            return cached.with_head(head)
         self.models.drop(key)  # with its head it is the same model and more; both at once would be twice the memory
         self.models.make_room(result.bytes)
-        job.says(f"Loading {result.name}")
+        job.report(f"Loading {result.name}")
         self._before_load()
-        loaded = job.request.load(job.says, result)
+        loaded = job.request.load(job.report, result)
         self.models.put(key, loaded)
         return loaded.with_head(head)
 
-    def _told(self, failed: BaseException) -> Exception:
-        if isinstance(failed, MemoryError) or type(failed).__name__ == "OutOfMemoryError":
+    def _reader_error(self, error: BaseException) -> Exception:
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
             self.models.clear()
             return AddendError("The device ran out of memory. Shorten the text or choose a smaller model.")
-        if not isinstance(failed, Exception):
+        if not isinstance(error, Exception):
             return AddendError(
                 "A library that the model needs failed on this input. Change the text or choose another model."
             )
-        return failed
+        return error
 
 
-def _free() -> None:
-    """Gives memory back, a GPU's too."""
+def _free_memory() -> None:
+    """Frees memory, a GPU's too."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():

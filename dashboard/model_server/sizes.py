@@ -1,4 +1,4 @@
-"""How many bytes a result or a model takes, and results made unchangeable, since sessions share them."""
+"""Bytes of results and models, and read-only results, since sessions share them."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ TOKEN_BYTES = 1_000
 
 
 def _arrays(value: object, seen: set[int]) -> Iterator[np.ndarray | str | bytes]:
-    """Every array and text that is reached from a value through fields, mappings and sequences."""
+    """Every array and text in a value, through its fields, mappings and sequences."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -19,13 +19,13 @@ def _arrays(value: object, seen: set[int]) -> Iterator[np.ndarray | str | bytes]
         yield value
         return
     if isinstance(value, Mapping):
-        inside: Any = value.values()
+        children: Any = value.values()
     elif isinstance(value, list | tuple | set | frozenset):
-        inside = value
+        children = value
     else:
-        inside = getattr(value, "__dict__", {}).values()
-    for one in inside:
-        yield from _arrays(one, seen)
+        children = getattr(value, "__dict__", {}).values()
+    for item in children:
+        yield from _arrays(item, seen)
 
 
 def bytes_of(result: object) -> int:
@@ -43,5 +43,5 @@ def freeze(result: object) -> None:
 def model_bytes(loaded: Any) -> int:
     """Bytes of a model's weights and buffers, shared ones once, and about those of its tokenizer."""
     tensors = {tensor.data_ptr(): tensor for tensor in (*loaded.model.parameters(), *loaded.model.buffers())}
-    words = len(loaded.tokenizer) if hasattr(loaded.tokenizer, "__len__") else 0
-    return sum(tensor.nbytes for tensor in tensors.values()) + words * TOKEN_BYTES
+    vocabulary_size = len(loaded.tokenizer) if hasattr(loaded.tokenizer, "__len__") else 0
+    return sum(tensor.nbytes for tensor in tensors.values()) + vocabulary_size * TOKEN_BYTES

@@ -1,4 +1,4 @@
-"""Live probes: what pages ask of the one service that owns models and results, for the session that asks."""
+"""Live probes: a session's requests to the server of models and results, within its limits."""
 
 import gc
 import time
@@ -22,7 +22,7 @@ from analysis.probes import default_probe, saved_probes, text_probe
 from analysis.probes.image_probe import ImageRequest
 from analysis.probes.model_request import ModelRequest
 from dashboard.hosting import log
-from dashboard.hosting.addresses import network
+from dashboard.hosting.addresses import client_network
 from dashboard.model_server import LiveRequest, ModelServer
 from dashboard.model_server.rate_limits import ConcurrencyLimit, RateLimit
 from dashboard.model_server.results_cache import ResultsCache
@@ -31,13 +31,13 @@ from dashboard.model_server.sizes import bytes_of, freeze
 from dashboard.session.markdown_escape import escape_markdown
 
 PRESSED = "live.pressed"
-"""In a session's state: the models whose download its reader asked for."""
+"""In a session's state: the models whose download its reader requested."""
 STOPPED = "live.stopped"
 """In a session's state: the requests that its reader stopped."""
-ASKED = "live.asked"
-"""In a session's state: hashes of the requests that it was answered."""
+ANSWERED = "live.asked"
+"""In a session's state: hashes of the requests that were answered."""
 STOP_SECONDS = 1.0
-"""After so long a button to stop is offered."""
+"""Seconds after which a button to stop is offered."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,16 @@ class Shared:
     service: ModelServer
     sessions: RateLimit
     addresses: RateLimit
-    places: ConcurrencyLimit
-    """Of one address in the line, at most half of it."""
+    slots: ConcurrencyLimit
+    """Of one address in the queue, at most half of it."""
     saved: ResultsCache[Decomposition]
-    """Saved probes: reading one of these waits for no model."""
+    """Saved probes, which need no model."""
 
 
 @cache
-def _spare_libraries() -> None:
-    """Tells the collector of garbage that PyTorch stays: looking at all of it takes longer than loading a small model,
-    and it is looked at whenever a model makes room. Before any model is there, as what is there now is not looked at.
+def _freeze_libraries() -> None:
+    """Keeps the garbage collector from scanning PyTorch whenever a model makes room: that takes longer than loading a
+    small model. Called before any model is loaded, since what exists by then is never collected.
     """
     import_module("torch")
     import_module("transformers")
@@ -71,9 +71,9 @@ def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
 
 
 def _finish(result: Any) -> None:
-    """Measures what every page shows while the device is ours, and makes the result unchangeable."""
+    """Computes what every page shows while the device is ours, and makes the result read-only."""
     if isinstance(result, Decomposition):
-        _ = result.shares(), result.effects(), result.pattern  # each is kept by the result
+        _ = result.shares(), result.effects(), result.pattern  # each is cached by the result
     freeze(result)
 
 
@@ -83,69 +83,69 @@ _SHARED = Shared(
         models_mb=partial(_number, "ADDEND_MODELS_MB"),
         results_mb=partial(_number, "ADDEND_RESULTS_MB"),
         seconds=partial(_number, "ADDEND_SECONDS"),
-        most=partial(_number, "ADDEND_QUEUE"),
-        downloads=partial(_number, "ADDEND_DOWNLOADS"),
+        max_jobs=partial(_number, "ADDEND_QUEUE"),
+        max_downloads=partial(_number, "ADDEND_DOWNLOADS"),
         finish=_finish,
         guard=_guard,
-        waited=lambda request, seconds: log.log_event("turn", request=type(request).__name__, waited=round(seconds, 3)),
-        before_load=_spare_libraries,
+        on_turn=lambda request, seconds: log.log_event(
+            "turn", request=type(request).__name__, waited=round(seconds, 3)
+        ),
+        before_load=_freeze_libraries,
     ),
     sessions=RateLimit(partial(_number, "ADDEND_PROBES_A_MINUTE"), "session"),
     addresses=RateLimit(partial(_number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
-    places=ConcurrencyLimit(lambda: max(1, _number("ADDEND_QUEUE") // 2), "network address"),
+    slots=ConcurrencyLimit(lambda: max(1, _number("ADDEND_QUEUE") // 2), "network address"),
     saved=ResultsCache(lambda: _number("ADDEND_RESULTS_MB") * MB, bytes_of),
 )
 
 
 def shared() -> Shared:
-    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to clear."""
     return _SHARED
 
 
 def image_decomposition(
-    values: Mapping[str, Any],
-    uploaded: tuple[str, bytes] | None = None,
-    progress: Callable[[str], None] | None = None,
+    values: Mapping[str, Any], uploaded: tuple[str, bytes] | None = None, progress: Callable[[str], None] | None = None
 ) -> ImageDecomposition:
-    """What a link's model gives of its image, or of a file (name, bytes) that is in no link."""
+    """A link's model run on its image, or on an uploaded file (name, bytes)."""
     return run_request(ImageRequest.of(values, uploaded), progress)
 
 
 def run_request(request: LiveRequest, progress: Callable[[str], None] | None = None) -> Any:
-    """What a request gives, from memory where it was asked before.
+    """The result of a request, from memory where it was requested before.
 
-    progress: told in words what is waited for. Raises what the service raises, NotInstalled where
-    there is no PyTorch, and Busy where this session, or the address it is at, asks too often.
+    progress: called with what is waited for. Raises what the service raises, NotInstalled without PyTorch, and Busy
+    where this session or its address asks too often.
 
-    On a hosted server, what another reader asked before takes as long as its run took and counts as one probe of the
-    session: else whoever guesses a text could tell by the time, or by the count, that somebody asked it.
+    On a hosted server, what another reader requested before takes as long as its run took and counts as one probe of
+    the session: else whoever guesses a text could tell by the time, or by the count, that somebody requested it.
     """
-    if (kept := default_result(request)) is not None:
-        return kept
+    if (cached := default_result(request)) is not None:
+        return cached
     optional_dependencies.models_can_run()
     service = shared().service
-    requested: set[int] = st.session_state.setdefault(ASKED, set())
-    if (kept := service.results.get(request)) is not None:
+    requested: set[int] = st.session_state.setdefault(ANSWERED, set())
+    if (cached := service.results.get(request)) is not None:
         if settings.hosted() and hash(request) not in requested:
-            shared().sessions.check(session())
-            shared().sessions.count(session())
-            time.sleep(kept.seconds)
+            shared().sessions.check(session_id())
+            shared().sessions.count(session_id())
+            time.sleep(cached.seconds)
             requested.add(hash(request))
-        return kept.result
+        return cached.result
     if request in st.session_state.get(STOPPED, ()):
         stopped = ProbeStopped("You stopped this, so there is nothing to show yet.")
         stopped.request = request
         raise stopped
-    _count()
+    _count_probe()
     note = st.empty()
-    alone = shared().places.one(address()) if settings.hosted() else nullcontext()
+    slot = shared().slots.slot(client_address()) if settings.hosted() else nullcontext()
     with log.timed("probe", request=type(request).__name__) as facts:
-        pressed = request.place() in st.session_state.get(PRESSED, ())
+        download_requested = request.place() in st.session_state.get(PRESSED, ())
         try:
-            fetch = pressed or not settings.hosted()
-            result = service.ask(request, _teller(request, note, progress), fetch=fetch, place=alone)
-        except ModelNotDownloaded as absent:
-            absent.place = request.place()
+            fetch = download_requested or not settings.hosted()
+            result = service.ask(request, _progress_callback(request, note, progress), fetch=fetch, slot=slot)
+        except ModelNotDownloaded as error:
+            error.place = request.place()
             raise
         finally:
             note.empty()
@@ -156,49 +156,50 @@ def run_request(request: LiveRequest, progress: Callable[[str], None] | None = N
 
 def default_result(request: LiveRequest) -> Any:
     """The stored result of the probe that the page Live probe opens with; None for every other request."""
-    kept = default_probe.stored_result(request) if isinstance(request, ModelRequest) else None
-    if kept is not None:
-        freeze(kept)
-    return kept
+    stored = default_probe.stored_result(request) if isinstance(request, ModelRequest) else None
+    freeze(stored)
+    return stored
 
 
-def _teller(request: LiveRequest, note: Any, progress: Callable[[str], None] | None) -> Callable[[str], None]:
+def _progress_callback(
+    request: LiveRequest, note: Any, progress: Callable[[str], None] | None
+) -> Callable[[str], None]:
     """Shows the progress, and offers to stop once that has taken a while.
 
     It is called again and again though nothing changes: these are the moments at which Streamlit ends a page that its
-    reader left or stopped, which then leaves the line.
+    reader left or stopped, which then leaves the queue.
     """
     started = time.monotonic()
-    words: list[Any] = []
+    captions: list[Any] = []
 
     def stop() -> None:
         st.session_state.setdefault(STOPPED, set()).add(request)
 
-    def tell(message: str) -> None:
+    def report(message: str) -> None:
         if progress:
             progress(message)
-        if not words and time.monotonic() - started > STOP_SECONDS:
-            place = note.container(horizontal=True, vertical_alignment="center")
-            place.button("Stop", icon=":material/stop_circle:", on_click=stop, key=f"live.stop.{hash(request)}")
-            words.append(place.empty())
+        if not captions and time.monotonic() - started > STOP_SECONDS:
+            row = note.container(horizontal=True, vertical_alignment="center")
+            row.button("Stop", icon=":material/stop_circle:", on_click=stop, key=f"live.stop.{hash(request)}")
+            captions.append(row.empty())
         if not progress:
-            (words[0] if words else note).caption(escape_markdown(message))
+            (captions[0] if captions else note).caption(escape_markdown(message))
 
-    return tell
+    return report
 
 
 def progress_reporter(status: Any) -> Callable[[str], None]:
-    """Tells of progress in a status box, which opens once there is something to press in it."""
+    """Shows progress in a status box, which opens once there is something to press in it."""
     started = time.monotonic()
 
-    def tell(message: str) -> None:
+    def report(message: str) -> None:
         status.update(label=escape_markdown(message), expanded=time.monotonic() - started > STOP_SECONDS)
 
-    return tell
+    return report
 
 
 def resume_button(stopped: ProbeStopped) -> None:
-    """The button that takes up what was stopped."""
+    """The button that runs a stopped request after all."""
 
     def press() -> None:
         st.session_state[STOPPED].discard(stopped.request)
@@ -206,52 +207,53 @@ def resume_button(stopped: ProbeStopped) -> None:
     st.button("Go on", icon=":material/play_arrow:", on_click=press, key=f"live.on.{hash(stopped.request)}")
 
 
-def folders() -> str:
-    """What forms say of models in folders, where this server opens them."""
+def folder_hint() -> str:
+    """The part of a form's help on models in folders, where this server opens them."""
     return "" if settings.hosted() else "a folder on this machine, "
 
 
-def download(absent: ModelNotDownloaded) -> None:
+def download_button(error: ModelNotDownloaded) -> None:
     """The button that fetches a model: opening a link does not."""
 
     def press() -> None:
-        st.session_state.setdefault(PRESSED, set()).add(absent.place)
+        st.session_state.setdefault(PRESSED, set()).add(error.place)
 
-    st.button("Download", icon=":material/download:", on_click=press, key=f"live.download.{hash(absent.place)}")
+    st.button("Download", icon=":material/download:", on_click=press, key=f"live.download.{hash(error.place)}")
 
 
-def session() -> str:
-    """This session's name, which says nothing of its reader."""
+def session_id() -> str:
+    """A random name of this session."""
     return st.session_state.setdefault("live.session", uuid.uuid4().hex)
 
 
-def _count() -> None:
-    """One more probe of this session and of its address."""
-    ours, who, here = shared(), session(), address()
-    ours.sessions.check(who)
-    ours.addresses.check(here)
-    ours.sessions.count(who)
-    ours.addresses.count(here)
+def _count_probe() -> None:
+    """Counts a probe of this session and of its address. Raises Busy where either has too many."""
+    limits, session_name, client = shared(), session_id(), client_address()
+    limits.sessions.check(session_name)
+    limits.addresses.check(client)
+    limits.sessions.count(session_name)
+    limits.addresses.count(client)
 
 
-def address() -> str:
-    """The network address that asks: the connection's, or what the trusted proxies say. Of IPv6, the network."""
+def client_address() -> str:
+    """The reader's network address: the connection's, or what the trusted proxies say. Of IPv6, the network."""
     forwarded = ",".join(st.context.headers.get_all("X-Forwarded-For"))
-    return network(st.context.ip_address or "", forwarded, settings.number("ADDEND_PROXIES"))
+    return client_network(st.context.ip_address or "", forwarded, settings.number("ADDEND_PROXIES"))
 
 
 def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | None = None) -> Decomposition:
-    """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
-    if probe_id := str(values.get("probe") or ""):
-        saved = shared().saved
-        if (one := saved.get(probe_id)) is None:
-            one = saved_probes.read(probe_id)
-            if settings.hosted() and one.provenance.model.startswith(("/", "~")):  # a folder of its owner's
-                one = replace(one, provenance=replace(one.provenance, model=Path(one.provenance.model).name))
-            freeze(one)
-            saved.put(probe_id, one)
-        return one
-    return run_request(text_probe.TermsRequest.of(values), progress)
+    """A link's model run on its text; a saved probe where the link names one, which needs no torch."""
+    probe_id = str(values.get("probe") or "")
+    if not probe_id:
+        return run_request(text_probe.TermsRequest.of(values), progress)
+    if (result := shared().saved.get(probe_id)) is None:
+        result = saved_probes.read(probe_id)
+        model = result.provenance.model
+        if settings.hosted() and model.startswith(("/", "~")):  # a folder of its owner's
+            result = replace(result, provenance=replace(result.provenance, model=Path(model).name))
+        freeze(result)
+        shared().saved.put(probe_id, result)
+    return result
 
 
 def figure(name: str, values: Mapping[str, Any], run: Any) -> Figure:

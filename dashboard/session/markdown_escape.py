@@ -1,4 +1,4 @@
-"""Text from links, models and readers, made safe for Markdown; and texts without this server's folders."""
+"""Escapes text of links, models and readers for Markdown, and removes this server's folders from texts."""
 
 import re
 import sys
@@ -11,11 +11,11 @@ from analysis.core.provenance import ROOT
 ADDRESS = re.compile(r"(?i)(?=https?://|www\.)|(?<=@)")
 """Where an address begins, or goes on after its @: the browser links these in a text whose escapes are resolved."""
 JOINER = "\u2060"
-"""A sign without a width, of which no address is made."""
+"""A character without a width that breaks an address."""
 
 
 def escape_markdown(text: str) -> str:
-    """Text for Markdown that says itself and nothing more: no links, images, icons, formulas or emphasis."""
+    """Text that Markdown shows literally: no links, images, icons, formulas or emphasis."""
     return re.sub(r"([\\`*_{}\[\]()<>#+\-=.!|~$:^@&])", r"\\\1", ADDRESS.sub(JOINER, text))
 
 
@@ -29,10 +29,10 @@ def hide_server_paths(text: str) -> str:
 
 
 def _folders() -> list[str]:
-    """Where things lie here, the longest first."""
-    places = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
-    given = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
-    places += [Path(place).absolute() for place in given if place]
+    """The folders of this server, the longest path first."""
+    folders = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
+    configured = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
+    folders += [Path(folder).absolute() for folder in configured if folder]
     if store := settings.text("ADDEND_STORE"):
-        places.append(Path(store).absolute().parent)
-    return sorted({str(p) for place in places for p in (place, place.resolve())} - {"/"}, key=len, reverse=True)
+        folders.append(Path(store).absolute().parent)
+    return sorted({str(p) for folder in folders for p in (folder, folder.resolve())} - {"/"}, key=len, reverse=True)

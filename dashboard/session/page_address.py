@@ -1,4 +1,4 @@
-"""Where a page is, as its reader reaches it, and whether it is dark. Imports nothing that takes long."""
+"""Links to pages at the reader's address, and whether the page is dark. Imports nothing that takes long."""
 
 from collections.abc import Mapping
 
@@ -10,9 +10,14 @@ from analysis.links import Value
 
 def address(page: str, values: Mapping[str, Value]) -> str:
     """The link to a page in a state, at the address the reader came by (which may end in the path of a page)."""
-    seen = (st.context.url or "").rstrip("/")
-    stem, _, last = seen.rpartition("/")
-    return links.link(page, values, stem if last in links.VIEWS else seen)
+    url = (st.context.url or "").rstrip("/")
+    stem, _, last = url.rpartition("/")
+    return links.link(page, values, stem if last in links.VIEWS else url)
+
+
+def query_parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, str]]:
+    """A link's parameters as Streamlit's page links take them."""
+    return [(name, text) for name, texts in links.VIEWS[page].parameters(values).items() for text in texts]
 
 
 def is_dark() -> bool:

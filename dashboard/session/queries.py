@@ -20,7 +20,6 @@ from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.links import Value
 from analysis.literature import tables as published
-from analysis.literature.tables import Table
 from analysis.narrative import choosing
 from analysis.narrative.answer import cards
 from analysis.narrative.front_page import FrontPage
@@ -35,6 +34,15 @@ PROTOCOLS, MARGINS = glue_comparison.PROTOCOLS, glue_comparison.MARGINS
 CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
 
+# Asked as they are; what they cache, they cache themselves.
+mirror_state = mirror.state
+citation_for = citation.citation_of
+published_table = published.load
+glue_presets, glue_headline = glue_comparison.presets, headline
+claims, changed_rules = stored.ledger, stored.changed
+verdict_counts, first_verdicts_closed = stored.counts, stored.closed
+headings, statement_counts = statements.headings, statements.counts
+
 ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")
 
@@ -42,23 +50,26 @@ ResultT = TypeVar("ResultT")
 def store_cache(
     entries: int = 4, *, shared: bool = False
 ) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
-    """Keeps what a function gives for the last so many arguments, until the store changes.
+    """Caches a function's results for its last `entries` arguments, until the store changes.
 
-    shared: whether all get the same object, which nobody may change then, or each a copy.
+    shared: whether all callers get the same object, which they must not change, or each a copy.
     """
-    keep = st.cache_resource if shared else st.cache_data
+    cache = st.cache_resource if shared else st.cache_data
 
     def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
-        def make(version: tuple[str, int, int], key: tuple[object, ...], _call: Callable[[], ResultT]) -> ResultT:
+        def compute(version: tuple[str, int, int], key: tuple[object, ...], _call: Callable[[], ResultT]) -> ResultT:
             return _call()
 
-        make.__qualname__ = function.__qualname__  # by which Streamlit tells one cache from another
-        held = keep(max_entries=entries, show_spinner=False)(make)
+        compute.__qualname__ = function.__qualname__  # Streamlit distinguishes caches by it
+        cached = cache(max_entries=entries, show_spinner=False)(compute)
 
         @wraps(function)
-        def current(*args: ArgumentsP.args, **named: ArgumentsP.kwargs) -> ResultT:
-            key = tuple(tuple(sorted(one.items())) if isinstance(one, Mapping) else one for one in (*args, named))
-            return held(store_version(), key, partial(function, *args, **named))
+        def current(*args: ArgumentsP.args, **keywords: ArgumentsP.kwargs) -> ResultT:
+            key = tuple(
+                tuple(sorted(argument.items())) if isinstance(argument, Mapping) else argument
+                for argument in (*args, keywords)
+            )
+            return cached(store_version(), key, partial(function, *args, **keywords))
 
         return current
 
@@ -73,11 +84,6 @@ def ensure_store() -> None:
             store_build.refresh()
 
 
-def mirrored() -> mirror.State | None:
-    """The state of the mirror of results on object storage; None where they are in a folder."""
-    return mirror.state()
-
-
 @store_cache(256)
 def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
     """The rows of a SELECT."""
@@ -85,7 +91,7 @@ def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
 
 
 def run_reader_query(query: str) -> Answer:
-    """The rows of a reader's own query; see analysis.sql. What is kept is free, all else is counted.
+    """The rows of a reader's own query; see analysis.sql. Only queries that are not cached are counted.
 
     Raises what analysis.sql.run_query does, and Busy.
     """
@@ -96,12 +102,12 @@ def run_reader_query(query: str) -> Answer:
 
 
 def sql_chart(values: Mapping[str, Value]) -> Figure:
-    """A chart of a reader's own query. Not kept with the others: its rows are the reader's choice, and many."""
+    """A chart of a reader's own query. Not cached with the others, since it may have many rows."""
     run_reader_query(str(values["query"]))
     return FIGURES["sql_chart"].of(values)
 
 
-def open_columns() -> pd.DataFrame:
+def public_columns() -> pd.DataFrame:
     """What readers' queries may read: view or table, column, type."""
     frame = rows(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
@@ -123,7 +129,7 @@ def front_page() -> FrontPage:
 
 
 @store_cache(128)
-def step_says(step: str, values: Mapping[str, Value]) -> str:
+def step_sentence(step: str, values: Mapping[str, Value]) -> str:
     """The sentence of a step of the guided reading."""
     return STEPS[step].says(dict(values))
 
@@ -139,59 +145,37 @@ def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
 
 
-def cited(key: str, title: str, link: str) -> citation.Citation:
-    """How a chart or a claim of today's store is cited."""
-    return citation.citation_of(key, title, link)
-
-
 @store_cache()
 def published_tables() -> pd.DataFrame:
     """Every published table: id, label, kind."""
     return published.index()
 
 
-def published_table(table: str) -> Table:
-    """One published table, laid out."""
-    return published.load(table)
-
-
-def glue_presets() -> Sequence[str]:
-    """Presets of our own with scores."""
-    return glue_comparison.presets()
-
-
 def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue_comparison.PublishedComparison | None]:
-    """Our own runs and the published table that a page's values ask for."""
+    """Our own runs and the published table of a page's values."""
     return glue.study_and_table(glue.GlueParameters.of(values))
 
 
 def glue_baselines(preset: str, table: str) -> list[str]:
-    """What others can be compared with: our variants or, where there are none, the rows of the table."""
+    """Possible baselines: our variants or, where there are none, the rows of the table."""
     study = glue.study_of(glue.GlueParameters(preset=preset))
-    beside = glue_comparison.published_comparison(table)
-    rows = [beside.key(row) for row in beside.table.variants] if beside else []
+    comparison = glue_comparison.published_comparison(table)
+    rows = [comparison.key(row) for row in comparison.table.variants] if comparison else []
     return study.results.variants or rows
 
 
 def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], list[str]]:
     """GLUE tasks that can be averaged, and those that none of our variants learnt."""
     study = glue.study_of(glue.GlueParameters(preset=preset, protocol=protocol))
-    beside = glue_comparison.published_comparison(table)
-    tasks = study.glue or (list(beside.tasks) if beside else [])
+    comparison = glue_comparison.published_comparison(table)
+    tasks = study.glue or (list(comparison.tasks) if comparison else [])
     return [task for task in tasks if task not in study.not_learnt], study.not_learnt
-
-
-def glue_headline(study: glue_comparison.Study) -> list[str]:
-    """What our own results show: a sentence, and what belongs to it."""
-    return headline(study)
 
 
 @store_cache(32, shared=True)
 def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
-    request = dict(values)
-    relative = request["view"] == "difference"
-    return glue_table.table(*glue.study_and_table(glue.GlueParameters.of(request)), relative=relative)
+    return glue_table.table(*glue_study(dict(values)), relative=values["view"] == "difference")
 
 
 @store_cache()
@@ -206,40 +190,10 @@ def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
     return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
 
 
-def claims() -> tuple[stored.Entry, ...]:
-    """Every claim that has a first verdict, with its evidence."""
-    return stored.ledger()
-
-
-def first_verdicts_closed() -> str:
-    """A sentence on when and by which code the first verdicts were computed."""
-    return stored.closed()
-
-
-def statement_counts() -> dict[str, int]:
-    """Verdict of version 2 -> how many statements have it."""
-    return statements.counts()
-
-
-def headings() -> tuple[statements.Heading, ...]:
-    """Every claim with the statements that it makes."""
-    return statements.headings()
-
-
 @store_cache()
 def claim_documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
     return stored.documents()
-
-
-def verdict_counts() -> dict[str, int]:
-    """Verdict -> how many claims have it."""
-    return stored.counts()
-
-
-def changed_rules() -> int:
-    """How many claims have a rule that was changed after its verdict was known."""
-    return stored.changed()
 
 
 def claim_evidence(claim: str) -> pd.DataFrame:
@@ -248,6 +202,6 @@ def claim_evidence(claim: str) -> pd.DataFrame:
 
 
 @store_cache()
-def every_run() -> pd.DataFrame:
+def all_runs() -> pd.DataFrame:
     """Every stored run with its status and settings, the newest first."""
     return runs.all_runs()

@@ -1,4 +1,4 @@
-"""How often readers may ask in SQL: so many a minute and one at a time, so that nobody holds every turn there is."""
+"""Limits on readers' SQL queries: so many a minute, and one at a time."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,38 +21,38 @@ class Shared:
 
 
 _number = settings.number
-_IMPORTS = RateLimit(partial(_number, "ADDEND_IMPORTS_A_MINUTE"), "network address", what="readings of uploads")
+_IMPORTS = RateLimit(partial(_number, "ADDEND_IMPORTS_A_MINUTE"), "network address", request_kind="readings of uploads")
 _SHARED = Shared(
-    sessions=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE"), "session", what="queries"),
-    addresses=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", what="queries"),
+    sessions=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE"), "session", request_kind="queries"),
+    addresses=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", request_kind="queries"),
     running=KeyedLock(),
 )
 
 
 def shared() -> Shared:
-    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to clear."""
     return _SHARED
 
 
 def count_import() -> None:
-    """One more reading of uploaded files. Raises Busy where this address asks for too many."""
-    here = live.address()
-    _IMPORTS.check(here)
-    _IMPORTS.count(here)
+    """Counts a reading of uploaded files. Raises Busy where this address asks for too many."""
+    client = live.client_address()
+    _IMPORTS.check(client)
+    _IMPORTS.count(client)
 
 
 @contextmanager
 def count_query() -> Iterator[None]:
-    """One more query of this session and, for a hosted server has strangers in many tabs, of its address.
+    """Counts a query of this session and its address. Raises Busy where either asks too often or still runs one.
 
-    Raises Busy where either asks too often, or has a query that still runs.
+    Only a hosted server allows an address one query at a time, since strangers open many tabs.
     """
-    ours, session, here = shared(), live.session(), live.address()
-    ours.sessions.check(session)
-    ours.addresses.check(here)
+    limits, session_id, client = shared(), live.session_id(), live.client_address()
+    limits.sessions.check(session_id)
+    limits.addresses.check(client)
     with ExitStack() as turns:
-        for who in (session, here) if settings.hosted() else (session,):
-            turns.enter_context(ours.running.turn(who, LIMITS.wait_seconds))
-        ours.sessions.count(session)
-        ours.addresses.count(here)
+        for name in (session_id, client) if settings.hosted() else (session_id,):
+            turns.enter_context(limits.running.turn(name, LIMITS.wait_seconds))
+        limits.sessions.count(session_id)
+        limits.addresses.count(client)
         yield

@@ -13,9 +13,9 @@ class Room:
     icon: str
     pages: tuple[str, ...]
 
-    def shown(self, open_now: str) -> str:
-        """The page that the entry leads to: the one that is open, where it is in this room, so that it is marked."""
-        return open_now if open_now in self.pages else self.pages[0]
+    def shown(self, current_page: str) -> str:
+        """The page that the entry leads to: the current one, where it is in this room, so that it is marked."""
+        return current_page if current_page in self.pages else self.pages[0]
 
 
 ROOMS: Mapping[str, tuple[Room, ...]] = {
@@ -34,7 +34,7 @@ ROOMS: Mapping[str, tuple[Room, ...]] = {
 }
 """By section, in the order of the list."""
 FOOTER = "status"
-"""The page that every page names at its end, and no room holds."""
+"""The page that every page links to, and no room holds."""
 
 
 def room_of(page: str) -> Room | None:

@@ -1,4 +1,4 @@
-"""What the server is doing, in names and numbers: nothing of what anybody asked."""
+"""What the server is doing, in names and numbers, without anything that readers entered."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from dashboard.session import live
 from dashboard.session.markdown_escape import hide_server_paths
 
 MB = 1_000_000
-PLACES = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE", "ADDEND_PROBES")
+PATH_SETTINGS = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE", "ADDEND_PROBES")
 
 
 def versions() -> str:
@@ -39,23 +39,23 @@ def device() -> str:
 
 
 def memory() -> tuple[float, float, float]:
-    """MB that this process holds, MB free on the machine, and MB it has."""
+    """MB that this process uses, MB free on the machine, and MB it has."""
     machine = psutil.virtual_memory()
     return psutil.Process().memory_info().rss / MB, machine.available / MB, machine.total / MB
 
 
 def models() -> pd.DataFrame:
-    """Models in memory, the most recently asked for last."""
-    held = live.shared().service.models.contents()
+    """Models in memory, the most recently used last."""
+    cached = live.shared().service.models.contents()
     return pd.DataFrame(
-        {"model": [hide_server_paths(str(key[0])) for key, _ in held], "MB": [size / MB for _, size in held]}  # type: ignore
+        {"model": [hide_server_paths(str(key[0])) for key, _ in cached], "MB": [size / MB for _, size in cached]}  # type: ignore
     )
 
 
 def results() -> tuple[int, float]:
     """How many results are in memory, and their MB."""
-    held = live.shared().service.results
-    return len(held.contents()), held.bytes / MB
+    cached = live.shared().service.results
+    return len(cached.contents()), cached.bytes / MB
 
 
 def limits() -> pd.DataFrame:
@@ -64,7 +64,7 @@ def limits() -> pd.DataFrame:
     for name, setting in settings.SETTINGS.items():
         is_set = bool(os.environ.get(name, "").strip())
         value = settings.effective_value(name)
-        if name in PLACES and settings.hosted():
+        if name in PATH_SETTINGS and settings.hosted():
             value = "set" if is_set else ""
         if setting.unlimited and value == "0" and name != "ADDEND_PROXIES":
             value = "no limit"

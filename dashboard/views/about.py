@@ -47,7 +47,7 @@ number that is stored with the means.
 
 st.header("Glossary", anchor="glossary")
 st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")
-st.markdown("\n".join(f"- **{term}**: {escape_markdown(what)}" for term, what in DEFINITIONS.items()))
+st.markdown("\n".join(f"- **{term}**: {escape_markdown(definition)}" for term, definition in DEFINITIONS.items()))
 
 st.header("What the store holds", anchor=False)
 st.markdown("Every stored number belongs to a run, with its settings, device, code and versions, or to a citation.")

@@ -20,8 +20,8 @@ show.header(
     "source, named in the cell or under the name of its row, or says that there is none. Variants that only serve an "
     "ablation are on the page Training.",
 )
-picked = Pickers(PAGE)
-needs = picked.pressed(
+pickers = Pickers(PAGE)
+needs = pickers.buttons(
     "needs",
     "I need",
     list(NEEDS),
@@ -33,20 +33,20 @@ for need in needs:
     st.caption(f"{NEEDS[need].title}: {NEEDS[need].means}")
 left, right = st.columns([4, 2], vertical_alignment="bottom")
 with left:
-    part = picked.segments("part", "Show", list(PARTS), TITLES)
+    part = pickers.segments("part", "Show", list(PARTS), TITLES)
 with right:
     presets = queries.trained_presets()
     if presets:
-        picked.begin_with("preset", JUDGED, presets)
-        picked.choice(
+        pickers.set_initial("preset", JUDGED, presets)
+        pickers.choice(
             "preset",
             "Our trainings with preset",
             presets,
             lambda name: f"{name} (judged by the frozen rules)" if name == JUDGED else name,
         )
     else:
-        picked.get("preset")
-preset = picked.get("preset")
+        pickers.get("preset")
+preset = pickers.get("preset")
 if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
     st.info(
         f"**Our trainings of preset {escape_markdown(preset)} decide nothing.** They were begun before the rules were "
@@ -54,8 +54,8 @@ if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
         f"mostly say that. The rules judge preset {JUDGED}, whose numbers may point the other way.",
         icon=":material/warning:",
     )
-    st.button(f"Show preset {JUDGED}", on_click=lambda: picked.set("preset", JUDGED), type="primary")
-values = picked.done()
+    st.button(f"Show preset {JUDGED}", on_click=lambda: pickers.set("preset", JUDGED), type="primary")
+values = pickers.done()
 show.copy_link(PAGE, values)
 try:
     lines = queries.choices(values)

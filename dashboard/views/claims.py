@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import claim_cards, one_claim, show, statement_table
+from dashboard.widgets import claim_cards, claim_detail, show, statement_table
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
@@ -18,20 +18,20 @@ show.header(
     "say one thing each, and what measurements and papers say about each of them.",
 )
 headings = queries.headings()
-picked = Pickers(PAGE)
-claim = picked.fixed("claim", ["", *(one.id for one in headings)])
+pickers = Pickers(PAGE)
+claim = pickers.fixed("claim", ["", *(heading.id for heading in headings)])
 if claim:
-    values = {**picked.values(), **picked.done()}
+    values = {**pickers.values(), **pickers.done()}
     show.set_tab_title(claim)
     show.copy_link(PAGE, values)
-    one_claim.show_claim(next(one for one in headings if one.id == claim), PAGE, values)
+    claim_detail.show_claim(next(heading for heading in headings if heading.id == claim), PAGE, values)
     st.stop()
 
-if picked.get("verdict") in set(queries.FIRST_VERDICTS) - set(queries.VERDICTS):
-    picked.set("rules", "1")  # A link from when these were the only verdicts.
+if pickers.get("verdict") in set(queries.FIRST_VERDICTS) - set(queries.VERDICTS):
+    pickers.set("rules", "1")  # A link from when these were the only verdicts.
 documents = queries.claim_documents()
-rules = picked.segments("rules", "Verdicts", list(VERSIONS), VERSIONS)
-words = queries.VERDICTS if rules == "2" else queries.FIRST_VERDICTS
+rules = pickers.segments("rules", "Verdicts", list(VERSIONS), VERSIONS)
+verdict_names = queries.VERDICTS if rules == "2" else queries.FIRST_VERDICTS
 counts = queries.statement_counts() if rules == "2" else queries.verdict_counts()
 if rules == "2":
     total = sum(counts.values())
@@ -42,48 +42,52 @@ if rules == "2":
         "then says what would decide it."
     )
 else:
-    claim_cards.tally(counts)
+    claim_cards.show_counts(counts)
     st.caption(
         f"Version 1 was exploratory: its rules were written after the first runs, and {queries.changed_rules()} of "
         f"them have changed since. It judged each claim as a whole. {queries.first_verdicts_closed()}"
     )
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    verdict = picked.choice("verdict", "Verdict", ["", *words], lambda word: word or "every verdict", width=210)
-    document = picked.choice(
+    verdict = pickers.choice(
+        "verdict", "Verdict", ["", *verdict_names], lambda word: word or "every verdict", width=210
+    )
+    document = pickers.choice(
         "document",
         "Document",
         ["", *documents],
         lambda key: f"{documents[key].title}" if key else "any document",
         width=340,
     )
-    by = picked.segments("by", "Order", list(ORDERS), ORDERS)
-values = picked.done()
+    order = pickers.segments("by", "Order", list(ORDERS), ORDERS)
+values = pickers.done()
 show.copy_link(PAGE, values)
-groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize() for word in words}
-anything = False
+groups = queries.CLAIM_QUESTIONS if order == "question" else {word: word.capitalize() for word in verdict_names}
+found_any = False
 if rules == "2":
     st.caption(
         "In each picture, the large dot is the value that decides, the bar its 95 % confidence interval, and small "
         "dots are the other readings. A dashed line is what the rule compares with, the shaded side of it supports the "
         "statement, and a thin line marks no difference. A result that the rule asks to lie in the shaded part must do "
         "so with its interval.",
-        help=glossary_hint(*(f"{part.statement} {part.unit} {part.scope}" for one in headings for part in one.parts)),
+        help=glossary_hint(
+            *(f"{part.statement} {part.unit} {part.scope}" for heading in headings for part in heading.parts)
+        ),
     )
     for key, title in groups.items():
-        among = [
-            (one, [part for part in one.parts if verdict in ("", part.verdict)])
-            for one in headings
-            if (by == "verdict" or one.question == key) and (not document or document in one.documents)
+        matching = [
+            (heading, [part for part in heading.parts if verdict in ("", part.verdict)])
+            for heading in headings
+            if (order == "verdict" or heading.question == key) and (not document or document in heading.documents)
         ]
-        if by == "verdict":
-            among = [(one, [part for part in parts if part.verdict == key]) for one, parts in among]
-        among = [(one, parts) for one, parts in among if parts]
-        if not among:
+        if order == "verdict":
+            matching = [(heading, [part for part in parts if part.verdict == key]) for heading, parts in matching]
+        matching = [(heading, parts) for heading, parts in matching if parts]
+        if not matching:
             continue
-        anything = True
+        found_any = True
         show.section(title, f"group-{key}".replace(" ", "-"))
-        for one, parts in among:
-            st.markdown(f"**{escape_markdown(statement_table.heading(one))}**")
+        for heading, parts in matching:
+            st.markdown(f"**{escape_markdown(statement_table.heading(heading))}**")
             statement_table.show_statements(parts)
 else:
     entries = [
@@ -92,16 +96,16 @@ else:
         if verdict in ("", entry.verdict) and (not document or document in entry.documents)
     ]
     for key, title in groups.items():
-        chosen = [entry for entry in entries if getattr(entry, by) == key]
-        if not chosen:
+        group_entries = [entry for entry in entries if getattr(entry, order) == key]
+        if not group_entries:
             continue
-        anything = True
+        found_any = True
         show.section(title, f"group-{key}".replace(" ", "-"))
-        for start in range(0, len(chosen), 2):
-            for place, entry in zip(st.columns(2), chosen[start : start + 2], strict=False):
-                with place:
-                    claim_cards.card(entry)
-if not anything:
+        for start in range(0, len(group_entries), 2):
+            for column, entry in zip(st.columns(2), group_entries[start : start + 2], strict=False):
+                with column:
+                    claim_cards.show_card(entry)
+if not found_any:
     st.info("No claim of this document has this verdict.")
 figure = "claims_statements" if rules == "2" else "claims_verdicts"
 show.show(queries.figure(figure, {}), PAGE, values)

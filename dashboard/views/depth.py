@@ -3,11 +3,9 @@
 import streamlit as st
 
 from analysis.claims.statements.rows import readable
-from analysis.core.errors import NoResults
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures.terms.data import MEASURES, term_label
 from dashboard.session import queries
-from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -37,54 +35,51 @@ show.header(
     "to layer in four ways: what a decoder can read from the hidden states, what reordering the words changes and how "
     "far tokens attend, the mean hidden state at each position, and the terms of the attention scores.",
 )
-picked = Pickers(PAGE)
-part = picked.segments("part", "Theme at", list(PARTS), PARTS)
+pickers = Pickers(PAGE)
+part = pickers.segments("part", "Theme at", list(PARTS), PARTS)
 # Images have a page of their own.
 TEXTS = "corpus IN (SELECT corpus FROM corpora)"
-where = f"WHERE {TEXTS}" if part == "terms" else ""
-known = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} {where} ORDER BY model").model)
+condition = f"WHERE {TEXTS}" if part == "terms" else ""
+models = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} {condition} ORDER BY model").model)
 fields: tuple[str, ...]
 if part == "terms":
     first, second, third, fourth = st.columns([2, 2, 3, 2])
     with first:
-        model = picked.choice("model", "Model", known, readable)
+        model = pickers.choice("model", "Model", models, readable)
     corpora = queries.rows(
         f"SELECT DISTINCT corpus FROM newest_terms WHERE model = ? AND {TEXTS} ORDER BY corpus", [model]
     )
     with second:
-        picked.choice("corpus", "Over", list(corpora.corpus), {"probe_set": "the probe set"})
+        pickers.choice("corpus", "Over", list(corpora.corpus), {"probe_set": "the probe set"})
     with third:
         # A model without a source has terms of it that are zero everywhere.
-        there = queries.rows(
+        measured = queries.rows(
             "SELECT DISTINCT term FROM newest_terms WHERE model = ? AND corpus = ? AND rms > 0",
-            [model, picked.get("corpus")],
+            [model, pickers.get("corpus")],
         )
-        every = [*FOUR, *(term for term in (*TERMS, *ADDED_TERMS) if term not in FOUR)]
-        terms = [term for term in every if term in set(there.term)]
-        picked.choice("term", "Term", terms, term_label)
+        all_terms = [*FOUR, *(term for term in (*TERMS, *ADDED_TERMS) if term not in FOUR)]
+        terms = [term for term in all_terms if term in set(measured.term)]
+        pickers.choice("term", "Term", terms, term_label)
     with fourth:
-        picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+        pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
     fields = ("model", "corpus", "term", "measure", "at_layer", "at_head")
     for name in ("at_layer", "at_head"):
-        picked.get(name)
+        pickers.get(name)
 else:
-    every = queries.rows(
+    all_models = queries.rows(
         "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means "
         "UNION SELECT model FROM newest_equivariance ORDER BY model"
     )
-    picked.several("models", "Models", known, list(every.model), readable)
+    pickers.several("models", "Models", models, list(all_models.model), readable)
     fields = ("models",)
 for name in ("models", "model", "corpus", "term", "measure", "at_layer", "at_head"):
     if name not in fields:
-        picked.get(name)
-values = picked.done()
+        pickers.get(name)
+values = pickers.done()
 show.copy_link(PAGE, values)
 for name in FIGURES[part]:
-    try:
+    with show.reporting_missing_results():
         figure = queries.figure(name, {field: values[field] for field in fields})
-    except NoResults as missing:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
-        continue
-    if name == "depth_heads":
-        st.caption("Press a cell to see every term of its layer and head, below.")
-    show.show(figure, PAGE, values, on_cell=picked.both("at_layer", "at_head"), cell=("layer", "head"))
+        if name == "depth_heads":
+            st.caption("Press a cell to see every term of its layer and head, below.")
+        show.show(figure, PAGE, values, on_cell=pickers.cell_setter("at_layer", "at_head"), cell=("layer", "head"))

@@ -15,13 +15,13 @@ show.header(
     "How each way of combining word and position compares with adding: its gains and its costs. The other pages "
     "named above show the same experiments in full.",
 )
-picked = Pickers(PAGE)
+pickers = Pickers(PAGE)
 presets = queries.trained_presets()
 if presets:
-    picked.choice("preset", "Losses and steps of the preset", presets, width=220)
+    pickers.choice("preset", "Losses and steps of the preset", presets, width=220)
 else:
-    picked.get("preset")
-values = picked.done()
+    pickers.get("preset")
+values = pickers.done()
 show.copy_link(PAGE, values)
 try:
     figure = queries.figure("experiments_board", values)
@@ -38,10 +38,10 @@ ways = st.pills(
     selection_mode="multi",
     key=f"{PAGE}.ways",
 )
-shown = table[table["Position is"].isin(ways)] if ways else table
-numbers = [name for name in shown.columns if shown[name].dtype.kind == "f"]
+visible = table[table["Position is"].isin(ways)] if ways else table
+numbers = [name for name in visible.columns if visible[name].dtype.kind == "f"]
 st.dataframe(
-    shown,
+    visible,
     hide_index=True,
     height="content",
     placeholder="",

@@ -3,10 +3,8 @@
 import streamlit as st
 
 from analysis.claims.statements.rows import readable
-from analysis.core.errors import NoResults
 from analysis.figures.geometry.cosines import DIMENSIONS
 from dashboard.session import queries
-from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -36,30 +34,27 @@ show.header(
     "If words and positions used separate directions, adding them would lose nothing. Do they? Every chart shows in "
     "grey what random vectors do.",
 )
-picked = Pickers(PAGE)
-known = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
-if not known:
+pickers = Pickers(PAGE)
+models = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
+if not models:
     st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
 with st.container(width=360):
-    model = picked.choice("model", "Model", known, readable)
-part = picked.segments("part", "Theme at", list(PARTS), PARTS)
+    model = pickers.choice("model", "Model", models, readable)
+part = pickers.segments("part", "Theme at", list(PARTS), PARTS)
 if part == "angles":
-    picked.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
+    pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
 elif part == "words":
     words = queries.rows(
         "SELECT word FROM newest_neighbours WHERE model = ? AND measure = 'nearest_word' ORDER BY word", [model]
     )
     with st.container(width=360):
-        picked.choice("word", "Word", ["", *words.word], lambda word: word or "the word that comes nearest to another")
+        pickers.choice("word", "Word", ["", *words.word], lambda word: word or "the word that comes nearest to another")
 for name in ("dim", "word"):
-    picked.get(name)
-values = picked.done()
+    pickers.get(name)
+values = pickers.done()
 show.copy_link(PAGE, values)
 for name in FIGURES[part]:
-    try:
+    with show.reporting_missing_results():
         figure = queries.figure(name, {field: values[field] for field in ("model", *USES.get(name, ()))})
-    except NoResults as missing:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
-        continue
-    show.show(figure, PAGE, values)
+        show.show(figure, PAGE, values)

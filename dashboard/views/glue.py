@@ -16,13 +16,13 @@ OPTIMISTIC = (
 )
 
 
-def titled(sql: str) -> dict[str, str]:
+def read_titles(sql: str) -> dict[str, str]:
     """Names with their titles."""
     frame = queries.rows(sql)
     return dict(zip(frame.name, frame.title, strict=True))
 
 
-def shown() -> None:
+def show_results() -> None:
     """The sentence, the figure and the table; or why there are none."""
     try:
         study, _ = queries.glue_study(values)
@@ -30,15 +30,12 @@ def shown() -> None:
         show.show_problem(problem)
         return
     if study:
-        finding, *more = queries.glue_headline(study)
+        finding, *details = queries.glue_headline(study)
         summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
         with summary.popover("Why", icon=":material/help:"):
-            st.markdown(escape_markdown(" ".join(more)))
-    try:
-        with place:
-            show.show(queries.figure(f"glue_{view}", values), PAGE, values)
-    except AddendError as problem:
-        show.show_problem(problem)
+            st.markdown(escape_markdown(" ".join(details)))
+    with show.reporting_problems(), chart:
+        show.show(queries.figure(f"glue_{view}", values), PAGE, values)
     st.divider()
     st.header("Our scores and published scores in one table" if study else "As published", anchor=False)
     glue_table.show_table(queries.glue_results(values))
@@ -46,44 +43,46 @@ def shown() -> None:
 
 show.header(PAGE, "The same small encoder, pre-trained with many ways of combining word and position, scored on GLUE.")
 presets = queries.glue_presets()
-tasks = titled("SELECT task AS name, title FROM tasks WHERE glue")
-variants = titled("SELECT variant AS name, title FROM variants")
+tasks = read_titles("SELECT task AS name, title FROM tasks WHERE glue")
+variants = read_titles("SELECT variant AS name, title FROM variants")
 tables = queries.published_tables()
 tables = tables[tables.kind == "GLUE"]
 labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
 
-picked = Pickers(PAGE)
+pickers = Pickers(PAGE)
 summary = st.container(border=True, horizontal=True, vertical_alignment="center")
 first, second, third = st.columns([2, 3, 4], vertical_alignment="bottom")
 with first:
     if presets:
-        preset = picked.choice("preset", "Our runs", presets, lambda name: f"preset {name}")
+        preset = pickers.choice("preset", "Our runs", presets, lambda name: f"preset {name}")
     else:
-        preset = picked.get("preset")
+        preset = pickers.get("preset")
         st.caption("Our runs: none yet")
 with third:
-    table = picked.choice("table", "Published table to compare with", [*labels, ""], lambda id: labels.get(id, "none"))
-known = queries.glue_baselines(preset, table)
+    table = pickers.choice("table", "Published table to compare with", [*labels, ""], lambda id: labels.get(id, "none"))
+baselines = queries.glue_baselines(preset, table)
 with second:
-    if known:
-        picked.choice("baseline", "Baseline", known, lambda name: variants.get(name, name))
-view = picked.segments("view", "Show", list(VIEWS), VIEWS)
-place = st.container()
+    if baselines:
+        pickers.choice("baseline", "Baseline", baselines, lambda name: variants.get(name, name))
+view = pickers.segments("view", "Show", list(VIEWS), VIEWS)
+chart = st.container()
 st.header("What is compared, and how", anchor=False)
 protocol = "mean"
 if presets:
     first, second = st.columns([5, 3], vertical_alignment="bottom")
     with first:
-        protocol = picked.segments("protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC)
+        protocol = pickers.segments("protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC)
     with second:
-        picked.segments("margin", "Equivalent within (points)", list(queries.MARGINS), queries.MARGINS)
-columns, idle = queries.glue_columns(preset, table, protocol)
+        pickers.segments("margin", "Equivalent within (points)", list(queries.MARGINS), queries.MARGINS)
+columns, not_learned = queries.glue_columns(preset, table, protocol)
 if columns:
-    picked.ticked("without", "Tasks in the average; untick one to leave it out", columns, list(tasks), tasks)
-if idle:
+    pickers.buttons(
+        "without", "Tasks in the average; untick one to leave it out", columns, list(tasks), tasks, stores_pressed=False
+    )
+if not_learned:
     label = "Tasks that no variant learned, left out of the average; tick one to include it"
-    picked.pressed("including", label, idle, list(tasks), tasks)
-values = {**picked.values(), **picked.done()}
+    pickers.buttons("including", label, not_learned, list(tasks), tasks)
+values = {**pickers.values(), **pickers.done()}
 with summary:
     if not presets:
         st.markdown(
@@ -92,4 +91,4 @@ with summary:
         )
         st.code(queries.GLUE_COMMAND, language="bash")
 show.copy_link(PAGE, values)
-shown()
+show_results()

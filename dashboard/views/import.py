@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from analysis.core import settings
-from analysis.core.errors import AddendError
 from analysis.imports.base import READERS, UserMetadata
 from analysis.imports.limits import MAX_FILES, MAX_LISTED, MAX_MIB, uploads
 from analysis.imports.plan import Plan, execute, plan
@@ -26,7 +25,7 @@ my_concat,validation_loss,0,1000,6.21
 my_concat,validation_loss,0,2000,5.87"""
 
 
-def templates() -> None:
+def show_templates() -> None:
     """The simplest form of results, as files to fill in."""
     with st.container(horizontal=True):
         for name, rows, label in (("scores", EXAMPLE, "Template for scores"), ("curves", CURVE, "Template for curves")):
@@ -41,9 +40,9 @@ def templates() -> None:
             )
 
 
-def forms() -> None:
-    """What is read."""
-    for reader in (READERS[name] for name in READERS):
+def show_forms() -> None:
+    """The forms of results that can be read."""
+    for _, reader in READERS.items():
         st.markdown(f"**{reader.title}**: {safe(reader.expects)}.")
     left, right = st.columns(2)
     left.caption(
@@ -60,7 +59,7 @@ def forms() -> None:
 
 
 def values_for_all_rows() -> UserMetadata:
-    """What the files may not say."""
+    """Values that the files need not contain."""
     with st.expander("Values for all rows, where the files do not give them (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
         task = st.text_input("Task", key="import.task", width=150)
@@ -72,15 +71,15 @@ def values_for_all_rows() -> UserMetadata:
     )
 
 
-def preview(plan: Plan) -> None:
+def show_preview(plan: Plan) -> None:
     """What would be added, or every bad row."""
-    for left in plan.left[:MAX_LISTED]:
-        st.caption(f"Left out: {safe(left)}")
-    if more := plan.left[MAX_LISTED:]:
-        st.caption(f"And {len(more):,} more were left out.")
+    for skipped in plan.left[:MAX_LISTED]:
+        st.caption(f"Left out: {safe(skipped)}")
+    if remaining := plan.left[MAX_LISTED:]:
+        st.caption(f"And {len(remaining):,} more were left out.")
     if plan.bad:
         st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
-        bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in plan.bad[:500]]
+        bad = [{"file": item.file, "line": item.line, "problem": item.problem} for item in plan.bad[:500]]
         st.dataframe(pd.DataFrame(bad), hide_index=True)
         return
     if plan.known:
@@ -111,9 +110,9 @@ show.copy_link(PAGE, values)
 st.markdown(
     "Fill in a template, or upload what your tools write: run_glue.py, MLflow and Weights & Biases are read too."
 )
-templates()
+show_templates()
 with st.expander("Which files and columns are read"):
-    forms()
+    show_forms()
 if done := st.session_state.pop("import.done", ""):
     st.success(done, icon=":material/check:")
     st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
@@ -121,23 +120,21 @@ if not uploads():
     st.info("This server accepts no uploads. On your own machine, run: python -m analysis import FILES")
     st.stop()
 folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
-sent = st.file_uploader(
+uploaded = st.file_uploader(
     f"At most {MAX_MIB} MiB together",
     type=None if folder else ["csv", "jsonl", "parquet", "json"],
     accept_multiple_files="directory" if folder else True,
     max_upload_size=MAX_MIB,
     key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",
 )
-stated = values_for_all_rows()
-if sent:
-    if sum(one.size for one in sent) > MAX_MIB << 20 or len(sent) > MAX_FILES:
+defaults = values_for_all_rows()
+if uploaded:
+    if sum(item.size for item in uploaded) > MAX_MIB << 20 or len(uploaded) > MAX_FILES:
         st.error(f"These are more than {MAX_MIB} MiB or {MAX_FILES:,} files; send them in parts.")
         st.stop()
-    try:
+    with show.reporting_problems():
         query_quota.count_import()
         planner = plan_in_child if settings.hosted() else plan
-        preview(planner({one.name.replace("\\", "/"): one.getvalue() for one in sent}, stated))
-    except AddendError as problem:
-        show.show_problem(problem)
+        show_preview(planner({item.name.replace("\\", "/"): item.getvalue() for item in uploaded}, defaults))
 else:
     st.caption("You see what would be added before anything is stored.")

@@ -24,81 +24,73 @@ STORED = {
 }
 
 
-def stored(values) -> None:
-    """What was measured over many texts; it waits for no model."""
+def show_stored(values) -> None:
+    """Figures of stored results over many texts, which need no model."""
     for name, title in STORED.items():
         st.header(title, anchor=False)
         try:
             show.show(queries.figure(name, values), "interventions", values)
-        except NoResults as nothing:
-            st.info(escape_markdown(str(nothing)))
+        except NoResults as error:
+            st.info(escape_markdown(str(error)))
 
 
-picked = Pickers("interventions")
-probe_form.text_form(picked, "Run it", more=" With a head that predicts tokens, outcomes are its predictions.")
-intervention_form.intervention_pickers(picked)
+pickers = Pickers("interventions")
+probe_form.text_form(pickers, "Run it", extra_help=" With a head that predicts tokens, outcomes are its predictions.")
+intervention_form.intervention_pickers(pickers)
 status = st.status("Starting", expanded=False)
 try:
     with status:
-        made = live.run_request(InterventionRequest.of(picked.values()), progress=live.progress_reporter(status))
-        about = made.provenance
-        took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
-        status.update(
-            label=escape_markdown(f"{about.model} ({about.revision}): {made.words}; {took}"),
-            state="complete",
-            expanded=False,
-        )
+        result = live.run_request(InterventionRequest.of(pickers.values()), progress=live.progress_reporter(status))
+        provenance = result.provenance
+        details = probe_form.run_details(provenance, len(result.tokens))
+        probe_form.finish(status, f"{provenance.model} ({provenance.revision}): {result.words}; {details}")
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error", expanded=False)
-    values = picked.done()
-    show.show_problem(problem)
-    probe_form.offer_truncation(picked, problem)
+    values = probe_form.fail(pickers, status, problem)
+    probe_form.offer_truncation(pickers, problem)
     if isinstance(problem, NotInstalled):
-        stored(values)
+        show_stored(values)
     else:
-        probe_form.offer_layer_0(picked, "layer")
+        probe_form.offer_layer_0(pickers, "layer")
     st.stop()
 
-if about.truncated_from:
-    st.warning(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens, the model's limit.")
+if provenance.truncated_from:
+    st.warning(f"The text was cut from {provenance.truncated_from} to {len(result.tokens)} tokens, the model's limit.")
 outcome = st.container()
 first, second = st.columns(2)
 with first:
-    picked.slider("layer", "Layer", list(range(made.layers)))
+    pickers.slider("layer", "Layer", list(range(result.layers)))
 with second:
-    picked.slider("head", "Head", list(range(made.heads)))
+    pickers.slider("head", "Head", list(range(result.heads)))
 maps = st.container()
 for name in ("query", "key"):
-    picked.get(name)
+    pickers.get(name)
 st.header("Does the order show without positions?", anchor=False)
-permute = picked.toggle(
+permute = pickers.toggle(
     "permute",
     "Permute the tokens, with positions off and on",
     help="Segments and mask are permuted with the tokens. Without positions, permuting an encoder's input permutes its "
     "output and changes nothing else.",
 )
-values = picked.done()
+values = pickers.done()
 
 with outcome:
-    written = ("text", "pair")
-    why_not = probe_form.too_long(*(str(values[name]) for name in written))
-    show.copy_link("interventions", values, without=written, why_not=why_not)
-    figure = live.figure("intervention_tokens", values, made)
+    text_fields = ("text", "pair")
+    why_not = probe_form.too_long(*(str(values[name]) for name in text_fields))
+    show.copy_link("interventions", values, without=text_fields, why_not=why_not)
+    figure = live.figure("intervention_tokens", values, result)
     show.show(figure, "interventions", values)
-    if made.predictions:
+    if result.predictions:
         st.dataframe(figure.frame().drop(columns=["place"]), hide_index=True, height=300)
     st.caption("Press a cell to see the attention of its layer and head, below.")
-    chosen = picked.both("layer", "head")
-    show.show(live.figure("intervention_kl", values, made), "interventions", values, on_cell=chosen)
+    set_cell = pickers.cell_setter("layer", "head")
+    show.show(live.figure("intervention_kl", values, result), "interventions", values, on_cell=set_cell)
 with maps:
     st.caption("Press a cell to see its attention before and after, and the terms of its score before, below.")
-    chosen = picked.both("query", "key")
-    show.show(live.figure("intervention_maps", values, made), "interventions", values, on_cell=chosen)
-    intervention_form.one_cell(values, made)
+    set_cell = pickers.cell_setter("query", "key")
+    show.show(live.figure("intervention_maps", values, result), "interventions", values, on_cell=set_cell)
+    intervention_form.show_cell(values, result)
 if permute:
-    try:
+    with show.reporting_problems():
         test = live.run_request(PermutationRequest.of(values))
         show.show(live.figure("intervention_permutation", values, test), "interventions", values)
-    except AddendError as problem:
-        show.show_problem(problem)
-stored(values)
+show_stored(values)

@@ -13,7 +13,8 @@ from analysis.links import VIEWS, Value
 from analysis.narrative.reading import Step, Touch, ordered
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import claim_cards, moving_pictures, show
+from dashboard.session.page_address import query_parameters
+from dashboard.widgets import moving_pictures, show
 from dashboard.widgets.flipbook import show_flipbook
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
@@ -24,83 +25,80 @@ names = list(steps)
 
 
 def slider_of(step: Step) -> Touch | None:
-    """The control of the step that leafs through its chart, where it has one and there is more than one value."""
+    """The slider of the step's chart, where it has one with more than one value."""
     last = step.touches[-1]
     return last if last.slides and len(last.options()) > 1 else None
 
 
-def stops(one: Touch) -> list[int]:
-    """The values of a slider, and that of the link where it lies between them."""
-    options = list(one.options())
-    asked = int(picked.get(one.field))
-    return sorted({*options, asked}) if options and options[0] < asked < options[-1] else options
+def slider_values(control: Touch) -> list[int]:
+    """The values of a slider, and that of the link where it is between them."""
+    options = list(control.options())
+    requested = int(pickers.get(control.field))
+    return sorted({*options, requested}) if options and options[0] < requested < options[-1] else options
 
 
-def touch(one: Touch) -> None:
-    """What a reader can change; a slider stands with its pictures."""
-    if one.slides:
-        picked.fixed(one.field, stops(one))
-    elif options := list(one.options()):
-        picked.choice(one.field, one.label, options, one.show, width=420)
+def show_control(control: Touch) -> None:
+    """A control of the step; a slider is drawn with its pictures."""
+    if control.slides:
+        pickers.fixed(control.field, slider_values(control))
+    elif options := list(control.options()):
+        pickers.choice(control.field, control.label, options, control.show, width=420)
 
 
-def turn(step: Step, where: str) -> None:
-    """To the step before and to the one after."""
-    here = names.index(step.name)
+def navigation(step: Step, location: str) -> None:
+    """Buttons to the previous and the next step."""
+    index = names.index(step.name)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        for label, icon, to in (("Back", "arrow_back", here - 1), ("Next", "arrow_forward", here + 1)):
+        for label, icon, target in (("Back", "arrow_back", index - 1), ("Next", "arrow_forward", index + 1)):
             st.button(
                 label,
                 icon=f":material/{icon}:",
-                key=f"{PAGE}.{where}.{label}",
-                disabled=not 0 <= to < len(names),
-                on_click=lambda to=to: picked.set("step", names[to]),
+                key=f"{PAGE}.{location}.{label}",
+                disabled=not 0 <= target < len(names),
+                on_click=lambda target=target: pickers.set("step", names[target]),
                 type="primary" if label == "Next" else "secondary",
             )
 
 
+def page_values(step: Step, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of the page that the step's figure belongs to."""
+    return {**VIEWS[step.page].defaults(), **step.params(values)}
+
+
 def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
-    """The step's figure; one of another page links and exports as there. Raises AddendError."""
-    request = {**VIEWS[step.page].defaults(), **step.params(values)}
+    """The step's figure, with the links and exports of its page. Raises AddendError."""
+    request = page_values(step, values)
     if FIGURES[step.figure].live:
         return live.figure(step.figure, request, live.decomposition(request))
     return queries.figure(step.figure, request)
 
 
-def flip(step: Step, one: Touch) -> None:
+def draw_flipbook(step: Step, control: Touch) -> None:
     """The step's chart at every value of its slider."""
-    values_of_slider = stops(one)
+    values_of_slider = slider_values(control)
     show_flipbook(
         f"{PAGE}.flipbook.{step.name}",
-        one.label,
-        [one.show(value) for value in values_of_slider],
-        values_of_slider.index(int(picked.get(one.field))),
-        lambda number: figure_of(step, {**values, one.field: values_of_slider[number]}),
-        lambda number: picked.set(one.field, values_of_slider[number]),
-        request=tuple(sorted({**values, one.field: tuple(values_of_slider)}.items())),
+        control.label,
+        [control.show(value) for value in values_of_slider],
+        values_of_slider.index(int(pickers.get(control.field))),
+        lambda index: figure_of(step, {**values, control.field: values_of_slider[index]}),
+        lambda index: pickers.set(control.field, values_of_slider[index]),
+        request=tuple(sorted({**values, control.field: tuple(values_of_slider)}.items())),
         dark=show.theme().dark,
     )
 
 
-def chart(step: Step) -> None:
+def show_chart(step: Step) -> None:
     """The step's chart, or what is missing for it."""
-    try:
+    with show.reporting_problems(), show.reporting_missing_results():
         figure = figure_of(step, values)
         slider = slider_of(step)
-        show.show(
-            figure,
-            step.page,
-            {**VIEWS[step.page].defaults(), **step.params(values)},
-            flipbook=partial(flip, step, slider) if slider else None,
-        )
-    except NoResults as missing:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
-    except AddendError as problem:
-        show.show_problem(problem)
+        flipbook = partial(draw_flipbook, step, slider) if slider else None
+        show.show(figure, step.page, page_values(step, values), flipbook=flipbook)
 
 
-def moving(step: Step) -> None:
-    """The step's moving picture, where it has one; what it lacks, the chart below it says."""
+def show_animation(step: Step) -> None:
+    """The step's animation, where it has one; missing results are reported by the chart below it."""
     if step.moving is None:
         return
     try:
@@ -110,49 +108,47 @@ def moving(step: Step) -> None:
     moving_pictures.show_shift(picture, dark=show.theme().dark)
 
 
-def measured(step: Step) -> None:
+def show_finding(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
-    with st.container(border=True):
+    with st.container(border=True), show.reporting_problems():
         try:
-            text = queries.step_says(step.name, values)
+            text = queries.step_sentence(step.name, values)
             st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
-        except NoResults as missing:
-            st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")
-        except AddendError as problem:
-            show.show_problem(problem)
+        except NoResults as error:
+            st.markdown(f"**Not measured yet.** {escape_markdown(str(error))}")
 
 
-picked = Pickers(PAGE)
+pickers = Pickers(PAGE)
 show.set_tab_title(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
-verdict = str(picked.get("verdict"))
-picked.set("verdict", FIRST.get(verdict, verdict))  # Links of the first verdicts say these.
+verdict = str(pickers.get("verdict"))
+pickers.set("verdict", FIRST.get(verdict, verdict))  # Links of the first verdicts say these.
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
-name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")
+name = pickers.choice("step", "Step", names, titles, label_visibility="collapsed")
 step = steps[name]
 st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
-turn(step, "above")
+navigation(step, "above")
 st.header(step.title, anchor=False)
 st.markdown(step.text, help=glossary_hint(step.text))
-for one in step.touches:
-    touch(one)
-for field in picked.view.fields:
-    picked.get(field.name)
-values = picked.done()
-moving(step)
-chart(step)
-measured(step)
+for control in step.touches:
+    show_control(control)
+for field in pickers.view.fields:
+    pickers.get(field.name)
+values = pickers.done()
+show_animation(step)
+show_chart(step)
+show_finding(step)
 with st.expander("Sources, and the verdicts on what they claim"):
     documents = queries.claim_documents()
-    for number in step.documents:
-        one = documents[number]
-        st.markdown(escape_markdown(f"{one.title} ({one.kind}, {one.site})."))
+    for key in step.documents:
+        document = documents[key]
+        st.markdown(escape_markdown(f"{document.title} ({document.kind}, {document.site})."))
     for heading in statements.headings():
         if heading.id in step.claims:
             st.page_link(
                 "views/claims.py",
                 label=f"**{heading.id}, {escape_markdown(heading.title)}: {escape_markdown(heading.lean)}.**",
-                query_params=claim_cards.parameters("claims", {"claim": heading.id}),
+                query_params=query_parameters("claims", {"claim": heading.id}),
             )
             for part in heading.parts:
                 st.caption(escape_markdown(f"{part.id}, {part.verdict}. {part.statement} {part.sentence}"))
@@ -161,13 +157,13 @@ st.page_link(
     f"views/{step.more.page}.py",
     label=step.more.says,
     icon=":material/arrow_outward:",
-    query_params=claim_cards.parameters(step.more.page, step.more.values(values)),
+    query_params=query_parameters(step.more.page, step.more.values(values)),
 )
 if step.place == len(steps):
     st.page_link("views/claims.py", label="Every claim, with its verdicts", icon=":material/arrow_forward:")
     st.page_link("views/home.py", label="The answer in full", icon=":material/arrow_forward:")
 show.copy_link(PAGE, values)
-turn(step, "below")
+navigation(step, "below")
 # A new step begins at its top; the browser would stay where the last one ended. Runs when the step changes.
 TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"
 st.html(f"<script>/* {step.name} */ {TOP}</script>", unsafe_allow_javascript=True)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.core.errors import AddendError
 from analysis.figures.runs.data import KINDS
 from analysis.figures.training.data import COMMAND, title
 from dashboard.session import queries
@@ -30,51 +29,47 @@ COLUMNS = {
 show.header(
     PAGE, "Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed."
 )
-every = queries.every_run()
-by_id = {run["run_id"]: run for run in every.to_dict("records")}
+all_runs = queries.all_runs()
+by_id = {run["run_id"]: run for run in all_runs.to_dict("records")}
 
-picked = Pickers(PAGE)
-shown = every
+pickers = Pickers(PAGE)
+matching = all_runs
 with st.container(horizontal=True):
-    for name, nothing in ANY.items():
-        held = sorted(set(every[name].dropna()))
-        names = KINDS.get if name == "kind" else title if name == "variant" else str
-        one = picked.choice(
-            name,
-            name.capitalize(),
-            ["", *held],
-            lambda value, nothing=nothing, names=names: names(value) if value else nothing,
-            on_change=lambda: picked.set("run", ""),
-            width=210,
+    for name, any_label in ANY.items():
+        present = sorted(set(all_runs[name].dropna()))
+        display_name = KINDS.get if name == "kind" else title if name == "variant" else str
+        labels = {value: display_name(value) for value in present} | {"": any_label}
+        selection = pickers.choice(
+            name, name.capitalize(), ["", *present], labels, on_change=lambda: pickers.set("run", ""), width=210
         )
-        shown = shown[shown[name] == one] if one else shown
-if shown.empty:
-    picked.get("run")
-    show.copy_link(PAGE, picked.done())
+        matching = matching[matching[name] == selection] if selection else matching
+if matching.empty:
+    pickers.get("run")
+    show.copy_link(PAGE, pickers.done())
     st.info(
         "No run has this kind, variant and preset."
-        if len(every)
+        if len(all_runs)
         else f"No run is stored yet. {COMMAND} trains models of our own."
     )
     st.stop()
 
 
-def clicked() -> None:
-    """A row that is clicked is the run that is picked."""
+def select_clicked() -> None:
+    """Selects the run of the clicked row."""
     if rows := st.session_state["runs.table"].selection.rows:
-        picked.set("run", shown.run_id.iloc[rows[0]])
+        pickers.set("run", matching.run_id.iloc[rows[0]])
 
 
-table = shown[list(COLUMNS)].assign(
-    kind=[str(KINDS.get(kind, kind)) for kind in shown.kind],
-    variant=[title(name) if name else "" for name in shown.variant],
+table = matching[list(COLUMNS)].assign(
+    kind=[str(KINDS.get(kind, kind)) for kind in matching.kind],
+    variant=[title(name) if name else "" for name in matching.variant],
 ).rename(columns=COLUMNS)  # fmt: skip
 st.dataframe(
     table.loc[:, (table.notna() & (table != "")).any()],
     hide_index=True,
     height=300 if len(table) > 7 else "auto",
     key="runs.table",
-    on_select=clicked,
+    on_select=select_clicked,
     selection_mode="single-row",
     column_config={
         "seconds": st.column_config.NumberColumn(format="%.1f"),
@@ -83,18 +78,16 @@ st.dataframe(
         "differs from preset": st.column_config.Column(width=155),
     },
 )
-st.caption(f"{len(shown)} of {len(every)} runs. Click at the left of a row, or pick one below.")
-if not (every.kind == "curves").any():
+st.caption(f"{len(matching)} of {len(all_runs)} runs. Click at the left of a row, or pick one below.")
+if not (all_runs.kind == "curves").any():
     st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
-curves = shown[shown.kind == "curves"]
-if not picked.get("run") and len(curves):
-    picked.set("run", curves.run_id.iloc[0])  # the newest that has something to draw
-run_id = picked.choice("run", "Run", shown.run_id.tolist(), lambda one: label(by_id[one]))
-values = picked.done()
+curves = matching[matching.kind == "curves"]
+if not pickers.get("run") and len(curves):
+    pickers.set("run", curves.run_id.iloc[0])  # the newest that has something to draw
+run_id = pickers.choice("run", "Run", matching.run_id.tolist(), lambda selection: label(by_id[selection]))
+values = pickers.done()
 show.copy_link(PAGE, values)
 if by_id[run_id]["kind"] == "curves":
-    try:
+    with show.reporting_problems():
         show.show(queries.figure("runs_curve", {"run": run_id}), PAGE, values)
-    except AddendError as problem:
-        show.show_problem(problem)
 facts(by_id[run_id])

@@ -11,15 +11,15 @@ show.header(
 )
 
 service = live.shared().service
-waiting, running = service.line.length()
-held, free, total = server_status.memory()
+waiting, running = service.queue.length()
+used, free, total = server_status.memory()
 results, megabytes = server_status.results()
-for place, (label, value, more) in zip(
+for column, (label, value, help_text) in zip(
     st.columns(4),
     (
         ("Running", str(running), "Probes on the device now: at most one."),
         ("Waiting", str(waiting), "Probes waiting for the device, first come, first served."),
-        ("Memory of this process", f"{held:,.0f} MB", f"{free:,.0f} of the machine's {total:,.0f} MB are free."),
+        ("Memory of this process", f"{used:,.0f} MB", f"{free:,.0f} of the machine's {total:,.0f} MB are free."),
         (
             "Results in memory",
             f"{megabytes:,.1f} MB",
@@ -28,7 +28,7 @@ for place, (label, value, more) in zip(
     ),
     strict=True,
 ):
-    place.metric(label, value, help=more)
+    column.metric(label, value, help=help_text)
 st.button("Refresh", icon=":material/refresh:")
 
 st.header("Models in memory", anchor=False)
@@ -50,13 +50,13 @@ st.text(
     f"Results files that could not be read: {problems}"
 )
 
-if mirrored := queries.mirrored():
+if mirror_state := queries.mirror_state():
     st.text(
-        f"The results lie on object storage; last fetched {mirrored.fetched}\n"
-        f"Files written here that are still to be sent: {mirrored.waiting}"
+        f"The results lie on object storage; last fetched {mirror_state.fetched}\n"
+        f"Files written here that are still to be sent: {mirror_state.waiting}"
     )
-    if mirrored.problem:
-        st.warning(f"{escape_markdown(hide_server_paths(mirrored.problem))} The pages show what was fetched last.")
+    if mirror_state.problem:
+        st.warning(f"{escape_markdown(hide_server_paths(mirror_state.problem))} The pages show what was fetched last.")
 
 st.header("Settings in force", anchor=False)
 # A table wraps long names; a grid cuts them off on a narrow screen.

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.core.errors import AddendError, NoResults
 from analysis.figures.training.costs import UNMATCHED
 from analysis.figures.training.curves import AXES
 from analysis.figures.training.data import COMMAND, MASKED
@@ -11,7 +10,7 @@ from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.training_pickers import against, which_runs, which_variants
+from dashboard.widgets.training_pickers import baseline_picker, run_pickers, variant_picker
 
 PAGE = "training"
 PARTS = {
@@ -35,12 +34,12 @@ FIGURES = {
     "costs": ["training_costs"],
 }
 SHARED = ("preset", "objective", "recipe", "rate")
-OF_EVERY_RECIPE = {
+SHARED_BY_RECIPES = {
     "training_costs": ("preset",),
     "training_settings": ("preset", "objective"),
     "training_advantage": ("preset", "objective"),
 }
-MORE = {
+EXTRA_FIELDS = {
     "training_curves": ("baseline", "variants", "axis"),
     "training_gap": ("baseline",),
     "training_settings": ("baseline",),
@@ -50,48 +49,42 @@ MORE = {
 }
 
 
-def draw(name: str) -> None:
+def show_figure(name: str) -> None:
     """One figure with its sentences above it, or why there is none."""
-    shared = OF_EVERY_RECIPE.get(name, SHARED)
-    fields = (*shared, *MORE.get(name, ()))
-    try:
+    shared = SHARED_BY_RECIPES.get(name, SHARED)
+    fields = (*shared, *EXTRA_FIELDS.get(name, ()))
+    with show.reporting_problems(), show.reporting_missing_results():
         figure = queries.figure(name, {field: values[field] for field in fields})
-    except NoResults as missing:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
-        return
-    except AddendError as problem:
-        show.show_problem(problem)
-        return
-    for sentence in figure.sentences:
-        st.markdown(f"- {escape_markdown(sentence)}")
-    show.show(figure, PAGE, values)
-    if name == "training_costs":
-        columns = {
-            "Variant": st.column_config.Column(pinned=True, width=160),
-            UNMATCHED: st.column_config.Column(width=510),
-        }
-        st.dataframe(figure.content.table, hide_index=True, height="content", column_config=columns)
+        for sentence in figure.sentences:
+            st.markdown(f"- {escape_markdown(sentence)}")
+        show.show(figure, PAGE, values)
+        if name == "training_costs":
+            columns = {
+                "Variant": st.column_config.Column(pinned=True, width=160),
+                UNMATCHED: st.column_config.Column(width=510),
+            }
+            st.dataframe(figure.content.table, hide_index=True, height="content", column_config=columns)
 
 
-def judge() -> None:
+def show_verdict() -> None:
     """Whether these runs were trained long enough to say anything of position."""
     result = queries.verdict({field: values[field] for field in SHARED})
     if result:
+        colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
         with st.container(border=True):
-            colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
             st.badge(result.word, color=colour, icon=f":material/{icon}:")
             st.markdown(escape_markdown(result.sentence))
 
 
 show.header(PAGE, "The same small encoder, trained from scratch with many ways of combining word and position.")
-every = queries.trainings()
-picked = Pickers(PAGE)
-judged = training_rules().preset
-picked.begin_with("preset", judged, set(every.preset))
-if every.empty:
-    for name in (field.name for field in picked.view.fields):
-        picked.get(name)
-    values = picked.done()
+trainings = queries.trainings()
+pickers = Pickers(PAGE)
+judged_preset = training_rules().preset
+pickers.set_initial("preset", judged_preset, set(trainings.preset))
+if trainings.empty:
+    for field in pickers.view.fields:
+        pickers.get(field.name)
+    values = pickers.done()
     st.info(
         "No pre-training of our own is stored yet. The command below makes some, in about ten minutes of one core "
         "each; this page shows them as soon as their results files are in the data folder.",
@@ -105,23 +98,23 @@ if every.empty:
 
 
 first = st.container(horizontal=True, vertical_alignment="bottom")
-part = picked.segments("part", "Show", list(PARTS), PARTS)
+part = pickers.segments("part", "Show", list(PARTS), PARTS)
 with first:
-    runs = which_runs(picked, every, one_setting=part != "settings")
+    runs = run_pickers(pickers, trainings, one_setting=part != "settings")
     if part in ("curves", "gap", "settings", "convergence"):
-        against(picked, runs)
+        baseline_picker(pickers, runs)
 left, right = st.columns([5, 2])
 for name in ("baseline", "variants", "axis"):
-    picked.get(name)
+    pickers.get(name)
 if part in ("curves", "length") and set(runs.objective) == {MASKED}:
     with left:
-        which_variants(picked, runs.variant.tolist())
+        variant_picker(pickers, runs.variant.tolist())
 if part == "curves":
     with right if set(runs.objective) == {MASKED} else left:
-        picked.segments("axis", "Horizontal axis", list(AXES), AXES)
-values = picked.done()
+        pickers.segments("axis", "Horizontal axis", list(AXES), AXES)
+values = pickers.done()
 show.copy_link(PAGE, values)
 if part not in ("settings", "costs"):
-    judge()
+    show_verdict()
 for name in FIGURES[part]:
-    draw(name)
+    show_figure(name)

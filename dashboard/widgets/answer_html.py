@@ -71,8 +71,8 @@ def question() -> None:
 
 
 def lead(step: Step) -> None:
-    """The answer in one breath; its first sentence stands out."""
-    st.html(_page(f'<p class="lead">{_bold(step, set())}</p>'))
+    """The answer in short, with its first sentence in bold."""
+    st.html(_wrap(f'<p class="lead">{_bold(step, set())}</p>'))
 
 
 def sentences(steps: Iterable[Step]) -> None:
@@ -83,15 +83,15 @@ def sentences(steps: Iterable[Step]) -> None:
         f"{_link(step.link, step.page, step.values)}</li>"
         for step in steps
     )
-    st.html(_page(f"<ol>{items}</ol>"))
+    st.html(_wrap(f"<ol>{items}</ol>"))
 
 
 def cards(result: Iterable[Card]) -> None:
     """The cards, side by side, one under the other on a phone."""
-    st.html(_page(f'<div class="cards">{"".join(map(_card, result))}</div>'))
+    st.html(_wrap(f'<div class="cards">{"".join(map(_card, result))}</div>'))
 
 
-def _page(content: str) -> str:
+def _wrap(content: str) -> str:
     return f'{STYLE}<div class="answer" style="{css_variables(dark=is_dark())}">{content}</div>'
 
 
@@ -105,40 +105,37 @@ def _explain(text: str, defined: set[str]) -> str:
 
     defined: the terms that were explained before; those of this text are added.
     """
-    parts, place = [], 0
+    parts, position = [], 0
     for start, end, term in occurrences(text):
         if term not in defined:
             hint = f'<abbr title="{escape(DEFINITIONS[term])}">{escape(text[start:end])}</abbr>'
-            parts += [escape(text[place:start]), hint]
-            place = end
+            parts += [escape(text[position:start]), hint]
+            position = end
             defined.add(term)
-    return "".join(parts) + escape(text[place:])
+    return "".join(parts) + escape(text[position:])
 
 
 def _link(name: str, page: str, values: Mapping[str, Value]) -> str:
     if not page:
         return ""
-    to = escape(address(page, values), quote=True)
-    return f'<a href="{to}" target="_self">{escape(name)}</a>'
+    href = escape(address(page, values), quote=True)
+    return f'<a href="{href}" target="_self">{escape(name)}</a>'
 
 
 def _card(card: Card) -> str:
-    drawn = FORMULA if card.kind == "certain" else _bars(card.bars)
+    picture = FORMULA if card.kind == "certain" else _bars(card.bars)
     return (
-        f'<div class="card"><div class="kind">{escape(card.kind)}</div><p>{escape(card.sentence)}</p>{drawn}'
+        f'<div class="card"><div class="kind">{escape(card.kind)}</div><p>{escape(card.sentence)}</p>{picture}'
         f'<div class="below">{_link(card.link, card.page, card.values)}</div></div>'
     )
 
 
 def _bars(bars: tuple[Bar, ...]) -> str:
-    top = max((bar.value for bar in bars), default=1.0) or 1.0
-
-    def width(bar: Bar) -> float:
-        return 80 * max(0.0, bar.value) / top
-
+    maximum = max((bar.value for bar in bars), default=1.0) or 1.0
     rows = "".join(
         f'<span class="name">{escape(bar.name)}</span><span class="row">'
-        f'<span class="bar{" strong" if bar.strong else ""}" style="width:{width(bar):.1f}%"></span>'
+        f'<span class="bar{" strong" if bar.strong else ""}" '
+        f'style="width:{80 * max(0.0, bar.value) / maximum:.1f}%"></span>'
         f"{escape(bar.text)}</span>"
         for bar in bars
     )

@@ -36,7 +36,7 @@ def html(lines: Sequence[MethodRow], columns: Mapping[str, str], address: Addres
         shared = _shared_source(line, columns)
         cells = "".join(
             f"<td data-label='{escape(title)}'>"
-            f"{''.join(_sentence(one, address, shared) for one in line.cells[name].said)}</td>"
+            f"{''.join(_sentence(finding, address, shared) for finding in line.cells[name].said)}</td>"
             for name, title in columns.items()
         )
         source = f"<small>Source, where no other is named: {escape(shared)}</small>" if shared else ""
@@ -47,19 +47,21 @@ def html(lines: Sequence[MethodRow], columns: Mapping[str, str], address: Addres
 
 def _shared_source(line: MethodRow, columns: Mapping[str, str]) -> str:
     """The source, without a page to link to, that several cells of a row share: it is named once, in the row's head."""
-    sources = [one.source for name in columns for one in line.cells[name].said if one.source and not one.page]
+    sources = [
+        finding.source for name in columns for finding in line.cells[name].said if finding.source and not finding.page
+    ]
     return next((source for source in sources if sources.count(source) > 1), "")
 
 
-def _sentence(one: Finding, address: Address, shared: str) -> str:
-    if not one.source:
-        return f"<p class='none'>{escape(one.text)}</p>"
-    if one.source == shared and not one.page:
-        return f"<p>{escape(one.text)}</p>"
-    source = escape(one.source)
-    if one.page:
-        link = escape(address(one.page, one.values or {}), quote=True)
+def _sentence(finding: Finding, address: Address, shared: str) -> str:
+    if not finding.source:
+        return f"<p class='none'>{escape(finding.text)}</p>"
+    if finding.source == shared and not finding.page:
+        return f"<p>{escape(finding.text)}</p>"
+    source = escape(finding.source)
+    if finding.page:
+        link = escape(address(finding.page, finding.values or {}), quote=True)
         source = f"<a href='{link}' target='_self'>{source}</a>"
     # A percentage stays in one line.
-    text = escape(one.text).replace(" %", "&nbsp;%")
+    text = escape(finding.text).replace(" %", "&nbsp;%")
     return f"<p>{text}<small>{source}</small></p>"

@@ -8,8 +8,8 @@ import streamlit as st
 from analysis.claims.statements.rows import readable
 from analysis.claims.stored import Entry
 from analysis.core.formatting import interval_text, plural, significant
-from analysis.links import VIEWS, Value
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.effect_sparkline import effect_sparkline
 
@@ -24,13 +24,13 @@ BADGES: dict[str, tuple[str, Any]] = {
 """Icon and colour of every verdict; the word is always beside them."""
 
 
-def badge(verdict: str) -> None:
+def show_badge(verdict: str) -> None:
     """A verdict, by icon, word and colour."""
     icon, colour = BADGES[verdict]
     st.badge(verdict, icon=icon, color=colour)
 
 
-def tally(counts: Mapping[str, int]) -> None:
+def show_counts(counts: Mapping[str, int]) -> None:
     """How many claims have which verdict."""
     with st.container(horizontal=True, gap="small"):
         for word, count in counts.items():
@@ -43,20 +43,15 @@ def effect_in_words(entry: Entry) -> str:
     if entry.effect is None:
         return ""
     size = f"{significant(entry.effect)}{interval_text(entry.low, entry.high, '.3g')} {entry.unit}".strip()
-    held = f"; the rule's threshold is {significant(entry.threshold)}" if entry.threshold is not None else ""
-    of = f"; {plural(len(entry.models), 'model or variant')}" if entry.models else ""
+    threshold = f"; the rule's threshold is {significant(entry.threshold)}" if entry.threshold is not None else ""
+    models = f"; {plural(len(entry.models), 'model or variant')}" if entry.models else ""
     if len(entry.models) != 1:
-        of = of.replace("model or variants", "models or variants")
+        models = models.replace("model or variants", "models or variants")
     samples = f"; n = {plural(entry.samples, entry.sample_unit)}" if entry.samples and entry.sample_unit else ""
-    return f"{entry.measured}: {size}{held}{of}{samples}"
+    return f"{entry.measured}: {size}{threshold}{models}{samples}"
 
 
-def parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, str]]:
-    """A link's parameters as Streamlit's page links take them."""
-    return [(name, value) for name, matches in VIEWS[page].parameters(values).items() for value in matches]
-
-
-def drawn_effect(entry: Entry) -> None:
+def show_effect(entry: Entry) -> None:
     """The effect with its interval and the rule's threshold, as a small picture."""
     text, ink = effect_in_words(entry), show.theme().ink
     st.image(
@@ -67,18 +62,18 @@ def drawn_effect(entry: Entry) -> None:
     )
 
 
-def card(entry: Entry) -> None:
+def show_card(entry: Entry) -> None:
     """One claim: verdict, statement, sentence, effect, and the way to its evidence."""
     with st.container(border=True, height="stretch"):
-        badge(entry.verdict)
+        show_badge(entry.verdict)
         st.markdown(f"**{entry.id}. {escape_markdown(entry.title)}**")
         st.caption(escape_markdown(readable(entry.sentence)))
         if entry.effect is not None:
-            drawn_effect(entry)
+            show_effect(entry)
             st.caption(escape_markdown(f"{entry.measured}, {entry.unit}"))
         st.page_link(
             "views/claims.py",
             label=f"Evidence on {entry.id}",
             icon=":material/arrow_forward:",
-            query_params=parameters("claims", {"claim": entry.id}),
+            query_params=query_parameters("claims", {"claim": entry.id}),
         )

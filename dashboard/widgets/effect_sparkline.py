@@ -23,43 +23,46 @@ def effect_sparkline(
 ) -> str:
     """SVG; "" where there is no effect.
 
-    text: what a reader is told who cannot see it. ink: the colour of text and lines. hue: that of the effect.
-    region: the values between which the statement is supported, shaded; its ends take the place of the threshold.
+    text: for readers who cannot see it. ink: the colour of text and lines. hue: that of the effect.
+    region: the values between which the statement is supported, shaded; its ends replace the threshold.
     neutral: the value of no difference. others: the other readings, as small dots.
     """
     if effect is None:
         return ""
     lines = [value for value in (region or (threshold,)) if value is not None]
-    shown = [*others, *lines, *(value for value in (effect, low, high, neutral) if value is not None)]
-    least, most = min(shown), max(shown)
-    room = (most - least) or abs(most) or 1.0
+    values = [*others, *lines, *(value for value in (effect, low, high, neutral) if value is not None)]
+    minimum, maximum = min(values), max(values)
+    extent = (maximum - minimum) or abs(maximum) or 1.0
 
-    def at(value: float) -> float:
-        return round(EDGE + (WIDTH - 2 * EDGE) * (value - least) / room, 1)
+    def x_position(value: float) -> float:
+        return round(EDGE + (WIDTH - 2 * EDGE) * (value - minimum) / extent, 1)
 
     parts = [f'<line x1="0" x2="{WIDTH}" y1="14" y2="14" stroke="{ink}" stroke-opacity=".25"/>']
     if region is not None:
-        start, end = (at(value) if value is not None else far for value, far in zip(region, (0, WIDTH), strict=True))
-        parts.append(f'<rect x="{start}" y="4" width="{end - start}" height="20" fill="{ink}" fill-opacity=".12"/>')
+        start, stop = (
+            x_position(value) if value is not None else edge for value, edge in zip(region, (0, WIDTH), strict=True)
+        )
+        parts.append(f'<rect x="{start}" y="4" width="{stop - start}" height="20" fill="{ink}" fill-opacity=".12"/>')
     if neutral is not None:
-        x = at(neutral)
+        x = x_position(neutral)
         parts.append(f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}"/>')
     for value in lines:
-        x = at(value)
+        x = x_position(value)
         parts.append(
             f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}" stroke-width="1.5" stroke-dasharray="3 2"/>'
         )
-    parts += [f'<circle cx="{at(value)}" cy="14" r="3" fill="{hue}" fill-opacity=".45"/>' for value in others]
+    parts += [f'<circle cx="{x_position(value)}" cy="14" r="3" fill="{hue}" fill-opacity=".45"/>' for value in others]
     if low is not None and high is not None:
-        parts.append(f'<line x1="{at(low)}" x2="{at(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>')
-    parts.append(f'<circle cx="{at(effect)}" cy="14" r="5.5" fill="{hue}"/>')
-    # What decides has its number first; a number that would run into another is left out.
+        parts.append(
+            f'<line x1="{x_position(low)}" x2="{x_position(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>'
+        )
+    parts.append(f'<circle cx="{x_position(effect)}" cy="14" r="5.5" fill="{hue}"/>')
+    # The lines are numbered first; a number that would overlap another is left out.
     numbered: list[float] = []
     for value in (*lines, effect, *([] if neutral is None else [neutral])):
-        if all(abs(at(value) - at(other)) > 45 for other in numbered):
+        if all(abs(x_position(value) - x_position(other)) > 45 for other in numbered):
             numbered.append(value)
-            x = at(value)
-            parts.append(f'<text x="{_within(x)}" y="33" {_style(x, ink)}>{escape(significant(value))}</text>')
+            parts.append(_label(x_position(value), escape(significant(value)), ink))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" '
@@ -67,10 +70,7 @@ def effect_sparkline(
     )
 
 
-def _within(x: float) -> float:
-    return min(max(x, 2.0), WIDTH - 2.0)
-
-
-def _style(x: float, ink: str) -> str:
+def _label(x: float, text: str, ink: str) -> str:
     anchor = "start" if x < 40 else "end" if x > WIDTH - 40 else "middle"
-    return f'font-family="sans-serif" font-size="12" fill="{ink}" text-anchor="{anchor}"'
+    style = f'font-family="sans-serif" font-size="12" fill="{ink}" text-anchor="{anchor}"'
+    return f'<text x="{min(max(x, 2.0), WIDTH - 2.0)}" y="33" {style}>{text}</text>'

@@ -1,5 +1,6 @@
-"""Files that readers take away, made outside of any page's run and one at a time: a large map takes much memory on its
-way to a file. On a hosted server nobody can take every place in that queue, and nobody waits in it for long.
+"""Files that readers download, made outside of any page's run and one at a time, since a large map takes much memory.
+
+On a hosted server one address has few slots in that queue, and nobody waits in it for long.
 """
 
 import threading
@@ -13,33 +14,33 @@ from analysis.core.errors import Busy
 from dashboard.model_server.rate_limits import ConcurrencyLimit
 from dashboard.session import live
 
-AT_ONCE = 2
-"""Files of one network address that are made or wait. The server has few threads for all that is asked of it so."""
+MAX_PENDING = 2
+"""Files of one network address that are made or wait: the server has few threads for downloads."""
 WAIT_SECONDS = 20.0
 
-_making = threading.Lock()
-_places = ConcurrencyLimit(lambda: AT_ONCE, "network address", "files")
+_lock = threading.Lock()
+_slots = ConcurrencyLimit(lambda: MAX_PENDING, "network address", "files")
 
 
-def on_press(make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """What a download button is given, to make its file once it is pressed."""
-    here = live.address()
-    return lambda: take_turn(make, here)
+def deferred(make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """The data of a download button whose file is made once it is pressed."""
+    client = live.client_address()
+    return lambda: take_turn(make, client)
 
 
 def export_notice() -> None:
     """Explains a failed export, for which a button has only one fixed sentence."""
     if settings.hosted():
         st.caption(
-            f"This server makes one file at a time, and accepts {AT_ONCE} requests at once from one network address. "
-            "If a button says that it failed, others came first: press it again in a moment."
+            f"This server makes one file at a time, and accepts {MAX_PENDING} requests at once from one network "
+            "address. If a button says that it failed, others came first: press it again in a moment."
         )
 
 
-def take_turn(make: Callable[[], bytes], here: str) -> bytes:
-    """The file that `make` makes, when it is its turn. Raises Busy where it has none soon; here: who asks."""
-    with _places.one(here) if settings.hosted() else nullcontext():
-        if not _making.acquire(timeout=WAIT_SECONDS):
+def take_turn(make: Callable[[], bytes], client: str) -> bytes:
+    """The file that `make` makes, when it is its turn. Raises Busy where it has to wait for too long."""
+    with _slots.slot(client) if settings.hosted() else nullcontext():
+        if not _lock.acquire(timeout=WAIT_SECONDS):
             raise Busy(
                 f"The server has been making files for others for more than {WAIT_SECONDS:.0f} s. Try again in a "
                 "moment."
@@ -47,4 +48,4 @@ def take_turn(make: Callable[[], bytes], here: str) -> bytes:
         try:
             return make()
         finally:
-            _making.release()
+            _lock.release()

@@ -7,4 +7,7 @@ from dashboard.session.markdown_escape import escape_markdown
 def glossary_hint(*texts: str) -> str | None:
     """The definitions of the terms in these texts, as the `help` of an element; None where there are none."""
     terms = definitions_in(" ".join(texts))
-    return "\n\n".join(f"**{escape_markdown(term)}**: {escape_markdown(what)}" for term, what in terms.items()) or None
+    return (
+        "\n\n".join(f"**{escape_markdown(term)}**: {escape_markdown(definition)}" for term, definition in terms.items())
+        or None
+    )

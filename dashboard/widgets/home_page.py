@@ -13,10 +13,10 @@ def draw(page: FrontPage) -> None:
     answer_html.question()
     for step in page.steps[:1]:
         answer_html.lead(step)
-    said, moves = st.columns([8, 5], gap="medium")
-    with said:
+    text_column, picture_column = st.columns([8, 5], gap="medium")
+    with text_column:
         answer_html.sentences(step for step in page.steps[1:] if step.name != "still_open")
-    with moves:
+    with picture_column:
         moving_pictures.show_hero(after_training(page.apart), dark=is_dark())
     answer_html.cards(page.cards)
     with st.container(horizontal=True, key="ways"):

@@ -1,4 +1,4 @@
-"""The moving pictures, as components: what a reader does to them never goes to the server."""
+"""Animations as components, which run in the browser alone."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -26,19 +26,19 @@ def show_component(
 ) -> None:
     """Draws a component with data that JSON can hold; its script reads them from `data.json`, its colours from CSS.
 
-    The data go as one text: Streamlit would ask of a list whether it is a table, and import pandas to know, which takes
-    a second of the first page.
+    The data are sent as one text: of a list, Streamlit would check whether it is a table, and import pandas for that,
+    which takes a second of the first page.
     """
-    sent = {"colours": css_variables(dark=dark), "json": json.dumps(data)}
-    _component(name, package)(key=key, data=sent, **callbacks)
+    payload = {"colours": css_variables(dark=dark), "json": json.dumps(data)}
+    _component(name, package)(key=key, data=payload, **callbacks)
 
 
 def show_hero(last: hero.Stage, *, dark: bool) -> None:
-    """The picture of Home. last: the fifth stage, which says what was measured."""
+    """The animation of Home. last: the fifth stage, which says what was measured."""
     stages = [asdict(stage) for stage in (*hero.STAGES, last)]
     show_component("hero", "home.hero", {"stages": stages}, dark=dark)
 
 
 def show_shift(picture: Mapping[str, Any], *, dark: bool) -> None:
-    """The picture of the tour. picture: as `analysis.narrative.shift.picture` gives it."""
+    """The animation of the tour. picture: as `analysis.narrative.shift.picture` gives it."""
     show_component("shift", "read.shift", picture, dark=dark)

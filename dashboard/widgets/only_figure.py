@@ -1,4 +1,4 @@
-"""One figure alone, for a frame in another page: its heading, its charts, and the way to the whole view."""
+"""One figure alone, for a frame in another page: its heading, its charts, and a link to the whole view."""
 
 import streamlit as st
 
@@ -21,8 +21,8 @@ def show_only(page: str, name: str) -> None:
     st.html(BARE)
     view = links.VIEWS.get(page)
     if view is None or name not in view.figures:
-        there = ", ".join(view.figures) if view else ""
-        raise LinkError(f"This page has no figure {name!r} to show alone; it has: {there or 'none'}.")
+        available = ", ".join(view.figures) if view else ""
+        raise LinkError(f"This page has no figure {name!r} to show alone; it has: {available or 'none'}.")
     if FIGURES[name].live:
         raise LinkError(
             f"The figure {name!r} is of a model run, which a frame in another page does not start. Export it as HTML "

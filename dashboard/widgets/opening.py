@@ -1,7 +1,7 @@
 """The first seconds of a server: the front page is shown from its file while the rest is prepared in the background.
 
-What takes long is importing the libraries that draw and query (seconds), and building the store where there is none.
-Once that is done, PyTorch and the default model are loaded, and the default probe is run, before anybody asks for it.
+Importing the libraries that draw and query takes seconds, and building the store where there is none takes longer.
+Then PyTorch and the default model are loaded, and the default probe is run, before anybody asks for it.
 """
 
 import time
@@ -14,17 +14,17 @@ from streamlit.runtime import Runtime
 
 BEAT_SECONDS = 0.5
 FIRST_SECONDS = 1.5
-"""Before anything: a browser on the same machine needs the processor to draw the front page."""
+"""Wait at the start: a browser on the same machine needs the processor to draw the front page."""
 PAUSE_SECONDS = 4.0
-"""Between the store and the model: the reader of the front page may go on to another page just then."""
+"""Wait between the store and the model: the reader may be opening another page just then."""
 
 _lock = Lock()
-_begun: list[float] = []
-_prepared, _store_stands = Event(), Event()
+_started: list[float] = []
+_prepared, _building_store = Event(), Event()
 
 
 def is_prepared() -> bool:
-    """Whether pages can be drawn without waiting. Where no server runs, each page prepares itself."""
+    """Whether pages can be drawn without waiting; without a server each page prepares itself."""
     return _prepared.is_set() or not _is_served()
 
 
@@ -36,9 +36,9 @@ def _is_served() -> bool:
 def begin() -> None:
     """Prepares the rest in the background, once in a process."""
     with _lock:
-        if _begun or not _is_served():
+        if _started or not _is_served():
             return
-        _begun.append(time.monotonic())
+        _started.append(time.monotonic())
     Thread(target=_prepare, name="opening", daemon=True).start()
 
 
@@ -50,10 +50,10 @@ def _prepare() -> None:
         from analysis import store_build
         from dashboard.widgets import only_figure  # noqa: F401  with it come the libraries that draw
 
-        _store_stands.set()
+        _building_store.set()
         store_build.refresh()
     except AddendError:
-        return  # The page meets the same problem, and says it to its reader.
+        return  # The page meets the same problem and reports it.
     finally:
         _prepared.set()
     time.sleep(PAUSE_SECONDS)
@@ -61,7 +61,7 @@ def _prepare() -> None:
 
 
 def _warm_up() -> None:
-    """Loads PyTorch and the default model, and runs the default probe, whose result is then kept."""
+    """Loads PyTorch and the default model, and caches the result of the default probe."""
     from analysis.core import optional_dependencies
     from analysis.core.errors import AddendError
     from analysis.links import VIEWS
@@ -72,16 +72,16 @@ def _warm_up() -> None:
     try:
         optional_dependencies.models_can_run()
         for kind in (TermsRequest, LayersRequest):
-            live.shared().service.ask(kind.of(values), fetch=False, place=nullcontext())
+            live.shared().service.ask(kind.of(values), fetch=False, slot=nullcontext())
     except AddendError:
-        return  # Nobody asked for it: whoever does is told why it cannot be run.
+        return  # Whoever asks for it will see why it cannot be run.
 
 
 @st.fragment(run_every=BEAT_SECONDS)
 def progress() -> None:
-    """A line that says what is being prepared; the page is drawn anew when that is done."""
+    """A line that says what is being prepared; the page is redrawn when that is done."""
     if is_prepared():
         st.rerun()
-    seconds = time.monotonic() - _begun[0] if _begun else 0.0
-    doing = "the store of results is being built" if _store_stands.is_set() else "the other pages are loading"
-    st.caption(f"This is the stored answer; {doing} ({seconds:.0f} s).")
+    seconds = time.monotonic() - _started[0] if _started else 0.0
+    activity = "the store of results is being built" if _building_store.is_set() else "the other pages are loading"
+    st.caption(f"This is the stored answer; {activity} ({seconds:.0f} s).")

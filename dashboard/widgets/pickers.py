@@ -1,7 +1,7 @@
-"""Pickers bound to the URL: what a reader picks is in the link, and what a link says is picked.
+"""Pickers bound to the URL: selections are in the link, and a link makes its selections.
 
-Streamlit's own `bind="query-params"` puts the labels on screen into the URL and drops what it does
-not know without a word. Ours puts ids there, so that links outlive wording, and says what it dropped.
+Streamlit's own `bind="query-params"` puts labels into the URL and drops unknown ones silently.
+Ours puts ids there, so that links outlive wording, and warns of what it dropped.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ Show = Callable[[Any], str | None] | Mapping[Any, str]
 """How an id is shown: a function, or the labels by id."""
 
 
-def _shown(show: Show) -> Callable[[Any], str]:
+def _formatter(show: Show) -> Callable[[Any], str]:
     label = show.get if isinstance(show, Mapping) else show
     return lambda value: str(label(value) or value)
 
@@ -26,162 +26,135 @@ class Pickers:
 
     def __init__(self, page: str) -> None:
         self.view = VIEWS[page]
-        self._values, problems = self._from_url()
+        raw, written = _url_parameters(), st.session_state.get(self._key("written"))
+        self.fresh = not raw and written != raw
+        """Whether the reader has just come to the page, by a link without parameters."""
+        self._values, problems = self.view.parse(raw)
+        if raw != written:  # A link, the back button, or the first visit: the URL decides.
+            for name, value in self._values.items():
+                self._store(name, value)
         for problem in problems:
             st.warning(escape_markdown(problem), icon=":material/link_off:")
-
-    def _from_url(self) -> tuple[dict[str, Value], list[str]]:
-        raw = {name: st.query_params.get_all(name) for name in st.query_params}
-        written = st.session_state.get(self._key("written"))
-        values, problems = self.view.parse(raw)
-        self.fresh = not raw and written != raw
-        """Whether somebody has just come to the page, by no link that says anything."""
-        if raw != written:  # A link, the back button, or the first visit: the URL decides.
-            for name, value in values.items():
-                st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
-            return values, problems
-        return values, []
 
     def _key(self, name: str) -> str:
         return f"{self.view.page}.{name}"
 
-    def _held(self, name: str) -> Any:
+    def _store(self, name: str, value: Value) -> None:
+        st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
+
+    def _state(self, name: str) -> Any:
         # Buttons that come back after an error page are sent by the browser with nothing pressed, which is no value.
         if st.session_state.get(self._key(name)) is None:
-            value = self._values[name]
-            st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
+            self._store(name, self._values[name])
         return st.session_state[self._key(name)]
 
-    def _known(self, name: str, options: Sequence[Any]) -> None:
-        """Falls back, aloud, where a link asks for something that is not offered."""
-        held = self._held(name)
-        if options and held not in options:
+    def _ensure_offered(self, name: str, options: Sequence[Any]) -> None:
+        """Falls back to an option, with a warning, where a link asks for a value that is not offered."""
+        selected = self._state(name)
+        if options and selected not in options:
             default = next(field.default for field in self.view.fields if field.name == name)
             fallback = default if default in options else options[0]
-            if held not in ("", default):
-                st.warning(
-                    escape_markdown(
-                        f"The link asks for {name} {held!r}, which is not offered here; {fallback!r} is shown."
-                    )
-                )
+            if selected not in ("", default):
+                _warn(f"The link asks for {name} {selected!r}, which is not offered here; {fallback!r} is shown.")
             st.session_state[self._key(name)] = fallback
 
-    def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **more: Any) -> Any:
+    def _known_values(self, name: str, known: Sequence[str]) -> tuple[str, ...]:
+        """The field's values that are known; warns of the others."""
+        selected = tuple(self._state(name))
+        for value in selected:
+            if value not in known:
+                _warn(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
+        selected = tuple(value for value in selected if value in known)
+        self._values[name] = selected
+        return selected
+
+    def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **kwargs: Any) -> Any:
         """A drop-down of ids, shown as `show` says."""
-        self._known(name, options)
-        self._values[name] = st.selectbox(label, options, format_func=_shown(show), key=self._key(name), **more)
+        self._ensure_offered(name, options)
+        self._values[name] = st.selectbox(label, options, format_func=_formatter(show), key=self._key(name), **kwargs)
         return self._values[name]
 
-    def both(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
-        """What sets two fields at once, numbers counted from `first`: for a press on a cell of a map."""
+    def cell_setter(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
+        """A callback for a press on a cell of a map: it sets two fields, numbers counted from `first`."""
 
-        def picked(*pressed: Any) -> None:
+        def set_cell(*pressed: Any) -> None:
             for name, value in zip((first_name, second_name), pressed, strict=True):
                 self.set(name, first + value if isinstance(value, int) else value)
 
-        return picked
+        return set_cell
 
-    def segments(self, name: str, label: str, options: Sequence[Any], show: Show = str, **more: Any) -> Any:
+    def segments(self, name: str, label: str, options: Sequence[Any], show: Show = str, **kwargs: Any) -> Any:
         """A row of buttons, one of them pressed."""
-        self._known(name, options)
+        self._ensure_offered(name, options)
         self._values[name] = st.segmented_control(
-            label, options, format_func=_shown(show), key=self._key(name), required=True, wrap=True, **more
+            label, options, format_func=_formatter(show), key=self._key(name), required=True, wrap=True, **kwargs
         )
         return self._values[name]
 
-    def ticked(
-        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
-    ) -> tuple[str, ...]:
-        """Buttons that are all pressed until a reader unticks one; the field holds the unticked.
-
-        known: names that are no mistake in a link though they are no option here.
-        """
-        return self._buttons(name, label, options, known, show, holds=False, **more)
-
-    def pressed(
-        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
-    ) -> tuple[str, ...]:
-        """Buttons of which none is pressed until a reader presses one; the field holds the pressed."""
-        return self._buttons(name, label, options, known, show, holds=True, **more)
-
-    def _buttons(
+    def buttons(
         self,
         name: str,
         label: str,
         options: Sequence[str],
         known: Sequence[str],
-        show: Show,
+        show: Show = str,
         *,
-        holds: bool,
-        **more: Any,
+        stores_pressed: bool = True,
+        **kwargs: Any,
     ) -> tuple[str, ...]:
-        """Buttons whose field holds those that are pressed (`holds`) or those that are not."""
-        held = tuple(self._held(name))
-        for value in held:
-            if value not in known:
-                st.warning(
-                    escape_markdown(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
-                )
-        held = tuple(value for value in held if value in known)
-        buttons = f"{self._key(name)}.ticked"
-        st.session_state[buttons] = [value for value in options if (value in held) == holds]
-        elsewhere = [value for value in held if value not in options]
+        """Buttons of which several may be pressed. Returns the options that the field holds.
 
-        def keep() -> None:
-            pressed = st.session_state[buttons]
-            st.session_state[self._key(name)] = elsewhere + [value for value in options if (value in pressed) == holds]
+        known: names that are valid in a link though they are no option here.
+        stores_pressed: whether the field holds the pressed buttons, or those that are not pressed.
+        """
+        selected = self._known_values(name, known)
+        key = f"{self._key(name)}.ticked"
+        st.session_state[key] = [value for value in options if (value in selected) == stores_pressed]
+        hidden = [value for value in selected if value not in options]
 
-        shown = _shown(show)
-        st.pills(label, options, format_func=shown, selection_mode="multi", key=buttons, on_change=keep, **more)
-        self._values[name] = held
-        return tuple(value for value in held if value in options)
+        def update() -> None:
+            pressed = st.session_state[key]
+            stored = [value for value in options if (value in pressed) == stores_pressed]
+            st.session_state[self._key(name)] = hidden + stored
+
+        format_func = _formatter(show)
+        st.pills(label, options, format_func=format_func, selection_mode="multi", key=key, on_change=update, **kwargs)
+        return tuple(value for value in selected if value in options)
 
     def several(
-        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
+        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **kwargs: Any
     ) -> tuple[str, ...]:
-        """A drop-down of which several are picked; the field holds them in the order of the options.
+        """A drop-down for several options; the field holds them in the order of `known`.
 
-        known: names that are no mistake in a link though they are no option here.
+        known: names that are valid in a link though they are no option here.
         """
-        held = tuple(self._held(name))
-        for value in held:
-            if value not in known:
-                st.warning(
-                    escape_markdown(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
-                )
-        held = tuple(value for value in held if value in known)
-        box = f"{self._key(name)}.several"
-        st.session_state[box] = [value for value in options if value in held]
-        elsewhere = [value for value in held if value not in options]
+        selected = self._known_values(name, known)
+        key = f"{self._key(name)}.several"
+        st.session_state[key] = [value for value in options if value in selected]
+        hidden = [value for value in selected if value not in options]
 
-        def keep() -> None:
-            st.session_state[self._key(name)] = [
-                value for value in known if value in (*st.session_state[box], *elsewhere)
-            ]
+        def update() -> None:
+            stored = {*st.session_state[key], *hidden}
+            st.session_state[self._key(name)] = [value for value in known if value in stored]
 
-        st.multiselect(label, options, format_func=_shown(show), key=box, on_change=keep, wrap=True, **more)
-        self._values[name] = held
-        return tuple(value for value in options if value in held)
+        st.multiselect(label, options, format_func=_formatter(show), key=key, on_change=update, wrap=True, **kwargs)
+        return tuple(value for value in options if value in selected)
 
-    def slider(self, name: str, label: str, options: Sequence[int], **more: Any) -> int:
-        """A slider over given whole numbers; nothing to slide where there is only one."""
-        self._known(name, options)
+    def slider(self, name: str, label: str, options: Sequence[int], **kwargs: Any) -> int:
+        """A slider over given whole numbers; none is drawn where there is only one."""
+        self._ensure_offered(name, options)
         if len(options) < 2:
             return int(self.get(name))
-        picked = int(st.select_slider(label, options, key=self._key(name), **more))
-        self._values[name] = picked
-        return picked
+        value = int(st.select_slider(label, options, key=self._key(name), **kwargs))
+        self._values[name] = value
+        return value
 
-    def span(self, first: str, last: str, label: str, count: int, **more: Any) -> None:
-        """A slider with two ends over 0 to count - 1. Two fields hold them; at its end the second one holds -1."""
+    def span(self, first: str, last: str, label: str, count: int, **kwargs: Any) -> None:
+        """A slider with two ends over 0 to count - 1, held by two fields; the second holds -1 at the end."""
         start, end = int(self.get(first)), int(self.get(last))
         end = count - 1 if end == -1 else end
         if not 0 <= start <= end < count:
-            st.warning(
-                escape_markdown(
-                    f"{label}: the link asks for {start} to {end}, but there are only {count}; all are shown."
-                )
-            )
+            _warn(f"{label}: the link asks for {start} to {end}, but there are only {count}; all are shown.")
             start, end = 0, count - 1
             self.set(first, 0)
             self.set(last, -1)
@@ -190,28 +163,28 @@ class Pickers:
         slider = f"{self._key(first)}.span"
         st.session_state[slider] = (start, end)
 
-        def keep() -> None:
+        def update() -> None:
             low, high = st.session_state[slider]
             st.session_state[self._key(first)] = low
             st.session_state[self._key(last)] = -1 if high == count - 1 else high
 
-        st.slider(label, 0, count - 1, key=slider, on_change=keep, **more)
+        st.slider(label, 0, count - 1, key=slider, on_change=update, **kwargs)
 
-    def toggle(self, name: str, label: str, **more: Any) -> bool:
+    def toggle(self, name: str, label: str, **kwargs: Any) -> bool:
         """A switch."""
-        self._held(name)
-        self._values[name] = st.toggle(label, key=self._key(name), **more)
+        self._state(name)
+        self._values[name] = st.toggle(label, key=self._key(name), **kwargs)
         return bool(self._values[name])
 
     def fixed(self, name: str, options: Sequence[Any]) -> Any:
-        """No picker, as there is nothing to choose; warns where a link asks for another value."""
-        self._known(name, options)
+        """The value of a field that no picker shows; warns where a link asks for another value."""
+        self._ensure_offered(name, options)
         return self.get(name)
 
     def box(self, name: str, content: Any = None) -> str:
-        """The key of a box that changes its field by `typed`, as a form does; it holds the field's value, or `content`.
+        """The key of an input box of a form, filled with the field's value, or `content`. `typed` stores its input.
 
-        Told its value and no key, a box would be another one once that changes, and what is typed into it next be lost.
+        A box that is given its value instead of a key would be a new one when the value changes, and lose its input.
         """
         key, value = f"{self._key(name)}.box", self.get(name)
         if key not in st.session_state or st.session_state[f"{key}.of"] != value:
@@ -220,34 +193,42 @@ class Pickers:
         return key
 
     def typed(self, name: str, value: Value) -> None:
-        """A value that was typed into the field's box, which stays as it is."""
+        """Stores a value that was typed into the field's box, which stays as it is."""
         self.set(name, value)
         st.session_state[f"{self._key(name)}.box.of"] = value
 
     def set(self, name: str, value: Value) -> None:
-        """A value that no picker of ours holds (a form's text, a saved probe's id)."""
+        """Sets a field without a picker."""
         self._values[name] = value
         st.session_state[self._key(name)] = value
 
-    def begin_with(self, name: str, value: Value, offered: Collection[Any]) -> None:
-        """The value of a reader who comes by no link, where it is offered: a link without it means the default."""
+    def set_initial(self, name: str, value: Value, offered: Collection[Any]) -> None:
+        """Sets a field for a reader who comes by no link: a link without the field means its default."""
         if self.fresh and value in offered:
             self.set(name, value)
 
     def get(self, name: str) -> Any:
-        """The value a link or an earlier `set` gave."""
-        held = self._held(name)
-        self._values[name] = tuple(held) if isinstance(held, list) else held
+        """The value that a link or an earlier `set` gave."""
+        value = self._state(name)
+        self._values[name] = tuple(value) if isinstance(value, list) else value
         return self._values[name]
 
     def values(self) -> dict[str, Value]:
-        """The state so far; fields that no picker has asked for yet are as the link has them."""
+        """The state so far; fields that no picker has read yet are as the link has them."""
         return {name: self.get(name) for name in self._values}
 
     def done(self) -> dict[str, Value]:
         """Writes the state into the URL and returns it."""
         parameters = self.view.parameters(self._values)
-        if parameters != {name: st.query_params.get_all(name) for name in st.query_params}:
+        if parameters != _url_parameters():
             st.query_params.from_dict(parameters)
         st.session_state[self._key("written")] = parameters
         return dict(self._values)
+
+
+def _url_parameters() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _warn(text: str) -> None:
+    st.warning(escape_markdown(text))

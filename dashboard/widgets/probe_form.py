@@ -1,6 +1,7 @@
 """The form of the live probe: model, text, pair; saving, and cutting a text that is too long."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -21,152 +22,171 @@ from dashboard.widgets.pickers import Pickers
 REVISION = "A branch, tag or commit, on a hub."
 
 
-def form(picked: Pickers) -> None:
+def form(pickers: Pickers) -> None:
     """Asks for a model and a text; the URL changes when the form is sent."""
-    saved = str(picked.get("probe"))
+    saved = str(pickers.get("probe"))
     if saved:
         st.info(
             f"Showing the saved probe {escape_markdown(saved)}. Send the form to run a new probe.",
             icon=":material/bookmark:",
         )
-    if text_form(picked, "Take it apart"):
-        picked.set("probe", "")
+    if text_form(pickers, "Take it apart"):
+        pickers.set("probe", "")
 
 
-def text_form(picked: Pickers, send: str, *, more: str = "", height: int = 68) -> bool:
+def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", height: int = 68) -> bool:
     """The form for a model and a text, with less common options folded below. Returns whether it was sent.
 
-    The URL changes when it is. send: what the button says. more: what the box of the model says besides. height: of the
-    box of the text, in pixels.
+    The URL changes only then. extra_help: added to the help of the model's box. height: of the text's box, in pixels.
     """
-    with st.form(f"{picked.view.page}.form", border=True):
+    with st.form(f"{pickers.view.page}.form", border=True):
         first, second = st.columns([4, 10])
-        request = {"model": _model_box(picked, first, more=more)}
-        request["text"] = second.text_area("Text", key=picked.box("text"), height=height) or ""
+        request = {"model": _model_box(pickers, first, extra_help=extra_help)}
+        request["text"] = second.text_area("Text", key=pickers.box("text"), height=height) or ""
         folded, last = st.columns([11, 3])
         with last:
-            sent = st.form_submit_button(send, type="primary", width="stretch")
-        open_now = bool(picked.get("pair") or picked.get("revision"))
-        with folded.expander("A second text, or a revision of the model", expanded=open_now):
+            sent = st.form_submit_button(submit_label, type="primary", width="stretch")
+        expanded = bool(pickers.get("pair") or pickers.get("revision"))
+        with folded.expander("A second text, or a revision of the model", expanded=expanded):
             first, second = st.columns([3, 8])
-            request["revision"] = first.text_input("Revision", key=picked.box("revision"), help=REVISION) or ""
-            request["pair"] = second.text_area("Second text", key=picked.box("pair"), height=68) or ""
+            request |= _pair_boxes(pickers, first, second)
         if sent:
             for name, value in request.items():
-                picked.typed(name, value)
-            picked.set("truncate", False)
+                pickers.typed(name, value)
+            pickers.set("truncate", False)
     return sent
 
 
-def stored_ones(picked: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
+def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
     """Buttons that fill the form with what the store holds. stored: model -> its revision, and the text."""
-    key = f"{picked.view.page}.stored"
-    model = str(picked.get("model"))
-    here = model in stored and picked.get("text") == stored[model][1] and not picked.get("pair")
-    st.session_state[key] = model if here else None
+    key = f"{pickers.view.page}.stored"
+    model = str(pickers.get("model"))
+    is_stored = model in stored and pickers.get("text") == stored[model][1] and not pickers.get("pair")
+    st.session_state[key] = model if is_stored else None
 
     def fill() -> None:
         chosen = st.session_state[key]
         if chosen is not None:
             for name, value in {"model": chosen, "text": stored[chosen][1], "revision": "", "pair": ""}.items():
-                picked.set(name, value)
+                pickers.set(name, value)
 
     st.pills("Stored, and shown at once", list(stored), format_func=readable, key=key, on_change=fill)
 
 
-def _model_box(picked: Pickers, place: DeltaGenerator, side: str = "", *, end: str = "", more: str = "") -> str:
+def _model_box(
+    pickers: Pickers, column: DeltaGenerator, side: str = "", *, suffix: str = "", extra_help: str = ""
+) -> str:
     help = (
-        f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}or a "
+        f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folder_hint()}or a "
         "Hugging Face id such as owner/name. Only safetensors are read, and no code from a repository is ever "
-        f"run.{more}"
+        f"run.{extra_help}"
     )
     empty = "as on the left" if side else None
-    return place.text_input(f"Model{end}", key=picked.box(f"model{side}"), help=help, placeholder=empty) or ""
+    return column.text_input(f"Model{suffix}", key=pickers.box(f"model{side}"), help=help, placeholder=empty) or ""
 
 
-def two_sided(picked: Pickers) -> None:
+def comparison_form(pickers: Pickers) -> None:
     """Asks for two models and two texts; what is left empty on the right is as on the left."""
     request: dict[str, str] = {}
+    sides = (("", " (left)", None), ("2", " (right)", "as on the left"))
     with st.form("compare.form", border=True):
-        sides = list(zip(st.columns(2, gap="large"), ("", "2"), (" (left)", " (right)"), strict=True))
-        for column, side, end in sides:
-            with column:
-                first, second = st.columns([2, 3])
-                request[f"model{side}"] = _model_box(picked, first, side, end=end)
-                empty = "as on the left" if side else None
-                request[f"text{side}"] = (
-                    second.text_area(f"Text{end}", key=picked.box(f"text{side}"), height=68, placeholder=empty) or ""
-                )
-        open_now = any(picked.get(name + side) for name in ("pair", "revision") for side in ("", "2"))
-        with st.expander("Second texts, or revisions of the models", expanded=open_now):
-            for column, side, end in zip(st.columns(2, gap="large"), ("", "2"), (" (left)", " (right)"), strict=True):
-                with column:
-                    first, second = st.columns([2, 3])
-                    key = picked.box(f"revision{side}")
-                    request[f"revision{side}"] = first.text_input(f"Revision{end}", key=key, help=REVISION) or ""
-                    key = picked.box(f"pair{side}")
-                    request[f"pair{side}"] = second.text_area(f"Second text{end}", key=key, height=68) or ""
+        for column, (side, suffix, placeholder) in zip(st.columns(2, gap="large"), sides, strict=True):
+            first, second = column.columns([2, 3])
+            request[f"model{side}"] = _model_box(pickers, first, side, suffix=suffix)
+            key = pickers.box(f"text{side}")
+            text = second.text_area(f"Text{suffix}", key=key, height=68, placeholder=placeholder)
+            request[f"text{side}"] = text or ""
+        expanded = any(pickers.get(name + side) for name in ("pair", "revision") for side in ("", "2"))
+        with st.expander("Second texts, or revisions of the models", expanded=expanded):
+            for column, (side, suffix, _) in zip(st.columns(2, gap="large"), sides, strict=True):
+                first, second = column.columns([2, 3])
+                request |= _pair_boxes(pickers, first, second, side, suffix)
         if st.form_submit_button("Compare", type="primary"):
             for name, value in request.items():
-                picked.typed(name, value)
+                pickers.typed(name, value)
 
 
-def patterns(picked: Pickers) -> None:
+def _pair_boxes(
+    pickers: Pickers, first: DeltaGenerator, second: DeltaGenerator, side: str = "", suffix: str = ""
+) -> dict[str, str]:
+    """Boxes for a revision and a second text."""
+    key = pickers.box(f"revision{side}")
+    revision = first.text_input(f"Revision{suffix}", key=key, help=REVISION) or ""
+    key = pickers.box(f"pair{side}")
+    pair = second.text_area(f"Second text{suffix}", key=key, height=68) or ""
+    return {f"revision{side}": revision, f"pair{side}": pair}
+
+
+def show_patterns(pickers: Pickers) -> None:
     """What can be shown of a model without terms: where it attends."""
     try:
-        run = live.run_request(text_probe.PatternsRequest.of(picked.values()))
+        run = live.run_request(text_probe.PatternsRequest.of(pickers.values()))
     except AddendError as problem:
-        picked.done()
+        pickers.done()
         show.show_problem(problem)
-        offer_truncation(picked, problem)
+        offer_truncation(pickers, problem)
         return
     layers, heads = run.patterns.shape[:2]
-    picked.slider("layer", "Layer", list(range(layers)))
-    picked.slider("head", "Head", list(range(heads)))
-    values = picked.done()
+    pickers.slider("layer", "Layer", list(range(layers)))
+    pickers.slider("head", "Head", list(range(heads)))
+    values = pickers.done()
     show.copy_link(
         "probe", values, without=("text", "pair"), why_not=too_long(run.provenance.text, run.provenance.text_pair)
     )
     show.show(live.figure("probe_patterns", values, run), "probe", values)
 
 
-def offer_truncation(picked: Pickers, problem: AddendError) -> None:
+def offer_truncation(pickers: Pickers, problem: AddendError) -> None:
     """A button that cuts an over-long text to what the model can take."""
     if isinstance(problem, TextTooLong) and st.button("Cut the text and go on"):
-        picked.set("truncate", True)
-        picked.done()
+        pickers.set("truncate", True)
+        pickers.done()
         st.rerun()
 
 
-def offer_button(picked: Pickers, label: str, value: Value, *fields: str) -> None:
-    """A button that sets fields to what every model can show, where something else was asked for."""
-    request = [field for field in fields if picked.get(field) != value]
-    if request and st.button(label):
-        for field in request:
-            picked.set(field, value)
-        picked.done()
+def _offer_button(pickers: Pickers, label: str, value: Value, fields: Sequence[str]) -> None:
+    """A button that sets fields to what every model can show, where something else was requested."""
+    changed = [field for field in fields if pickers.get(field) != value]
+    if changed and st.button(label):
+        for field in changed:
+            pickers.set(field, value)
+        pickers.done()
         st.rerun()
 
 
-def offer_ways_out(picked: Pickers, problem: AddendError, *sides: str) -> None:
+def offer_ways_out(pickers: Pickers, problem: AddendError, *sides: str) -> None:
     """Buttons back to what every model has, where it was the method or the layer that failed."""
     if not isinstance(problem, NotInstalled):
-        offer_frozen(picked, *(f"method{side}" for side in sides))
-        offer_layer_0(picked, *(f"layer{side}" for side in sides))
+        _offer_button(pickers, "Use method frozen", "frozen", [f"method{side}" for side in sides])
+        offer_layer_0(pickers, *(f"layer{side}" for side in sides))
 
 
-def offer_frozen(picked: Pickers, *fields: str) -> None:
-    """A button back to the method that every model has."""
-    offer_button(picked, "Use method frozen", "frozen", *fields)
-
-
-def offer_layer_0(picked: Pickers, *fields: str) -> None:
+def offer_layer_0(pickers: Pickers, *fields: str) -> None:
     """A button to the layer that every model has."""
-    offer_button(picked, "Use layer 0", 0, *fields)
+    _offer_button(pickers, "Use layer 0", 0, fields)
+
+
+def finish(status: Any, label: str) -> None:
+    """Closes the status box of a run that has ended."""
+    status.update(label=escape_markdown(label), state="complete", expanded=False)
+
+
+def run_details(provenance: Any, tokens: int, timing: str = "") -> str:
+    """How a run went, in a line. timing: in place of its seconds."""
+    timing = timing or f"{provenance.seconds:.2f} s"
+    return f"{tokens} tokens, {provenance.device}, {provenance.dtype}, {timing}"
+
+
+def fail(pickers: Pickers, status: Any, problem: AddendError) -> dict[str, Value]:
+    """Closes the status box of a run that failed and says why. Returns the state of the page."""
+    status.update(label="Nothing to show", state="error", expanded=False)
+    values = pickers.done()
+    show.show_problem(problem)
+    return values
 
 
 def too_long(*texts: str | None, remedy: str = "Shorten it.") -> str:
-    """Why a link cannot carry these texts, and what to do; empty when it can."""
+    """Why a link cannot carry these texts, with a remedy; empty when it can."""
     if len("".join(text or "" for text in texts).encode()) <= TEXT_LIMIT_BYTES:
         return ""
     return f"The text is larger than {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
@@ -178,7 +198,7 @@ def saving_is_on() -> bool:
 
 
 def why_no_link(decomposition: Decomposition) -> str:
-    """Why a link cannot carry this probe's text, and what to do; empty when it can."""
+    """Why a link cannot carry this probe's text, with a remedy; empty when it can."""
     if decomposition.probe_id:
         return ""
     remedy = (
@@ -189,8 +209,8 @@ def why_no_link(decomposition: Decomposition) -> str:
     return too_long(decomposition.provenance.text, decomposition.provenance.text_pair, remedy=remedy)
 
 
-def save_button(picked: Pickers, decomposition: Decomposition) -> None:
-    """Keeps the probe in the store, where a link can find it."""
+def save_button(pickers: Pickers, decomposition: Decomposition) -> None:
+    """A button that saves the probe in the store, where a link can find it."""
     if decomposition.probe_id:
         return
     if not saving_is_on():
@@ -203,9 +223,9 @@ def save_button(picked: Pickers, decomposition: Decomposition) -> None:
         store_build.refresh()
         queries.ensure_store()
         # The id stands for model and text: a shared link need not show them.
-        for name, default in picked.view.defaults().items():
+        for name, default in pickers.view.defaults().items():
             if name in ("model", "revision", "text", "pair", "truncate"):  # not the layer: its slider is drawn
-                picked.set(name, default)
-        picked.set("probe", probe_id)
-        picked.done()
+                pickers.set(name, default)
+        pickers.set("probe", probe_id)
+        pickers.done()
         st.rerun()

@@ -6,16 +6,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.session import queries
+from analysis.literature.tables import Table
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
 BADGES: dict[str, Any] = {"full text": "green", "transcription": "blue", "authors' repository": "blue"}
-"""Colours of the kinds of text a figure was read in; all others are orange."""
+"""Colours of the kinds of text a number was read in; all others are orange."""
 SHADE = "background-color: rgba(0, 114, 178, 0.13)"
 
 
-def show_published(table: queries.Table, key: str) -> None:
+def show_published(table: Table, key: str) -> None:
     """The table, its badge, its source and, once a cell is clicked, that cell's own."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind in table.kinds_read:
@@ -25,10 +25,10 @@ def show_published(table: queries.Table, key: str) -> None:
             for source in table.sources:
                 st.text(f"Read in: {source}")
             show.cite((table.citation,))
-    shown, numbers = table.printed()
-    grid = shown.fillna("")
-    heads = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
-    grid.columns = [head if heads.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(heads)]
+    printed, numbers = table.printed()
+    grid = printed.fillna("")
+    headers = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
+    grid.columns = [head if headers.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(headers)]
     grid.insert(0, "", [f"{row} {table.marks(row, '')}".strip() for row in grid.index])
     best = table.best()
     shades = pd.DataFrame("", index=grid.index, columns=grid.columns)
@@ -42,22 +42,17 @@ def show_published(table: queries.Table, key: str) -> None:
         key=f"{key}.{table.id}",
         column_config={"": st.column_config.TextColumn(pinned=True)},
     )
-    sentence = "Press a number to see where it comes from."
-    st.caption(
-        sentence
-        + (" Shaded: the best value of its column, however small the difference." if best else "")
-        + _setting(table)
-    )
-    cells = event["selection"]["cells"] if event else []
-    if cells:
-        line, column = cells[0]
-        place = list(grid.columns).index(column) - 1
-        number = numbers.to_numpy()[line, place] if place >= 0 else None
+    shaded = " Shaded: the best value of its column, however small the difference." if best else ""
+    st.caption(f"Press a number to see where it comes from.{shaded}{_setting(table)}")
+    if cells := event["selection"]["cells"] if event else []:
+        row_index, column = cells[0]
+        column_index = list(grid.columns).index(column) - 1
+        number = numbers.to_numpy()[row_index, column_index] if column_index >= 0 else None
         if number is not None and not pd.isna(number):
             _cell(table.cells[table.cells.row_number == number].iloc[0])
 
 
-def _setting(table: queries.Table) -> str:
+def _setting(table: Table) -> str:
     rows = table.cells.setting.dropna().unique()
     if len(rows) == 1:
         return f" Setting: {escape_markdown(rows[0])}."
@@ -69,7 +64,7 @@ def _address(cell: pd.Series) -> None:
 
 
 def _cell(cell: pd.Series) -> None:
-    """All that is known of one figure."""
+    """One number with its source and caveat."""
     with st.container(border=True):
         row, column, figure = (escape_markdown(text) for text in (cell.row, cell.column, cell.printed))
         st.markdown(f"**{row} · {column}: {figure}**")
@@ -89,30 +84,29 @@ def _cell(cell: pd.Series) -> None:
         show.cite((str(cell.citation),))
 
 
-def caveats(table: queries.Table) -> None:
+def caveats(table: Table) -> None:
     """The caveats, marked as in the table."""
-    if not table.notes:
-        return
-    with st.container(border=True):
-        st.markdown("**Caveats**")
-        sentences = [
-            (f"{note.mark} **{escape_markdown(note.about)}** " if note.mark else "") + escape_markdown(note.text)
-            for note in table.notes
-        ]
-        st.markdown("  \n".join(sentences))
+    sentences = [
+        (f"{note.mark} **{escape_markdown(note.about)}** " if note.mark else "") + escape_markdown(note.text)
+        for note in table.notes
+    ]
+    if sentences:
+        with st.container(border=True):
+            st.markdown("**Caveats**")
+            st.markdown("  \n".join(sentences))
 
 
-def notes(matches: Sequence[tuple[str, str, str]]) -> None:
+def notes(entries: Sequence[tuple[str, str, str]]) -> None:
     """(paper, row or table, caveat), under the paper's name, in two columns where there is room."""
     papers: dict[str, list[str]] = {}
-    for paper, about, text in matches:
-        papers.setdefault(paper, []).append(f"*{escape_markdown(about)}:* {escape_markdown(text)}")
+    for paper, row_label, text in entries:
+        papers.setdefault(paper, []).append(f"*{escape_markdown(row_label)}:* {escape_markdown(text)}")
     with st.container(border=True):
         st.markdown("**Caveats**")
         blocks = ["  \n".join((f"**{escape_markdown(paper)}**", *texts)) for paper, texts in papers.items()]
         # Filled in turn to the same length of text.
-        half, left = sum(map(len, blocks)) / 2, 0
+        half, written = sum(map(len, blocks)) / 2, 0
         columns = st.columns(2)
         for block in blocks:
-            columns[left >= half].markdown(block)
-            left += len(block)
+            columns[written >= half].markdown(block)
+            written += len(block)

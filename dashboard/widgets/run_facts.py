@@ -12,9 +12,9 @@ from dashboard.session.markdown_escape import hide_server_paths
 
 def label(run: Any) -> str:
     """A run in a line."""
-    what = [KINDS.get(run["kind"], run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
+    parts = [KINDS.get(run["kind"], run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
     seed = f"seed {run['seed']:.0f}" if run["variant"] and pd.notna(run["seed"]) else ""
-    return " · ".join(part for part in (*what, seed, run["preset"], run["changed"], run["run_id"]) if part)
+    return " · ".join(part for part in (*parts, seed, run["preset"], run["changed"], run["run_id"]) if part)
 
 
 def facts(run: Any) -> None:
@@ -26,7 +26,7 @@ def facts(run: Any) -> None:
             st.text(hide_server_paths(run["command"]))
             return
         st.code(hide_server_paths(run["command"]), language="bash", wrap_lines=True)
-        about = {
+        details = {
             "status": run["status"],
             "made": run["created"],
             "took": f"{run['seconds']:,.0f} s" if pd.notna(run["seconds"]) else "",
@@ -36,7 +36,7 @@ def facts(run: Any) -> None:
             "versions": run["versions"],
             "file": run["file"],
         }
-        st.text(hide_server_paths("\n".join(f"{name}: {value}" for name, value in about.items() if value)))
+        st.text(hide_server_paths("\n".join(f"{name}: {value}" for name, value in details.items() if value)))
     with right:
         st.markdown("**Every setting**")
         rows = settings(run["config"])

@@ -2,7 +2,8 @@
 
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -13,7 +14,7 @@ import streamlit as st
 
 from analysis import links
 from analysis.core import settings
-from analysis.core.errors import AddendError, ModelNotDownloaded, NotInstalled, ProbeStopped
+from analysis.core.errors import AddendError, ModelNotDownloaded, NoResults, NotInstalled, ProbeStopped
 from analysis.core.formatting import SENTENCE_END
 from analysis.figures import FIGURES, Figure, drawings, export
 from analysis.links import Value
@@ -21,7 +22,7 @@ from analysis.probes import text_probe
 from dashboard.hosting import log
 from dashboard.session import live, queries, rooms
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
-from dashboard.session.page_address import address, is_dark
+from dashboard.session.page_address import address, is_dark, query_parameters
 from dashboard.widgets import exports
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.vega_specs import vega_specs
@@ -30,14 +31,14 @@ ROWS_SHOWN = 5_000
 ONLY = "only"
 """The parameter of an address that shows one figure alone."""
 CELL = "cell"
-"""The name of the selection by which the cells of a map answer to a press."""
+"""The name of the selection of a map's cells."""
 ROW_AND_COLUMN = ("row", "column")
 LONG_PAGE = 3
 """A page of so many figures gets a table of contents."""
 CARRIED = ("model", "revision", "text", "pair")
-"""What a page of a room hands to the others."""
-DOORS, LINK, CONTENTS, CONTENTS_PLACE = "show.doors", "show.link", "show.contents", "show.contents.place"
-"""Where, in the session, a page's own places are kept while it is drawn."""
+"""Fields that links to the other pages of a room carry."""
+ROOM_LINKS, LINK, CONTENTS, CONTENTS_PLACE = "show.doors", "show.link", "show.contents", "show.contents.place"
+"""Keys of the session's state for a page's placeholders while it is drawn."""
 FORMAT_NAMES = {
     "svg": "SVG",
     "png": "PNG (2x)",
@@ -56,15 +57,19 @@ def theme() -> drawings.Theme:
 
 
 def begin() -> None:
-    """Forgets the places of the page that was drawn before."""
-    for place in (DOORS, LINK, CONTENTS, CONTENTS_PLACE):
-        st.session_state.pop(place, None)
+    """Forgets the placeholders of the page that was drawn before."""
+    for key in (ROOM_LINKS, LINK, CONTENTS, CONTENTS_PLACE):
+        st.session_state.pop(key, None)
 
 
 def header(page: str, lead: str) -> None:
-    """A page's title and what it answers; on a hosted server, what becomes of the texts or images it takes."""
+    """A page's title and lead; on a hosted server, also what becomes of the texts or images it takes."""
     set_tab_title(links.VIEWS[page].title)
-    _doors(page)
+    room = rooms.room_of(page)
+    if room is not None and len(room.pages) > 1:
+        with st.container(horizontal=True, vertical_alignment="center", key="doors"):
+            st.session_state[ROOM_LINKS] = st.empty()
+            _draw_room_links(page, {})
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(links.VIEWS[page].title, anchor=False)
         st.session_state[LINK] = st.container(width="content")
@@ -72,74 +77,60 @@ def header(page: str, lead: str) -> None:
     st.session_state[CONTENTS] = []
     st.session_state[CONTENTS_PLACE] = st.empty()
     if settings.hosted() and {"text", "image"} & set(links.VIEWS[page].defaults()):
-        kept = (
+        retention = (
             "Saved probes are kept with their text." if settings.switch("ADDEND_SAVE_PROBES") else "Nothing is saved."
         )
         st.caption(
             "This server is shared. What you type or upload is sent to it and held in its memory for a while, so "
-            f"that the same request need not be computed twice; it is not logged. {kept} A text is also part of this "
-            "page's address, which your browser remembers. Do not probe what is private.",
+            f"that the same request need not be computed twice; it is not logged. {retention} A text is also part of "
+            "this page's address, which your browser remembers. Do not probe what is private."
         )
 
 
 def set_tab_title(name: str) -> None:
-    """What the browser's tab and its history call the page."""
+    """Names the page in the browser's tab and history."""
     st.set_page_config(page_title=f"{name} · Addend")
 
 
-def _doors(page: str) -> None:
-    """Links to the other pages of a page's room."""
-    room = rooms.room_of(page)
-    if room is None or len(room.pages) < 2:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="doors"):
-        place = st.session_state[DOORS] = st.empty()
-        with place:
-            _door_links(page, {})
-
-
-def _door_links(page: str, values: Mapping[str, Value]) -> None:
+def _draw_room_links(page: str, values: Mapping[str, Value]) -> None:
+    """Links to the other pages of a page's room, with the model and text that those can take."""
     room = rooms.room_of(page)
     assert room is not None, f"{page} is in a room"
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.session_state[ROOM_LINKS], st.container(horizontal=True, vertical_alignment="center"):
         for other in room.pages:
             view = links.VIEWS[other]
             if other == page:
                 st.markdown(f"**{view.title}**", width="content")
-            else:
-                known = view.defaults() if "text" in view.defaults() else {}
-                taken = {field: values[field] for field in CARRIED if field in values and field in known}
-                if other == "compare" and view.parameters(taken):
-                    taken |= text_probe.FOLLOWING
-                parameters = [(name, value) for name, many in view.parameters(taken).items() for value in many]
-                st.page_link(f"views/{other}.py", label=view.title, query_params=parameters)
+                continue
+            accepted = view.defaults() if "text" in view.defaults() else {}
+            carried = {field: values[field] for field in CARRIED if field in values and field in accepted}
+            if other == "compare" and view.parameters(carried):
+                carried |= text_probe.FOLLOWING
+            st.page_link(f"views/{other}.py", label=view.title, query_params=query_parameters(other, carried))
 
 
 def contents() -> None:
-    """Links to a long page's figures, under its lead: called when the page is drawn and its figures are known."""
+    """Links to a long page's figures, under its lead; called once the page is drawn."""
     figures = st.session_state.pop(CONTENTS, [])
-    place = st.session_state.pop(CONTENTS_PLACE, None)
-    if place is not None and len(figures) >= LONG_PAGE:
+    placeholder = st.session_state.pop(CONTENTS_PLACE, None)
+    if placeholder is not None and len(figures) >= LONG_PAGE:
         entries = " · ".join(f"[{escape_markdown(title)}](#{name})" for name, title in figures)
-        place.caption(f"On this page: {entries}")
+        placeholder.caption(f"On this page: {entries}")
 
 
 def section(title: str, anchor: str) -> None:
-    """A heading of a long page, which its contents lead to."""
+    """A heading that the page's table of contents lists."""
     st.header(escape_markdown(title), anchor=anchor)
     st.session_state.setdefault(CONTENTS, []).append((anchor, title))
 
 
-def carry(page: str, values: Mapping[str, Value]) -> None:
-    """Makes the links to the room's other pages take along what those can take: the model and the text."""
-    if DOORS in st.session_state:
-        with st.session_state[DOORS]:
-            _door_links(page, values)
-
-
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
-    """The control that gives the link to this view; links to the other pages of its room carry what they can."""
-    carry(page, values)
+    """The control that gives the link to this view; links to the other pages of its room carry what they can.
+
+    without: fields of the reader's text, left out of a second link. why_not: why no link can be given.
+    """
+    if ROOM_LINKS in st.session_state:
+        _draw_room_links(page, values)
     with (
         st.session_state.get(LINK) or st.container(),
         st.popover("Copy link", icon=":material/link:", key=f"{page}.link"),
@@ -166,15 +157,14 @@ def show(
     on_cell: Callable[[Any, Any], None] | None = None,
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
-    """One figure with its data, exports and sources. why_not: why no link opens this view, which its exports then say.
+    """One figure with its data, exports and sources.
 
-    under_heading: draws what stands between the heading and the caption.
-    flipbook: draws heading and panels in the place of both, where a slider changes them in the browser.
-    on_cell: what a press on a cell of its maps does, before the page is drawn anew. cell: the two columns of the map's
-    data that `on_cell` is given.
+    why_not: why no link opens this view, which the exports then say. under_heading: draws between heading and caption.
+    flipbook: draws heading and panels, where a slider changes them in the browser.
+    on_cell: called with the values of the columns `cell` when a cell of a map is pressed, before the page is redrawn.
     """
-    figure = _public(figure)
-    about, how = _under_heading(figure)
+    figure = _without_server_paths(figure)
+    summary, method = _under_heading(figure)
     if flipbook is None:
         st.header(escape_markdown(figure.heading), anchor=figure.name)
         st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
@@ -182,18 +172,26 @@ def show(
         flipbook()
     if under_heading is not None:
         under_heading()
-    st.caption(about, help=glossary_hint(figure.finding, figure.title, figure.caption))
+    st.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
     if flipbook is None:
         charts(figure, page, on_cell=on_cell, cell=cell)
+    link = why_not or address(page, values)
+    key = f"{page}.{figure.name}"
     with st.container(horizontal=True, gap="small"):
-        if how:
-            _how_measured(how, f"{page}.{figure.name}.how")
-        _data(figure, page)
-        link = why_not or address(page, values)
-        _exports(figure, page, link)
-        _sources(figure, page, link)
-    if how:
-        st.html(f'<p class="on-paper">{escape(how)}</p>')
+        if method:
+            with st.popover("How measured", icon=":material/straighten:", key=f"{key}.how"):
+                st.caption(escape_markdown(method))
+        for label, icon, draw in (
+            ("Data", "table", partial(_data, figure)),
+            ("Export", "download", partial(_exports, figure, key, link)),
+            ("Source", "format_quote", partial(_sources, figure, page, link)),
+        ):
+            popover = st.popover(label, icon=f":material/{icon}:", key=f"{key}.{label.lower()}", on_change="rerun")
+            if popover.open:  # Its content is made only while it is open.
+                with popover:
+                    draw()
+    if method:
+        st.html(f'<p class="on-paper">{escape(method)}</p>')
 
 
 def charts(
@@ -204,18 +202,18 @@ def charts(
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
     """The panels of a figure, in its columns."""
-    drawn = vega_specs(figure, theme())
+    panels = vega_specs(figure, theme())
     columns = drawings.columns(figure)
-    for start in range(0, len(drawn), columns):
-        row = drawn[start : start + columns]
+    for start in range(0, len(panels), columns):
+        row = panels[start : start + columns]
         places = st.columns(columns) if columns > 1 else [st.container()]
-        for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
+        for number, (placeholder, panel) in enumerate(zip(places, row, strict=False), start):
             key = f"{page}.{figure.name}.{number}"
             pressable: dict[str, Any] = {}
-            if on_cell and (answering := _answering(panel, cell)):
-                panel = answering
-                pressable = {"on_select": partial(_pressed, key, on_cell, cell), "selection_mode": CELL}
-            place.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
+            if on_cell and (clickable := _clickable(panel, cell)):
+                panel = clickable
+                pressable = {"on_select": partial(_on_press, key, on_cell, cell), "selection_mode": CELL}
+            placeholder.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
 
 
 def _under_heading(figure: Figure) -> tuple[str, str]:
@@ -225,11 +223,11 @@ def _under_heading(figure: Figure) -> tuple[str, str]:
         first, *rest = rest
     if not figure.finding:
         return escape_markdown(first), " ".join(rest)
-    stop = "" if figure.title.endswith(("?", ".")) else "."
-    return f"**{escape_markdown(figure.title)}{stop}** {escape_markdown(first)}", " ".join(rest)
+    full_stop = "" if figure.title.endswith(("?", ".")) else "."
+    return f"**{escape_markdown(figure.title)}{full_stop}** {escape_markdown(first)}", " ".join(rest)
 
 
-def _answering(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any]:
+def _clickable(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any]:
     """The panel with cells that answer to a press; empty where it has none whose data have both columns."""
     layers = [dict(layer) for layer in panel.get("layer", [])]
     for part in layers or [dict(panel)]:
@@ -244,12 +242,12 @@ def _answering(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any
     return {}
 
 
-def _pressed(key: str, on_cell: Callable[[Any, Any], None], cell: tuple[str, str]) -> None:
+def _on_press(key: str, on_cell: Callable[[Any, Any], None], cell: tuple[str, str]) -> None:
     if cells := st.session_state[key]["selection"][CELL]:
         on_cell(*(int(value) if isinstance(value, int | float) else value for value in map(cells[0].get, cell)))
 
 
-def _public(figure: Figure) -> Figure:
+def _without_server_paths(figure: Figure) -> Figure:
     """On a hosted server, the figure without the server's folders in its texts."""
     if not settings.hosted():
         return figure
@@ -269,99 +267,75 @@ def _alt(panel: Mapping[str, Any], figure: Figure) -> str:
     return f"{name}. {figure.alt}" if name else figure.alt
 
 
-def _popover(figure: Figure, page: str, label: str, icon: str) -> Any:
-    """A popover whose content is made only while it is open."""
-    return st.popover(label, icon=icon, key=f"{page}.{figure.name}.{label.lower()}", on_change="rerun")
+def _data(figure: Figure) -> None:
+    frame = figure.frame()
+    if len(frame) > ROWS_SHOWN:
+        st.caption(f"The first {ROWS_SHOWN:,} of {len(frame):,} rows; the CSV export holds all.")
+    st.dataframe(frame.head(ROWS_SHOWN), hide_index=True)
 
 
-def _how_measured(text: str, key: str) -> None:
-    """The rest of a caption, in a popover; on paper it is always printed below."""
-    with st.popover("How measured", icon=":material/straighten:", key=key):
-        st.caption(escape_markdown(text))
+def _exports(figure: Figure, key: str, link: str) -> None:
+    stem = f"addend-{_file_stem(figure)}"
 
-
-def _data(figure: Figure, page: str) -> None:
-    popover = _popover(figure, page, "Data", ":material/table:")
-    if not popover.open:
-        return
-    with popover:
-        frame = figure.frame()
-        if len(frame) > ROWS_SHOWN:
-            st.caption(f"The first {ROWS_SHOWN:,} of {len(frame):,} rows; the CSV export holds all.")
-        st.dataframe(frame.head(ROWS_SHOWN), hide_index=True)
-
-
-def _exports(figure: Figure, page: str, link: str) -> None:
-    popover = _popover(figure, page, "Export", ":material/download:")
-    if not popover.open:
-        return
-    with popover:
-        for form, (media, _) in export.FORMATS.items():
-            st.download_button(
-                FORMAT_NAMES[form],
-                data=exports.on_press(partial(export.render, figure, form, link)),
-                file_name=f"addend-{figure.name.replace('_', '-')}.{'vl.json' if form == 'json' else form}",
-                mime=media,
-                on_click="ignore",
-                key=f"{page}.{figure.name}.export.{form}",
-                width="stretch",
-            )
+    def button(label: str, make: Callable[[], bytes], suffix: str, media: str, key: str) -> None:
         st.download_button(
-            "Manifest (JSON)",
-            data=exports.on_press(lambda: json.dumps(export.manifest(figure, link), indent=2).encode()),
-            file_name=f"addend-{figure.name.replace('_', '-')}.manifest.json",
-            mime="application/json",
-            on_click="ignore",
-            key=f"{page}.{figure.name}.manifest",
-            width="stretch",
+            label, exports.deferred(make), f"{stem}.{suffix}", media, on_click="ignore", key=key, width="stretch"
         )
-        st.caption("Pictures and pages contain the manifest: link, versions, model, input, command.")
-        exports.export_notice()
+
+    for form, (media, _) in export.FORMATS.items():
+        suffix = "vl.json" if form == "json" else form
+        button(FORMAT_NAMES[form], partial(export.render, figure, form, link), suffix, media, f"{key}.export.{form}")
+    button(
+        "Manifest (JSON)",
+        lambda: json.dumps(export.manifest(figure, link), indent=2).encode(),
+        "manifest.json",
+        "application/json",
+        f"{key}.manifest",
+    )
+    st.caption("Pictures and pages contain the manifest: link, versions, model, input, command.")
+    exports.export_notice()
 
 
 def _sources(figure: Figure, page: str, link: str) -> None:
-    popover = _popover(figure, page, "Source", ":material/format_quote:")
-    if not popover.open:
-        return
-    with popover:
-        if link.startswith("http") and FIGURES[figure.name].live is None:
-            st.caption("Embed it in your own page")
-            st.code(embedded_frame(figure, link), language="html", wrap_lines=True)
-        st.caption("The command that reproduces these numbers")
-        st.code(figure.command, language="bash", wrap_lines=True)
-        # Where no link opens this view, a sentence stands in its place.
-        if link.startswith("http") and figure.name in links.VIEWS[page].figures:
-            st.caption("The command that writes this very figure's data")
-            named = figure.name.replace("_", "-")
-            st.code(
-                f"python -m analysis export {quote(link)} --figure {figure.name} -o {named}.csv",
-                language="bash",
-                wrap_lines=True,
-            )
-        if figure.provenance:
-            st.caption("Where they come from")
-            for name, value in figure.provenance.items():
-                st.text(f"{name}: {value}")
-        cite_this(figure.name, figure.title, link)
-        cite(figure.citation_keys)
+    has_link = link.startswith("http")  # Otherwise it is the sentence that says why there is no link.
+    if has_link and FIGURES[figure.name].live is None:
+        st.caption("Embed it in your own page")
+        st.code(embedded_frame(figure, link), language="html", wrap_lines=True)
+    st.caption("The command that reproduces these numbers")
+    st.code(figure.command, language="bash", wrap_lines=True)
+    if has_link and figure.name in links.VIEWS[page].figures:
+        st.caption("The command that writes this very figure's data")
+        command = f"python -m analysis export {quote(link)} --figure {figure.name} -o {_file_stem(figure)}.csv"
+        st.code(command, language="bash", wrap_lines=True)
+    if figure.provenance:
+        st.caption("Where they come from")
+        for name, value in figure.provenance.items():
+            st.text(f"{name}: {value}")
+    cite_this(figure.name, figure.title, link)
+    cite(figure.citation_keys)
+
+
+def _file_stem(figure: Figure) -> str:
+    return figure.name.replace("_", "-")
 
 
 def embedded_frame(figure: Figure, link: str) -> str:
     """The HTML that shows a figure alone, in a frame of its size, in another page."""
-    rows = -(-len(vega_specs(figure, theme())) // drawings.columns(figure))
-    tallest = max((panel.get("height", 0) for panel in vega_specs(figure, theme())), default=0)
+    panels = vega_specs(figure, theme())
+    rows = -(-len(panels) // drawings.columns(figure))
+    tallest = max((panel.get("height", 0) for panel in panels), default=0)
     height = 150 + rows * (int(tallest) if isinstance(tallest, int | float) else 400)
-    address = f"{link}{'&' if '?' in link else '?'}{ONLY}={figure.name}&embed=true"
+    source = f"{link}{'&' if '?' in link else '?'}{ONLY}={figure.name}&embed=true"
     title = escape(figure.heading, quote=True)
-    return f'<iframe src="{escape(address, quote=True)}" title="{title}" width="100%" height="{height}"></iframe>'
+    return f'<iframe src="{escape(source, quote=True)}" title="{title}" width="100%" height="{height}"></iframe>'
 
 
 def cite_this(key: str, title: str, link: str) -> None:
-    """How to cite a chart or a claim, in plain text and in BibTeX: link, date, versions of store and code."""
-    about = queries.cited(key, title, link)
+    """How to cite a chart or a claim, in plain text and in BibTeX."""
+    summary = queries.citation_for(key, title, link)
     st.caption("Cite this")
-    st.code(about.plain(), language=None, wrap_lines=True)
-    st.code(about.bibtex(), language="latex", wrap_lines=True)
+    st.code(summary.plain(), language=None, wrap_lines=True)
+    st.code(summary.bibtex(), language="latex", wrap_lines=True)
 
 
 def cite(keys: tuple[str, ...]) -> None:
@@ -375,22 +349,40 @@ def cite(keys: tuple[str, ...]) -> None:
 
 
 def show_problem(problem: AddendError) -> None:
-    """What went wrong, in the page's own flow; the app goes on."""
+    """Says what went wrong, at this place of the page."""
     text = escape_markdown(hide_server_paths(str(problem)))
     if not isinstance(problem, ModelNotDownloaded | ProbeStopped | NotInstalled):
         st.error(text, icon=":material/error:")
         return
     st.info(text, icon=":material/info:")  # nothing went wrong: it waits for a press, or for an installation
     if isinstance(problem, ModelNotDownloaded):
-        live.download(problem)
+        live.download_button(problem)
     elif isinstance(problem, ProbeStopped):
         live.resume_button(problem)
 
 
-def show_failure(failed: Exception) -> None:
-    """Says that something of ours broke, and logs where. What the exception says may quote a reader: nobody sees it."""
+@contextmanager
+def reporting_problems() -> Iterator[None]:
+    """Reports a problem of the block at this place; the page goes on."""
+    try:
+        yield
+    except AddendError as problem:
+        show_problem(problem)
+
+
+@contextmanager
+def reporting_missing_results() -> Iterator[None]:
+    """Says which stored results the block lacks; the page goes on."""
+    try:
+        yield
+    except NoResults as missing:
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
+
+
+def show_failure(error: Exception) -> None:
+    """Reports an unexpected exception and logs where it arose, without its message, which may quote a reader's text."""
     reference = uuid.uuid4().hex[:8]
-    log.log_event("broken", reference=reference, kind=type(failed).__name__, at=log.code_places(failed))
+    log.log_event("broken", reference=reference, kind=type(error).__name__, at=log.code_locations(error))
     st.error(
         f"Something in Addend failed (reference {reference}, in the server's log). Change a setting, or reload the "
         "page."

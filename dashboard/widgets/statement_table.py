@@ -15,13 +15,10 @@ from dashboard.widgets import show
 from dashboard.widgets.effect_sparkline import WIDTH, effect_sparkline
 
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
-"""The sign of every verdict; the word always stands beside it."""
+"""The sign of every verdict; the word is always next to it."""
 
-SIDES = {
-    "final_loss": ", difference in final loss (below 0 is better)",
-    "steps_to_leave": " (below 1: earlier)",
-}
-"""Which way is which, by the kind of a statement that compares two trainings."""
+SIDES = {"final_loss": ", difference in final loss (below 0 is better)", "steps_to_leave": " (below 1: earlier)"}
+"""What the direction means, by the kind of a statement that compares two trainings."""
 
 SEVERAL = ("rows", "published")
 """The kinds of statements that may rest on several readings."""
@@ -59,21 +56,21 @@ def show_statements(statements: Iterable[Judgement], *, linked: bool = True) -> 
 def table(statements: Iterable[Judgement], *, linked: bool = True) -> str:
     """The rows as HTML; every text in them is escaped."""
     theme = show.theme()
-    rows = "".join(_row(one, linked=linked) for one in statements)
+    rows = "".join(_row(judgement, linked=linked) for judgement in statements)
     style = css_variables(dark=theme.dark)
     return f'{STYLE}<table class="statements" style="{style}"><tbody>{rows}</tbody></table>'
 
 
-def _row(one: Judgement, *, linked: bool) -> str:
+def _row(judgement: Judgement, *, linked: bool) -> str:
     theme = show.theme()
-    hue = theme.colour(VERDICTS[one.verdict])
-    sentence = f"{one.id}: {one.sentence}"
-    supports, others = comparison.region(one), _others(one)
-    drawn = effect_sparkline(
-        one.effect,
-        one.low,
-        one.high,
-        one.line,
+    hue = theme.colour(VERDICTS[judgement.verdict])
+    sentence = f"{judgement.id}: {judgement.sentence}"
+    supports, others = comparison.region(judgement), _other_readings(judgement)
+    picture = effect_sparkline(
+        judgement.effect,
+        judgement.low,
+        judgement.high,
+        judgement.line,
         text=sentence,
         ink=theme.ink,
         hue=theme.series,
@@ -81,55 +78,56 @@ def _row(one: Judgement, *, linked: bool) -> str:
         neutral=supports.neutral if supports else None,
         others=others,
     )
-    if drawn:
+    if picture:
         # As an image: the browser lets no drawing stand in a page's own text.
-        coded = b64encode(drawn.encode()).decode()
-        drawn = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
+        coded = b64encode(picture.encode()).decode()
+        picture = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
     # The rules' files are frozen and say "less" for minus.
-    unit = one.unit.replace(", less ", " minus ").replace(" less ", " minus ")
-    size = f"{significant(one.effect)} {unit}{SIDES.get(one.kind, '')}{_pair(one)}" if one.effect is not None else ""
-    if size and len(one.readings) > 1 and one.kind in SEVERAL:
-        size = f"{comparison.shown_reading(one)} of {len(one.readings)} readings: {size}"
-    side = (
-        f'<div class="soft">Supports the statement: {escape(supports.words)} (shaded).</div>'
-        if supports and size
-        else ""
-    )
-    would = f'<div class="soft">What would decide it: {escape(one.would_decide)}.</div>' if one.would_decide else ""
+    unit = judgement.unit.replace(", less ", " minus ").replace(" less ", " minus ")
+    size = ""
+    if judgement.effect is not None:
+        pair = comparison.trained_pair(judgement)
+        size = f"{significant(judgement.effect)} {unit}{SIDES.get(judgement.kind, '')}" + (f": {pair}" if pair else "")
+    if size and len(judgement.readings) > 1 and judgement.kind in SEVERAL:
+        size = f"{comparison.shown_reading(judgement)} of {len(judgement.readings)} readings: {size}"
+    side = _soft(f"Supports the statement: {supports.words} (shaded).") if supports and size else ""
+    question = judgement.would_decide
+    open_question = _soft(f"What would decide it: {question}.") if question else ""
     link = ""
     if linked:
-        address = escape(show.address("claims", {"claim": one.parent}), quote=True)
-        link = f'<a href="{address}" target="_self">{escape(evidence(one))}</a>'
+        address = escape(show.address("claims", {"claim": judgement.parent}), quote=True)
+        link = f'<a href="{address}" target="_self">{escape(evidence(judgement))}</a>'
     return (
         "<tr>"
-        f'<td class="verdict" style="color:{hue}"><span aria-hidden="true">{SIGNS[one.verdict]}</span> '
-        f"{escape(one.verdict)}</td>"
-        f'<td>{escape(one.statement)}<div class="soft">{escape(one.id)} · {escape(one.scope)}</div>{would}</td>'
-        f'<td class="measured">{drawn}<div class="soft">{escape(size)}</div>{side}</td>'
+        f'<td class="verdict" style="color:{hue}"><span aria-hidden="true">{SIGNS[judgement.verdict]}</span> '
+        f"{escape(judgement.verdict)}</td>"
+        f"<td>{escape(judgement.statement)}{_soft(f'{judgement.id} · {judgement.scope}')}{open_question}</td>"
+        f'<td class="measured">{picture}{_soft(size)}{side}</td>'
         f'<td class="more">{link}</td>'
         "</tr>"
     )
 
 
-def _pair(one: Judgement) -> str:
-    """Which two variants a number of our own trainings is about."""
-    return f": {pair}" if (pair := comparison.trained_pair(one)) else ""
+def _soft(text: str) -> str:
+    return f'<div class="soft">{escape(text)}</div>'
 
 
-def _others(one: Judgement) -> list[float]:
-    """The other readings that the rule compares with the line that is drawn."""
-    if one.kind not in SEVERAL:
+def _other_readings(judgement: Judgement) -> list[float]:
+    """The readings that the rule compares with the same line."""
+    if judgement.kind not in SEVERAL:
         return []
-    return [reading.value for reading in one.readings if reading.value is not None and reading.line == one.line]
+    return [
+        reading.value for reading in judgement.readings if reading.value is not None and reading.line == judgement.line
+    ]
 
 
-def evidence(one: Judgement) -> str:
+def evidence(judgement: Judgement) -> str:
     """The kind of evidence of a statement, with its number."""
-    if one.kind in ("final_loss", "steps_to_leave"):
-        return plural(one.seeds or 0, "seed")
-    if one.kind == "published":
-        return plural(len(one.readings), "figure")
-    return plural(len(one.readings), "measurement") if one.readings else "why"
+    if judgement.kind in ("final_loss", "steps_to_leave"):
+        return plural(judgement.seeds or 0, "seed")
+    if judgement.kind == "published":
+        return plural(len(judgement.readings), "figure")
+    return plural(len(judgement.readings), "measurement") if judgement.readings else "why"
 
 
 def heading(result: Heading) -> str:

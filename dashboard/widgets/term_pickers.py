@@ -14,23 +14,23 @@ METHODS = {"frozen": "frozen", "mean": "mean"}
 """How hidden states are split into sources."""
 
 
-def map_pickers(picked: Pickers, heads: int) -> None:
+def map_pickers(pickers: Pickers, heads: int) -> None:
     """Head, terms, and the three ways of looking at a map."""
     if heads < 1:
         return
     first, second = st.columns([2, 3])
     with first:
-        picked.slider("head", "Head", list(range(heads)))
+        pickers.slider("head", "Head", list(range(heads)))
     with second:
         names = {"four": "The four terms of word and position", "all": "All"}
-        picked.segments("group", "Terms", list(names), names)
-    map_ways(picked)
+        pickers.segments("group", "Terms", list(names), names)
+    map_options(pickers)
 
 
-def part_pickers(picked: Pickers, decomposition: Decomposition) -> None:
-    """Which rows of the maps are shown. Up to 64 they have names, and cells that tell their value."""
-    names = row_names(picked, decomposition)
-    picked.span(
+def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
+    """Which rows of the maps are shown: only few rows have names, and cells that show their value."""
+    names = row_names(pickers, decomposition)
+    pickers.span(
         "from",
         "to",
         "Rows and columns of the maps",
@@ -39,25 +39,23 @@ def part_pickers(picked: Pickers, decomposition: Decomposition) -> None:
     )
 
 
-def cell_pickers(picked: Pickers, names: Sequence[str], first: int = 0, last: int = -1) -> None:
-    """One query and one key among the rows `first` to `last` of the maps, whose names are given; -1: to the last."""
+def cell_pickers(pickers: Pickers, names: Sequence[str], first: int = 0, last: int = -1) -> None:
+    """One query and one key among the rows `first` to `last` of the maps; -1: the last one."""
     options = [STRONGEST, *range(first, len(names) if last == -1 else last + 1)]
-    shown = {
-        index: "where attention is strongest" if index == STRONGEST else f"{index} {names[index]}" for index in options
-    }
-    for place, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
-        with place:
-            picked.choice(name, label, options, shown)
+    texts = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: "where attention is strongest"}
+    for column, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
+        with column:
+            pickers.choice(name, label, options, texts)
 
 
-def row_names(picked: Pickers, decomposition: Decomposition) -> list[str]:
+def row_names(pickers: Pickers, decomposition: Decomposition) -> list[str]:
     """The tokens of the maps as the reader has chosen to see them."""
-    return labels(decomposition.token_info, words=bool(picked.get("words")), specials=bool(picked.get("specials")))
+    return labels(decomposition.token_info, words=bool(pickers.get("words")), specials=bool(pickers.get("specials")))
 
 
-def map_ways(picked: Pickers) -> None:
+def map_options(pickers: Pickers) -> None:
     """The three ways of looking at a map."""
     with st.container(horizontal=True, gap="medium"):
-        picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
-        picked.toggle("words", "Whole words", help="Merge word pieces: scores averaged, attention to pieces summed.")
-        picked.toggle("specials", "Special tokens", help="Show [CLS] and [SEP]. They take part either way.")
+        pickers.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
+        pickers.toggle("words", "Whole words", help="Merge word pieces: scores averaged, attention to pieces summed.")
+        pickers.toggle("specials", "Special tokens", help="Show [CLS] and [SEP]. They take part either way.")

@@ -10,61 +10,60 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 
-def which_runs(picked: Pickers, every: pd.DataFrame, *, one_setting: bool = True) -> pd.DataFrame:
-    """Preset, objective and, where there are several, settings and learning rate; the runs that are left.
+def run_pickers(pickers: Pickers, trainings: pd.DataFrame, *, one_setting: bool = True) -> pd.DataFrame:
+    """Preset, objective and, where there are several, settings and learning rate. Returns the selected runs.
 
-    one_setting: whether what is shown is of one; else settings and rate are not asked for.
+    one_setting: whether the page shows a single setting; otherwise settings and rate have no picker.
     """
 
-    def forget(*names: str) -> None:
-        for name in names:  # What was picked among options that are others now.
-            picked.set(name, "")
+    def clear(*names: str) -> None:
+        for name in names:  # Their options have changed.
+            pickers.set(name, "")
 
-    anew = {"on_change": forget, "args": ("recipe", "rate", "baseline")}
-    presets = sorted(every.preset.unique())
-    preset = picked.choice("preset", "Preset", presets, width=90, help=glossary_hint("preset"), **anew)
-    rows = every[every.preset == preset]
+    reset = {"on_change": clear, "args": ("recipe", "rate", "baseline")}
+    presets = sorted(trainings.preset.unique())
+    preset = pickers.choice("preset", "Preset", presets, width=90, help=glossary_hint("preset"), **reset)
+    rows = trainings[trainings.preset == preset]
     offered = [name for name in OBJECTIVES if name in set(rows.objective)]
-    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **anew)
+    objective = pickers.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **reset)
     rows = rows[rows.objective == objective]
     if not one_setting:
-        picked.get("recipe")
-        picked.get("rate")
+        pickers.get("recipe")
+        pickers.get("rate")
         return rows
     recipes = dict(zip(rows.recipe, rows.told, strict=True))
     usual = usual_recipe(rows)
     if len(recipes) > 1:
-        others = [recipe for recipe in recipes if recipe != usual]
-        shown = {"": recipes[usual], **recipes}
-        more = {"on_change": forget, "args": ("rate",)}
-        recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=200, **more)
+        options = ["", *(recipe for recipe in recipes if recipe != usual)]
+        labels = {"": recipes[usual], **recipes}
+        recipe = pickers.choice("recipe", "Settings", options, labels, width=200, on_change=clear, args=("rate",))
     else:
-        recipe = picked.fixed("recipe", ["", usual])
+        recipe = pickers.fixed("recipe", ["", usual])
     rows = rows[rows.recipe == (recipe or usual)]
     rates = sorted(set(rows.rate), key=lambda rate: float(rate or 0))
     if len(rates) > 1:
-        each = "each variant's own"
-        picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=180)
+        labels = {rate: rate for rate in rates} | {"": "each variant's own"}
+        pickers.choice("rate", "Peak learning rate", ["", *rates], labels, width=180)
     else:
-        picked.fixed("rate", ["", *rates])
+        pickers.fixed("rate", ["", *rates])
     return rows
 
 
-def against(picked: Pickers, ran: pd.DataFrame) -> None:
+def baseline_picker(pickers: Pickers, runs: pd.DataFrame) -> None:
     """The baseline that the others are compared with; by default the variant that adds learned positions."""
-    usual = usual_baseline(ran.objective.iloc[0], set(ran.variant))
-    others = [name for name in VARIANTS if name in set(ran.variant) - {usual}]
-    picked.choice("baseline", "Baseline", ["", *others], lambda name: title(name or usual), width=160)
+    usual = usual_baseline(runs.objective.iloc[0], set(runs.variant))
+    others = [name for name in VARIANTS if name in set(runs.variant) - {usual}]
+    pickers.choice("baseline", "Baseline", ["", *others], lambda name: title(name or usual), width=160)
 
 
-def which_variants(picked: Pickers, ran: Sequence[str]) -> None:
+def variant_picker(pickers: Pickers, runs: Sequence[str]) -> None:
     """Which of the variants that were run are shown."""
-    known = [*VARIANTS, *sorted(set(ran) - set(VARIANTS))]
-    picked.several(
+    known = [*VARIANTS, *sorted(set(runs) - set(VARIANTS))]
+    pickers.several(
         "variants",
         "Variants",
-        [name for name in known if name in set(ran)],
+        [name for name in known if name in set(runs)],
         known,
         title,
-        help=glossary_hint(*map(title, ran)),
+        help=glossary_hint(*map(title, runs)),
     )

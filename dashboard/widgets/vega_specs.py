@@ -1,4 +1,4 @@
-"""Panels as Vega-Lite, made once a figure: building and checking a chart takes longer than showing it."""
+"""Panels as Vega-Lite, made once a figure: building a chart takes longer than showing it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.figures import Figure, drawings
 
 FRAME_PIXELS = 130
-"""What Streamlit takes of a panel's height for axes and a title of one line: it fits them into the height given."""
+"""Pixels for axes and a title of one line, which Streamlit fits into the given height."""
 TITLE_LINE = 15
 """Pixels of each further line of a title."""
 LEGEND_ROW, LEGEND_GAP = 30, 24
@@ -18,12 +18,12 @@ LEGEND_ROW, LEGEND_GAP = 30, 24
 
 Specification = dict[str, Any]
 
-_drawn: WeakKeyDictionary[Figure, dict[drawings.Theme, list[Specification]]] = WeakKeyDictionary()
+_specifications: WeakKeyDictionary[Figure, dict[drawings.Theme, list[Specification]]] = WeakKeyDictionary()
 
 
 def vega_specs(figure: Figure, theme: drawings.Theme) -> list[Specification]:
-    """The panels of a figure, with their frames under `datasets`. Kept for as long as the figure is."""
-    by_theme = _drawn.setdefault(figure, {})
+    """The panels of a figure, with their frames under `datasets`. Cached for as long as the figure exists."""
+    by_theme = _specifications.setdefault(figure, {})
     if theme not in by_theme:
         by_theme[theme] = [_specification(panel, theme) for panel in drawings.panels(figure, theme)]
     return by_theme[theme]
@@ -33,16 +33,16 @@ def _specification(panel: Any, theme: drawings.Theme) -> Specification:
     frames: dict[str, pd.DataFrame] = {}
 
     def name(frame: pd.DataFrame) -> alt.NamedData:
-        known = next((key for key, other in frames.items() if other is frame), f"data{len(frames)}")
-        frames[known] = frame
-        return alt.NamedData(name=known)
+        key = next((key for key, other in frames.items() if other is frame), f"data{len(frames)}")
+        frames[key] = frame
+        return alt.NamedData(name=key)
 
     drawings.replace_data(panel, name)
-    # Holding it against its schema would take most of the time; the tests of charts do that.
+    # Validating it would take most of the time; the tests of charts do that.
     result = panel.to_dict(validate=False)
     if isinstance(result.get("height"), int | float):
         result["height"] += FRAME_PIXELS + _title_pixels(result) + _legend_pixels(result)
-    # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's looks these are mended: grey
+    # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's theme this is corrected: grey
     # text, names cut at 100 pixels, and the first and last name of an axis moved off their rows.
     ink = {"labelColor": theme.ink, "titleColor": theme.ink}
     result["config"] = {
@@ -57,17 +57,17 @@ def _specification(panel: Any, theme: drawings.Theme) -> Specification:
 def _title_pixels(panel: Specification) -> int:
     """The height of the lines of a title below its first, and of its subtitle."""
     title = panel.get("title", {})
-    lines = [line for part in ("text", "subtitle") for line in _listed(title.get(part, []))]
+    lines = [line for part in ("text", "subtitle") for line in _as_list(title.get(part, []))]
     return TITLE_LINE * max(0, len(lines) - 1)
 
 
 def _legend_pixels(panel: Specification) -> int:
-    """The height of the legends above and below the plot: those of one side stand beside each other."""
+    """The height of the legends above and below the plot: those of one side are next to each other."""
     rows = {"top": 0, "bottom": 0}
     for encoding in _encodings(panel):
         for channel in encoding.values():
             legend = channel.get("legend") if isinstance(channel, dict) else None
-            names = _listed(channel.get("scale", {}).get("domain", [])) if legend else []
+            names = _as_list(channel.get("scale", {}).get("domain", [])) if legend else []
             if legend and legend.get("orient") in rows and channel.get("type") in ("nominal", "ordinal"):
                 needed = -(-len(names) // legend.get("columns", 1)) + bool(legend.get("title"))
                 rows[legend["orient"]] = max(rows[legend["orient"]], needed)
@@ -81,5 +81,5 @@ def _encodings(panel: Specification) -> Iterator[Specification]:
         yield from _encodings(layer)
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

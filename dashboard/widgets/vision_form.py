@@ -12,32 +12,32 @@ from dashboard.session import live
 from dashboard.widgets.pickers import Pickers
 
 
-def form(picked: Pickers) -> tuple[str, bytes] | None:
-    """Asks for a model and an image; gives an uploaded file's name and bytes, which no link carries."""
+def form(pickers: Pickers) -> tuple[str, bytes] | None:
+    """Asks for a model and an image. Returns an uploaded file's name and bytes, which no link carries."""
     with st.form("vision.form", border=True):
         first, second, third = st.columns([3, 1, 1])
         model = first.text_input(
             "Model",
-            key=picked.box("model"),
-            help=f"{random_vit.NAME}, {live.folders()}or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, "
+            key=pickers.box("model"),
+            help=f"{random_vit.NAME}, {live.folder_hint()}or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, "
             f"ViT-MAE or CLIP; only safetensors are read. {random_vit.NAME} is a {random_vit.TITLE}.",
         )
-        revision = second.text_input("Revision", key=picked.box("revision"), help="A branch, tag or commit, on a hub.")
+        revision = second.text_input("Revision", key=pickers.box("revision"), help="A branch, tag or commit, on a hub.")
         layer = third.number_input(
             "Layer",
             min_value=0,
             step=1,
-            key=picked.box("layer"),
+            key=pickers.box("layer"),
             help="Layer 0 is exact; deeper layers use the method frozen.",
         )
         names = list(IMAGES)
-        held = picked.get("image")
-        if held not in names:
+        current = pickers.get("image")
+        if current not in names:
             st.warning("The link asks for an image that is not among the drawn ones; the first one is shown instead.")
         image = st.selectbox(
             "Image",
             names,
-            key=picked.box("image", held if held in names else names[0]),
+            key=pickers.box("image", current if current in names else names[0]),
             format_func=lambda name: IMAGES[name].title,
         )
         file = st.file_uploader(
@@ -47,46 +47,40 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
             help="It stays in this server's memory for as long as this view is open, and no link contains it.",
         )
         masked = st.checkbox(
-            "Hide patches, as a masked autoencoder's training did", key=picked.box("masked"), help="ViT-MAE only."
+            "Hide patches, as a masked autoencoder's training did", key=pickers.box("masked"), help="ViT-MAE only."
         )
-        if st.form_submit_button("Take it apart", type="primary") or held not in names:
-            for name, value in {
-                "model": model,
-                "revision": revision,
-                "layer": int(layer),
-                "image": image,
-                "masked": masked,
-            }.items():
-                picked.typed(name, value)
-    if picked.get("model").strip() == random_vit.NAME:
+        if st.form_submit_button("Take it apart", type="primary") or current not in names:
+            request = {"model": model, "revision": revision, "layer": int(layer), "image": image, "masked": masked}
+            for name, value in request.items():
+                pickers.typed(name, value)
+    if pickers.get("model").strip() == random_vit.NAME:
         st.info(
-            f"This is the {random_vit.TITLE}. Name a model above to see one that was trained.",
-            icon=":material/casino:",
+            f"This is the {random_vit.TITLE}. Name a model above to see one that was trained.", icon=":material/casino:"
         )
     return None if file is None else (file.name, file.getvalue())
 
 
-def map_pickers(picked: Pickers, decomposition: ImageDecomposition) -> None:
-    """Head, the patch that asks, and whether scores are centred."""
+def map_pickers(pickers: Pickers, decomposition: ImageDecomposition) -> None:
+    """Head, query patch, and whether scores are centred."""
     first, second = st.columns(2)
     with first:
-        picked.slider("head", "Head", list(range(decomposition.heads)))
+        pickers.slider("head", "Head", list(range(decomposition.heads)))
     with second:
-        picked.slider(
+        pickers.slider(
             "patch",
             "Query patch",
             list(range(len(decomposition.tokens))),
-            format_func=lambda at: decomposition.tokens[at],
+            format_func=lambda index: decomposition.tokens[index],
         )
-    picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
+    pickers.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
 
 
-def key_at(picked: Pickers, decomposition: ImageDecomposition) -> Callable[[int, int], None]:
-    """What a press on a patch of a map does: that patch is the key whose terms are shown."""
-    columns, kept = decomposition.grid[1], list(decomposition.kept)
+def key_setter(pickers: Pickers, decomposition: ImageDecomposition) -> Callable[[int, int], None]:
+    """A callback for a press on a patch of a map: that patch becomes the key whose terms are shown."""
+    columns, visible = decomposition.grid[1], list(decomposition.kept)
 
     def pressed(row: int, column: int) -> None:
-        picked.set("key", decomposition.specials + kept.index(row * columns + column))
+        pickers.set("key", decomposition.specials + visible.index(row * columns + column))
 
     return pressed
 

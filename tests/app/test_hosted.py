@@ -426,7 +426,7 @@ def test_what_breaks_is_told_without_its_message(monkeypatch, capsys):
 
 
 def test_no_logger_quotes_an_exception():
-    log.without_messages()
+    log.hide_exception_messages()
     stream = io.StringIO()
     logger = logging.getLogger("some library")
     logger.addHandler(handler := logging.StreamHandler(stream))
@@ -441,7 +441,7 @@ def test_no_logger_quotes_an_exception():
 
 
 def test_nor_does_streamlit_itself_where_an_exception_passes_every_page(capsys):
-    log.without_messages()
+    log.hide_exception_messages()
     handle_uncaught_app_exception(ValueError("the whisper of a reader"))
     assert "whisper" not in "".join(capsys.readouterr())
 

@@ -90,11 +90,11 @@ def test_the_identity_is_checked_to_rounding() -> None:
 def test_the_command_prints_it(store: Path, capsys) -> None:
     from analysis.commands.answer import answer
 
-    answer(json=False)
+    answer(as_json=False)
     words = " ".join(capsys.readouterr().out.split())
     for step in stored.answer():
         assert step.sentence in words.replace("all- MiniLM", "all-MiniLM"), step.name
-    answer(json=True)
+    answer(as_json=True)
     rows = json.loads(capsys.readouterr().out)
     assert [row["sentence"] for row in rows] == [step.sentence for step in stored.answer()]
 

@@ -16,7 +16,7 @@ def at(monkeypatch):
         seen = SimpleNamespace(get_all=headers.getlist)
         monkeypatch.setattr(st, "context", SimpleNamespace(ip_address=connection, headers=seen))
         monkeypatch.setenv("ADDEND_PROXIES", str(proxies))
-        return live.address()
+        return live.client_address()
 
     return address
 

@@ -31,14 +31,14 @@ def held(monkeypatch) -> Iterator[threading.Event]:
         assert end.wait(SECONDS)
         return b"slow"
 
-    with ThreadPoolExecutor(exports.AT_ONCE) as others:
-        running = [others.submit(exports.take_turn, slow, "192.0.2.1") for _ in range(exports.AT_ONCE)]
+    with ThreadPoolExecutor(exports.MAX_PENDING) as others:
+        running = [others.submit(exports.take_turn, slow, "192.0.2.1") for _ in range(exports.MAX_PENDING)]
         assert began.wait(SECONDS)
-        while exports._places._held["192.0.2.1"] < exports.AT_ONCE:
+        while exports._slots._active["192.0.2.1"] < exports.MAX_PENDING:
             pass
         yield end
         end.set()
-        assert [one.result(SECONDS) for one in running] == [b"slow"] * exports.AT_ONCE
+        assert [one.result(SECONDS) for one in running] == [b"slow"] * exports.MAX_PENDING
 
 
 def test_an_address_with_files_on_their_way_gets_no_third_place(held):
@@ -65,7 +65,7 @@ def test_what_fails_gives_its_turn_and_its_place_back(monkeypatch):
     def fails() -> bytes:
         raise ValueError("no")
 
-    for _ in range(exports.AT_ONCE + 1):
+    for _ in range(exports.MAX_PENDING + 1):
         with pytest.raises(ValueError, match="no"):
             exports.take_turn(fails, "192.0.2.1")
     assert exports.take_turn(lambda: b"mine", "192.0.2.1") == b"mine"
@@ -99,8 +99,8 @@ def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch)
             assert all(file == alone[place] for place, file in files.items())
     assert len(given) == len(asked)
     assert min(given.values()) >= 3
-    assert not exports._places._held
-    assert not exports._making.locked()
+    assert not exports._slots._active
+    assert not exports._lock.locked()
 
 
 def same(file: bytes) -> bytes:

@@ -18,7 +18,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from dashboard.hosting import guards
-from dashboard.hosting.addresses import network
+from dashboard.hosting.addresses import client_network
 from dashboard.server import POLICY, Guarded
 from dashboard.session import live, query_quota
 
@@ -195,7 +195,7 @@ def test_nobody_on_this_machine_names_an_address_of_their_own():
     ],
 )
 def test_the_address_is_what_can_be_trusted(peer, forwarded, proxies, expected):
-    assert network(peer, forwarded, proxies) == expected
+    assert client_network(peer, forwarded, proxies) == expected
 
 
 def test_one_address_opens_so_many_connections(monkeypatch):

@@ -16,7 +16,7 @@ import pytest
 from analysis.core.errors import AddendError, Busy, NotEnoughMemory, ProbeTimeout
 from dashboard.model_server import ModelServer
 from dashboard.model_server.fair_queue import Cancelled, FairQueue, Ticket
-from dashboard.model_server.rate_limits import REMEMBERED, ConcurrencyLimit, RateLimit
+from dashboard.model_server.rate_limits import MAX_CLIENTS, ConcurrencyLimit, RateLimit
 from dashboard.model_server.results_cache import ResultsCache
 from dashboard.model_server.server import MB
 from dashboard.model_server.sizes import bytes_of, freeze
@@ -128,7 +128,7 @@ def world() -> World:
 
 
 def service(**limits: Any) -> ModelServer:
-    given = {"models_mb": 2, "results_mb": 1, "seconds": 60, "most": 20} | limits
+    given = {"models_mb": 2, "results_mb": 1, "seconds": 60, "max_jobs": 20} | limits
     return ModelServer(
         **{name: lambda value=value: value for name, value in given.items()},
         guard=guard,
@@ -173,7 +173,7 @@ def until(true: Callable[[], Any]) -> None:
 
 
 def waiting(ours: ModelServer, most: int) -> None:
-    until(lambda: ours.line.length() == (most, 1))
+    until(lambda: ours.queue.length() == (most, 1))
 
 
 # Order and turns ---------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_a_run_that_nobody_waits_for_stops_on_its_way(world):
     world.begun["long"].wait(SECONDS)
     left.leave.set()
     left.ends()
-    until(lambda: ours.line.length() == (0, 0))
+    until(lambda: ours.queue.length() == (0, 0))
     assert ours.results.contents() == []
     assert Reader(ours, Ask("next")).ends().error is None
 
@@ -275,7 +275,7 @@ def test_the_time_limit_does_not_count_waiting(world):
 
 
 def test_more_than_the_line_takes_are_sent_away_with_a_sentence(world):
-    ours, gate = service(most=2), world.gate("a")
+    ours, gate = service(max_jobs=2), world.gate("a")
     first = Reader(ours, Ask("a"))
     world.begun["a"].wait(SECONDS)
     second = Reader(ours, Ask("b"))  # after the first has begun, or it might come before it
@@ -305,13 +305,13 @@ class Download(Ask):
 
 
 def test_downloads_take_no_place_of_a_probe(world):
-    ours, gate = service(most=2, downloads=3), world.gate("slow")
+    ours, gate = service(max_jobs=2, max_downloads=3), world.gate("slow")
     for number in range(4):
         world.gates[f"slow {number}"] = gate
     readers = []
     for number in range(3):
         readers.append(Reader(ours, Download(str(number), model=f"slow {number}")))
-        until(lambda: ours.fetching() == len(readers))
+        until(lambda: ours.downloading() == len(readers))
     assert Reader(ours, Ask("embedded")).ends().error is None
     late = Reader(ours, Download("3", model="slow 3")).ends()
     assert isinstance(late.error, Busy)
@@ -319,22 +319,22 @@ def test_downloads_take_no_place_of_a_probe(world):
     gate.set()
     for reader in readers:
         assert reader.ends().error is None
-    until(lambda: ours.fetching() == 0)
+    until(lambda: ours.downloading() == 0)
 
 
 def test_who_presses_download_and_leaves_holds_nothing(world):
     """Twenty sessions of one address did, and every probe of everybody was refused for minutes."""
-    ours = service(most=20, downloads=4)
+    ours = service(max_jobs=20, max_downloads=4)
     places = ConcurrencyLimit(lambda: 10, "network address")
     for number in range(20):
         world.gate(f"m{number}")
-        reader = Reader(ours, Download(str(number), model=f"m{number}"), place=places.one("203.0.113.7"))
+        reader = Reader(ours, Download(str(number), model=f"m{number}"), slot=places.slot("203.0.113.7"))
         until(lambda reader=reader: reader.told or reader.error)
         reader.leave.set()
         reader.ends()
     assert Reader(ours, Ask("embedded")).ends().error is None, "nobody else is refused"
-    until(lambda: ours.fetching() == 0)
-    until(lambda: places.held("203.0.113.7") == 0)
+    until(lambda: ours.downloading() == 0)
+    until(lambda: places.active("203.0.113.7") == 0)
 
 
 class Stuck(Ask):
@@ -350,16 +350,16 @@ def test_a_place_is_held_until_the_work_ends(world):
     """Who leaves cannot start another of the same cost at once: work that cannot be stopped goes on."""
     ours, gate = service(), world.gate("long")
     places = ConcurrencyLimit(lambda: 1, "network address")
-    reader = Reader(ours, Stuck("long", model="slow"), place=places.one("a"))
+    reader = Reader(ours, Stuck("long", model="slow"), slot=places.slot("a"))
     world.begun["long"].wait(SECONDS)
     reader.leave.set()
     reader.ends()
-    assert places.held("a") == 1
-    refused = Reader(ours, Ask("next"), place=places.one("a")).ends()
+    assert places.active("a") == 1
+    refused = Reader(ours, Ask("next"), slot=places.slot("a")).ends()
     assert isinstance(refused.error, Busy)
     gate.set()
-    until(lambda: places.held("a") == 0)
-    assert Reader(ours, Ask("next"), place=places.one("a")).ends().error is None
+    until(lambda: places.active("a") == 0)
+    assert Reader(ours, Ask("next"), slot=places.slot("a")).ends().error is None
 
 
 # Once ----------------------------------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ def test_bytes_of_a_result_are_those_of_its_arrays_each_counted_once():
 
 def test_no_session_can_change_what_another_is_shown(world):
     ours = ModelServer(
-        models_mb=lambda: 2, results_mb=lambda: 1, seconds=lambda: 9, most=lambda: 9, finish=freeze,
+        models_mb=lambda: 2, results_mb=lambda: 1, seconds=lambda: 9, max_jobs=lambda: 9, finish=freeze,
         model_size=lambda model: model.size,
     )  # fmt: skip
     with pytest.raises(ValueError, match="read-only"):
@@ -561,26 +561,26 @@ def test_rates_count_a_minute_and_each_asker_for_himself():
 
 def test_one_address_has_no_more_than_its_share_of_the_line():
     share = ConcurrencyLimit(lambda: 2, "network address")
-    with share.one("a"), share.one("a"):
-        with pytest.raises(Busy, match="2 probes of your network address are on their way"), share.one("a"):
+    with share.slot("a"), share.slot("a"):
+        with pytest.raises(Busy, match="2 probes of your network address are on their way"), share.slot("a"):
             pytest.fail("it was let in")
-        with share.one("b"):
+        with share.slot("b"):
             pass
-    with pytest.raises(RuntimeError), share.one("a"):
+    with pytest.raises(RuntimeError), share.slot("a"):
         raise RuntimeError
-    with share.one("a"), share.one("a"):
-        assert list(share._held) == ["a"]
-    assert not share._held
+    with share.slot("a"), share.slot("a"):
+        assert list(share._active) == ["a"]
+    assert not share._active
 
 
 def test_rates_remember_no_more_than_so_many():
     rate = RateLimit(lambda: 1, "address")
-    for number in range(REMEMBERED + 50):
+    for number in range(MAX_CLIENTS + 50):
         rate.count(str(number))
-    assert len(rate._asked) == REMEMBERED
+    assert len(rate._request_times) == MAX_CLIENTS
     rate.check("0")  # forgotten
     with pytest.raises(Busy):
-        rate.check(str(REMEMBERED + 49))
+        rate.check(str(MAX_CLIENTS + 49))
 
 
 def test_what_was_uploaded_counts_towards_the_bound(world):
@@ -598,10 +598,10 @@ def test_what_a_probe_waited_is_told_when_its_turn_begins_and_a_load_is_announce
         models_mb=lambda: 2,
         results_mb=lambda: 1,
         seconds=lambda: 60,
-        most=lambda: 20,
+        max_jobs=lambda: 20,
         guard=guard,
         model_size=lambda model: model.size,
-        waited=lambda request, seconds: waited.append((request.text, seconds)),
+        on_turn=lambda request, seconds: waited.append((request.text, seconds)),
         before_load=lambda: loads.append(list(world.loads)),
     )
     gate = world.gate("first")

@@ -31,15 +31,15 @@ class MeasureGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments with their kind."""
-        named = args and (args[0] == "--help" or not args[0].startswith("-"))
-        return super().parse_args(ctx, args if named else ["terms", *args])
+        has_kind = args and (args[0] == "--help" or not args[0].startswith("-"))
+        return super().parse_args(ctx, args if has_kind else ["terms", *args])
 
 
-def command_of(kind: str) -> Callable[..., None]:
+def measure_function(kind: str) -> Callable[..., None]:
     """The function that measures a kind."""
     return getattr(import_module(f"analysis.commands.measure.{kind}"), kind)
 
 
 app = typer.Typer(cls=MeasureGroup, help="Measures one kind of thing, and writes it as a results file.")
 for name in KINDS:
-    app.command(name)(command_of(name))
+    app.command(name)(measure_function(name))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from analysis.commands.measure.announce import announce
+from analysis.commands.options import split_names
 
 TASKS = "cola,sst2,mrpc,stsb,qqp,mnli,qnli,rte,wnli"
 
@@ -25,7 +26,7 @@ def baselines(
 
     from analysis.ablation.glue.examples import subsample
     from analysis.ablation.glue.read import read_task
-    from analysis.ablation.glue.tasks import TASKS as KNOWN
+    from analysis.ablation.glue.tasks import TASKS as GLUE_TASKS
     from analysis.ablation.without_encoder import baselines, mean_word_vectors
     from analysis.models.load import load
     from analysis.models.source import resolve
@@ -36,16 +37,16 @@ def baselines(
     embed = mean_word_vectors(loaded.tokenizer, model.get_input_embeddings().weight.detach().float().numpy())
     started = time.perf_counter()
     rows = []
-    for name in track([name.strip() for name in tasks.split(",") if name.strip()], description="tasks"):
-        data = subsample(read_task(KNOWN[name], glue_dir), max_train=max_train, max_dev=max_dev)
-        for baseline, devs in baselines(data, embed).items():
+    for name in track(split_names(tasks), description="tasks"):
+        data = subsample(read_task(GLUE_TASKS[name], glue_dir), max_train=max_train, max_dev=max_dev)
+        for baseline, dev_scores in baselines(data, embed).items():
             rows += [
                 {
-                    **{"variant": baseline, "preset": preset, "task": dev, "metric": metric, "value": value},
-                    **{"data": data.data, "train_examples": len(data.train), "dev_examples": len(data.dev[dev])},
+                    **{"variant": baseline, "preset": preset, "task": dev_set, "metric": metric, "value": value},
+                    **{"data": data.data, "train_examples": len(data.train), "dev_examples": len(data.dev[dev_set])},
                     "seconds": 0.0,
                 }
-                for dev, metrics in devs.items()
+                for dev_set, metrics in dev_scores.items()
                 for metric, value in metrics.items()
             ]
     run = Run(

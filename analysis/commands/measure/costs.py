@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from analysis.commands.measure.announce import announce
+from analysis.commands.options import split_names
 
 
 def costs(
@@ -23,7 +24,7 @@ def costs(
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(1)
-    planned = jobs(preset, [v.strip() for v in variants.split(",") if v.strip()], [0])
+    planned = jobs(preset, split_names(variants), [0])
     started = time.perf_counter()
     rows = measure(planned[0], [p.variant for p in planned], device)
     run = Run(

@@ -22,14 +22,16 @@ def decoding(
     from rich.progress import Progress
 
     from analysis.measurements.decoding import measure
-    from analysis.measurements.means import windows as cutting
+    from analysis.measurements.means import windows as text_windows
     from analysis.models.load import load
     from analysis.models.source import resolve
 
     loaded = load(resolve(model, revision))
-    cut = cutting.windows_of(loaded, texts, length, windows)
+    token_windows = text_windows.windows_of(loaded, texts, length, windows)
     with Progress() as progress:
-        states = measure.states_of(loaded, cut, progress.track(cutting.batches(cut), description="Windows"))
+        states = measure.states_of(
+            loaded, token_windows, progress.track(text_windows.batches(token_windows), description="Windows")
+        )
         each = progress.track(range(len(states)), description="Depths")
-        path = measure.decode(loaded, cut, corpus or texts.stem, states, called=called, name=name, each=each)
+        path = measure.decode(loaded, token_windows, corpus or texts.stem, states, called=called, name=name, each=each)
     announce(path)

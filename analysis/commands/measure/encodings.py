@@ -32,9 +32,9 @@ def encodings(
     with Progress() as progress:
         bar = progress.add_task("Encodings", total=len(ENCODINGS) * len(SIZES))
         for encoding in ENCODINGS:
-            for request in SIZES:
+            for size in SIZES:
                 progress.update(bar, description=encoding)
-                length, dim = ENCODINGS[encoding].nearest(*request)
+                length, dim = ENCODINGS[encoding].nearest(*size)
                 rows += [
                     {"encoding": encoding, "length": length, "dim": dim, "measure": measure, "value": value}
                     for measure, value in summary(encoding, length=length, dim=dim).items()

@@ -53,13 +53,13 @@ def geometry(
 
             store_build.refresh()
             texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = 'probe_set' ORDER BY text_id")
-            spoken = [part for row in texts.to_numpy() for part in row if isinstance(part, str)]
+            sentences = [part for row in texts.to_numpy() for part in row if isinstance(part, str)]
             loaded = load(resolve(model, revision))
-            held = read_vectors(
+            vectors = read_vectors(
                 loaded,
-                spoken,
+                sentences,
                 positions=positions,
-                each=lambda what: progress.update(bar, description=f"Reading {what}"),
+                each=lambda table: progress.update(bar, description=f"Reading {table}"),
             )
-            paths = run.write(loaded, held, options, positions=positions, called=called, name=name, each=each)
+            paths = run.write(loaded, vectors, options, positions=positions, called=called, name=name, each=each)
     announce(*paths)

@@ -24,13 +24,13 @@ def means(
     from rich.progress import Progress
 
     from analysis.measurements.means import measure
-    from analysis.measurements.means import windows as cutting
+    from analysis.measurements.means import windows as text_windows
     from analysis.models.load import load
     from analysis.models.source import resolve
 
     loaded = load(resolve(model, revision))
-    cut = cutting.windows_of(loaded, texts, length, windows)
+    token_windows = text_windows.windows_of(loaded, texts, length, windows)
     with Progress() as progress:
-        each = progress.track(cutting.batches(cut), description="Windows")
-        path = measure.measure_means(loaded, cut, corpus or texts.stem, called=called, name=name, each=each)
+        each = progress.track(text_windows.batches(token_windows), description="Windows")
+        path = measure.measure_means(loaded, token_windows, corpus or texts.stem, called=called, name=name, each=each)
     announce(path)

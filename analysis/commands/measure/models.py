@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import CorpusName, Ray
+from analysis.commands.options import CorpusName, Ray, split_names
 
 
 def models(
@@ -35,9 +35,8 @@ def models(
     from analysis.engine import run_all
 
     gpus = torch.cuda.device_count()
-    kinds = [part.strip() for part in what.split(",") if part.strip()]
     options = MeasurementOptions(texts=texts, corpus=corpus, tokens=tokens, windows=windows)
-    tasks = plan_measurements(models, kinds, options, device="cuda" if gpus else "cpu", again=again)
+    tasks = plan_measurements(models, split_names(what), options, device="cuda" if gpus else "cpu", again=again)
     failed = run_all(tasks, workers=jobs or gpus or os.cpu_count() or 1, ray=ray)
     store_build.refresh()
     for task, reason in failed:

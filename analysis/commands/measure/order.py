@@ -23,20 +23,20 @@ def order(
     """Measures how far [CLS] and words attend, and what permuting the words does to the states of every layer."""
     from rich.progress import Progress
 
-    from analysis.measurements.means import windows as cutting
+    from analysis.measurements.means import windows as text_windows
     from analysis.measurements.order.measure import measure_order
     from analysis.models.load import load
     from analysis.models.source import resolve
 
     loaded = load(resolve(model, revision))
-    cut = cutting.windows_of(loaded, texts, length, windows)
+    token_windows = text_windows.windows_of(loaded, texts, length, windows)
     with Progress() as progress:
         paths = measure_order(
             loaded,
-            cut,
+            token_windows,
             corpus or texts.stem,
             called=called,
             name=name,
-            each=lambda what, starts: progress.track(starts, description=what.capitalize()),
+            each=lambda experiment, starts: progress.track(starts, description=experiment.capitalize()),
         )
     announce(*paths)

@@ -34,27 +34,29 @@ def _windows(options: MeasurementOptions) -> Options:
         raise AddendError(
             "Means, decoding and order are measured over a text, and none was given; name one with --texts."
         )
-    wanted = {"length": options.tokens, "windows": options.windows}
-    return {"texts": options.texts, "corpus": options.corpus} | {k: v for k, v in wanted.items() if v is not None}
+    sizes = {"length": options.tokens, "windows": options.windows}
+    return {"texts": options.texts, "corpus": options.corpus} | {k: v for k, v in sizes.items() if v is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class MeasurementKind:
     """One kind of measurement: what its command gives and is given, and the kind that it builds on."""
 
-    gives: tuple[str, ...]
+    result_kinds: tuple[str, ...]
     """Kinds of results files that it always writes, one of each."""
     options: Callable[[MeasurementOptions], Options]
     needs: str | None = None
 
 
-MEASUREMENTS: Mapping[str, Kind] = {
-    "terms": Kind(gives=("terms",), options=lambda asked: {"tokens": asked.tokens}),
-    "means": Kind(gives=("means",), options=_windows),
-    "decoding": Kind(gives=("decoding",), options=_windows),
-    "order": Kind(gives=("locality", "equivariance"), options=_windows),
-    "positions": Kind(gives=("positions",), options=lambda asked: {}),
-    "geometry": Kind(gives=("geometry",), options=lambda asked: {"positions": asked.tokens}, needs="means"),
+MEASUREMENTS: Mapping[str, MeasurementKind] = {
+    "terms": MeasurementKind(result_kinds=("terms",), options=lambda options: {"tokens": options.tokens}),
+    "means": MeasurementKind(result_kinds=("means",), options=_windows),
+    "decoding": MeasurementKind(result_kinds=("decoding",), options=_windows),
+    "order": MeasurementKind(result_kinds=("locality", "equivariance"), options=_windows),
+    "positions": MeasurementKind(result_kinds=("positions",), options=lambda options: {}),
+    "geometry": MeasurementKind(
+        result_kinds=("geometry",), options=lambda options: {"positions": options.tokens}, needs="means"
+    ),
 }
 """By name."""
 
@@ -83,15 +85,15 @@ class Measurement:
     @property
     def needs(self) -> str | None:
         """The measurement of the same model that this one reads."""
-        needed = MEASUREMENTS[self.kind].needs
-        return None if needed is None else f"{needed}/{self.name}"
+        prerequisite = MEASUREMENTS[self.kind].needs
+        return None if prerequisite is None else f"{prerequisite}/{self.name}"
 
     @property
     def finished(self) -> bool:
         """Whether its results files are there, unless they are to be made again."""
         return not self.again and all(
-            (data_folder() / KINDS[given].folder / f"{self.name}.parquet").is_file()
-            for given in MEASUREMENTS[self.kind].gives
+            (data_folder() / KINDS[result_kind].folder / f"{self.name}.parquet").is_file()
+            for result_kind in MEASUREMENTS[self.kind].result_kinds
         )
 
     def run(self, report: Report) -> None:
@@ -104,27 +106,27 @@ class Measurement:
 
 
 def plan_measurements(
-    models: Sequence[str], kinds: Sequence[str], asked: MeasurementOptions, *, device: str, again: bool = False
+    models: Sequence[str], kinds: Sequence[str], options: MeasurementOptions, *, device: str, again: bool = False
 ) -> list[Measurement]:
     """The measurements of models, each a folder, an id or NAME=FOLDER. Raises AddendError for what is not known."""
     if unknown := [kind for kind in kinds if kind not in MEASUREMENTS]:
         raise UnknownName(f"Nothing is measured under the name {unknown[0]!r}; known: {', '.join(MEASUREMENTS)}.")
-    named = [_named(model) for model in models]
-    names = [name for name, _ in named]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise AddendError(f"Two models would be called {twice[0]!r}; tell them apart as NAME=FOLDER.")
+    named_models = [_name_and_model(model) for model in models]
+    names = [name for name, _ in named_models]
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        raise AddendError(f"Two models would be called {duplicates[0]!r}; tell them apart as NAME=FOLDER.")
     return [
         Measurement(
-            kind=kind, model=model, name=name, device=device, again=again, options=MEASUREMENTS[kind].options(asked)
+            kind=kind, model=model, name=name, device=device, again=again, options=MEASUREMENTS[kind].options(options)
         )
-        for name, model in named
+        for name, model in named_models
         for kind in kinds
     ]
 
 
-def _named(model: str) -> tuple[str, str]:
+def _name_and_model(model: str) -> tuple[str, str]:
     """The name that the results have, and the model."""
-    name, equals, place = model.partition("=")
-    if equals:
-        return name, place
+    name, separator, folder = model.partition("=")
+    if separator:
+        return name, folder
     return Path(model).name, model

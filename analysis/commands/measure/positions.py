@@ -36,8 +36,8 @@ def positions(
             f"python -m analysis query \"SELECT text_id, text FROM corpora WHERE corpus = '{PROBE_SET}'\""
         )
     request = PositionRequest(model=model, text=texts.text[0], revision=revision)
-    made = request.run(request.load())
+    result = request.run(request.load())
     if called:
-        made = replace(made, provenance=replace(made.provenance, model=called))
-    path = stored.write(made, corpus, text_id, opened=model, name=name)
+        result = replace(result, provenance=replace(result.provenance, model=called))
+    path = stored.write(result, corpus, text_id, opened=model, name=name)
     announce(path)

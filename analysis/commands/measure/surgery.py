@@ -43,8 +43,8 @@ def surgery(
     else:
         assert stsb is not None
         task = read_pairs(stsb)
-    chosen = operations()
+    selected = operations()
     with Progress() as progress:
-        each = progress.track(chosen, description="operations")
-        path = measure_surgery(loaded, task, chosen=chosen, called=called, name=name, each=each)
+        each = progress.track(selected, description="operations")
+        path = measure_surgery(loaded, task, chosen=selected, called=called, name=name, each=each)
     announce(path)

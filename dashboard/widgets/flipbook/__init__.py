@@ -1,4 +1,4 @@
-"""A chart that a slider leafs through: a picture for each of its values, drawn beforehand and shown by the browser."""
+"""A chart with a slider: a picture for each of its values, drawn beforehand and shown by the browser."""
 
 import re
 from collections.abc import Callable, Hashable, Sequence
@@ -27,15 +27,15 @@ class Frame:
     panels: tuple[str, ...] = ()
 
 
-def _undescribed(svg: str) -> str:
+def _without_descriptions(svg: str) -> str:
     """The SVG without roles and descriptions of its marks: the page describes the picture as one."""
     return TAG.sub(lambda tag: DESCRIPTION.sub("", tag[0]), svg)
 
 
 def draw_frame(label: str, figure: Figure, *, dark: bool = False, narrow: bool = False) -> Frame:
     """The frame of one figure, at the widths of its drawing or at that of a phone."""
-    drawn = panel_svgs(figure, Theme(dark=dark), NARROW if narrow else None)
-    panels = tuple(prefix_ids(_undescribed(svg), f"{figure.name}-{number}") for number, svg in enumerate(drawn))
+    svgs = panel_svgs(figure, Theme(dark=dark), NARROW if narrow else None)
+    panels = tuple(prefix_ids(_without_descriptions(svg), f"{figure.name}-{number}") for number, svg in enumerate(svgs))
     return Frame(label=label, heading=figure.heading, panels=panels)
 
 
@@ -50,38 +50,38 @@ def show_flipbook(
     key: str,
     name: str,
     labels: Sequence[str],
-    at: int,
+    index: int,
     make: Callable[[int], Figure],
-    turned: Callable[[int], None],
+    on_change: Callable[[int], None],
     *,
     request: Hashable,
     dark: bool,
 ) -> None:
-    """A slider over pictures, one for each label. at: the picture that the link names.
+    """A slider over pictures, one for each label. index: the picture that the link names.
 
-    make: makes the figure of a picture that is not drawn yet; the others are drawn once the browser shows the first and
-    has said how wide it is. turned: is told of another picture once the slider is let go. request: what the figures
-    depend on besides the slider.
+    make: makes the figure of a picture; all but the first are drawn once the browser has reported its width.
+    on_change: called with the index of another picture once the slider is released. request: what the figures depend on
+    besides the slider.
     """
     width = st.session_state.get(key, {}).get("width")
 
     def frame(number: int, label: str) -> Frame:
-        if width is None and number != at:
+        if width is None and number != index:
             return Frame(label=label)
         return _cached_frame(
             (request, number), queries.store_version(), label, dark, width == "narrow", lambda: make(number)
         )
 
-    def let_go() -> None:
-        turned(int(st.session_state[key]["at"]))
+    def report_index() -> None:
+        on_change(int(st.session_state[key]["at"]))
 
     frames = [asdict(frame(number, label)) for number, label in enumerate(labels)]
     show_component(
         "flipbook",
         key,
-        {"label": name, "at": at, "width": width, "frames": frames},
+        {"label": name, "at": index, "width": width, "frames": frames},
         dark=dark,
         package="dashboard.widgets",
-        on_at_change=let_go,
+        on_at_change=report_index,
         on_width_change=lambda: None,
     )

@@ -9,37 +9,33 @@ from analysis.claims.statements.comparison import rule_in_words
 from analysis.claims.statements.rows import readable
 from analysis.claims.statements.stored import Heading
 from analysis.claims.stored import Entry
-from analysis.core.errors import NoResults
 from analysis.core.formatting import interval_text, significant
 from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show, statement_table
-from dashboard.widgets.claim_cards import badge, drawn_effect, effect_in_words, parameters
+from dashboard.widgets.claim_cards import effect_in_words, show_badge, show_effect
 from dashboard.widgets.glossary_hint import glossary_hint
 
-HEADINGS = {
-    "for": "Speaks for it",
-    "against": "Speaks against it",
-    "beside": "Is related, but decides nothing",
-}
-NONE = {
+HEADINGS = {"for": "Speaks for it", "against": "Speaks against it", "beside": "Is related, but decides nothing"}
+EMPTY_TEXTS = {
     "for": "Nothing in the store supports it.",
     "against": "Nothing in the store contradicts it, though it was looked for.",
 }
-ROWS = 200
-AT_ONCE = 12
-"""Rows of evidence shown before a reader asks for more."""
+MAX_ROWS = 200
+INITIAL_ROWS = 12
+"""Rows of evidence above the expander with the rest."""
 
 
 def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
-    """Everything about one claim: its statements with their readings, and the first verdict."""
+    """One claim in full: its statements with their readings, and the first verdict."""
     st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
     st.header(f"{heading.id}. {escape_markdown(heading.title)}", anchor=False)
-    entry = next((one for one in queries.claims() if one.id == heading.id), None)
+    entry = next((claim for claim in queries.claims() if claim.id == heading.id), None)
     if heading.statement:
         st.markdown(f"> {escape_markdown(heading.statement)}")
-    _who(heading)
+    _documents(heading)
     st.markdown(f"**{escape_markdown(f'Its statements: {heading.lean}')}**")
     for part in heading.parts:
         _statement(part)
@@ -51,66 +47,65 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
             f"while results came in. {queries.first_verdicts_closed()} Its evidence is kept as it was: a page that "
             "averages over other tasks today may give another number for the same comparison."
         )
-        _first(entry, page, values)
+        _first_verdict(entry, page, values)
     with st.expander("How to cite this claim and its verdicts"):
         first = f"; first verdict: {entry.verdict}" if entry is not None else ""
-        about = f"{heading.id}. {heading.title}: {heading.lean}{first}"
-        show.cite_this(heading.id, about, show.address(page, values))
+        title = f"{heading.id}. {heading.title}: {heading.lean}{first}"
+        show.cite_this(heading.id, title, show.address(page, values))
 
 
-def _statement(one: Judgement) -> None:
+def _statement(judgement: Judgement) -> None:
     """One statement: its row, the finding in words, the readings and the query behind it."""
-    statement_table.show_statements([one], linked=False)
-    st.markdown(escape_markdown(one.sentence), help=glossary_hint(one.statement, one.sentence))
-    name = statement_table.evidence(one)
-    box = st.expander(f"Behind {one.id}: {name}, rule and query", key=f"claims.statement.{one.id}", on_change="rerun")
+    statement_table.show_statements([judgement], linked=False)
+    st.markdown(escape_markdown(judgement.sentence), help=glossary_hint(judgement.statement, judgement.sentence))
+    name = statement_table.evidence(judgement)
+    box = st.expander(
+        f"Behind {judgement.id}: {name}, rule and query", key=f"claims.statement.{judgement.id}", on_change="rerun"
+    )
     if not box.open:
         return
     with box:
-        st.markdown(f"**The rule.** {escape_markdown(rule_in_words(one))}", help=glossary_hint(rule_in_words(one)))
-        written = (
-            "was written when most of these data were known" if one.exploratory else "was frozen before these runs"
+        rule = rule_in_words(judgement)
+        st.markdown(f"**The rule.** {escape_markdown(rule)}", help=glossary_hint(rule))
+        timing = (
+            "was written when most of these data were known"
+            if judgement.exploratory
+            else "was frozen before these runs"
         )
-        st.caption(
-            escape_markdown(
-                f"Version {one.rules_version} of the rules (SHA-256 {one.rules_sha[:12]}), which {written}."
-            )
-        )
-        if one.readings:
+        version = f"Version {judgement.rules_version} of the rules (SHA-256 {judgement.rules_sha[:12]})"
+        st.caption(escape_markdown(f"{version}, which {timing}."))
+        if judgement.readings:
             columns = ("source", "standing", "value", "low", "high", "line", "note")
-            st.dataframe([{name: getattr(row, name) for name in columns} for row in one.readings], hide_index=True)
-        if one.page:
-            st.page_link(f"views/{one.page}.py", label="See the figure", icon=":material/arrow_forward:")
-        if one.command:
+            rows = [{name: getattr(reading, name) for name in columns} for reading in judgement.readings]
+            st.dataframe(rows, hide_index=True)
+        if judgement.page:
+            st.page_link(f"views/{judgement.page}.py", label="See the figure", icon=":material/arrow_forward:")
+        if judgement.command:
             st.caption("This command makes the missing results; then the verdict is computed again:")
-            st.code(one.command, language="bash", wrap_lines=True)
-        if one.query:
-            st.code(one.query, language="sql", wrap_lines=True)
+            st.code(judgement.command, language="bash", wrap_lines=True)
+        if judgement.query:
+            st.code(judgement.query, language="sql", wrap_lines=True)
 
 
-def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
+def _first_verdict(entry: Entry, page: str, values: dict[str, Value]) -> None:
     """Version 1's verdict: the rule, the evidence for and against, and every query."""
-    badge(entry.verdict)
+    show_badge(entry.verdict)
     with st.container(border=True):
         st.markdown(f"**{escape_markdown(readable(entry.sentence))}**")
         if words := effect_in_words(entry):
-            drawn_effect(entry)
+            show_effect(entry)
             st.caption(escape_markdown(words))
         if entry.models:
             st.caption(escape_markdown(f"Measured on: {', '.join(map(readable, entry.models))}"))
         if entry.command:
-            st.caption(
-                escape_markdown(
-                    f"Missing: {entry.missing}. This command measures it, but the first verdict is closed and stays "
-                    "as it is:"
-                )
-            )
+            closed = "This command measures it, but the first verdict is closed and stays as it is:"
+            st.caption(escape_markdown(f"Missing: {entry.missing}. {closed}"))
             st.code(entry.command, language="bash", wrap_lines=True)
     st.subheader("Its rule", anchor=False)
     st.markdown(escape_markdown(entry.rule))
     if entry.changed:
         st.markdown("**Changed after its verdict was known**")
-        st.markdown("\n".join(f"- {escape_markdown(one)}" for one in entry.changed))
+        st.markdown("\n".join(f"- {escape_markdown(change)}" for change in entry.changed))
     st.caption(escape_markdown(f"Measurements that decided it: {entry.asks}"))
     if entry.views:
         st.markdown("**See it yourself**")
@@ -120,17 +115,15 @@ def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
                     f"views/{view.page}.py",
                     label=view.label,
                     icon=":material/arrow_forward:",
-                    query_params=parameters(view.page, view.values),
+                    query_params=query_parameters(view.page, view.values),
                 )
-    try:
+    with show.reporting_missing_results():
         show.show(queries.figure("claim_evidence", {"claim": entry.id}), page, values)
-    except NoResults as missing:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
     _evidence(entry)
     _queries(entry)
 
 
-def _who(heading: Heading) -> None:
+def _documents(heading: Heading) -> None:
     documents = queries.claim_documents()
     for key in heading.documents:
         text = documents[key]
@@ -142,43 +135,37 @@ def _evidence(entry: Entry) -> None:
     frame = queries.claim_evidence(entry.id)
     for side, heading in HEADINGS.items():
         rows = frame[frame.side == side]
-        if rows.empty and side not in NONE:
+        if rows.empty and side not in EMPTY_TEXTS:
             continue
         st.subheader(f"{heading} ({len(rows)})", anchor=False)
         if rows.empty:
-            st.caption(NONE[side])
+            st.caption(EMPTY_TEXTS[side])
             continue
-        texts: dict[str, int] = {}
-        lines = [_line(row, texts) for row in rows.itertuples()]
-        st.markdown("\n".join(lines[:AT_ONCE]))
-        if rest := lines[AT_ONCE:]:
+        caveat_rows: dict[str, int] = {}
+        lines = [_line(row, caveat_rows) for row in rows.itertuples()]
+        st.markdown("\n".join(lines[:INITIAL_ROWS]))
+        if rest := lines[INITIAL_ROWS:]:
             with st.expander(f"{len(rest)} more", key=f"claims.more.{side}"):
                 st.markdown("\n".join(rest))
 
 
-def _line(row: Any, texts: dict[str, int]) -> str:
+def _line(row: Any, caveat_rows: dict[str, int]) -> str:
     """One piece of evidence as an item of a list: what, how much, from where, its page and its caveat.
 
-    texts: which row said a caveat first; those after it only name that row.
+    caveat_rows: the number of the first row with a caveat; later rows refer to it.
     """
     parts = [f"{row.number}. {escape_markdown(readable(row.says))}"]
     if row.value == row.value:
-        parts.append(
-            f"**{significant(row.value)}**"
-            f"{escape_markdown(interval_text(row.low, row.high, '.3g'))} {escape_markdown(row.unit)}"
-        )
+        interval = f"{interval_text(row.low, row.high, '.3g')} {row.unit}"
+        parts.append(f"**{significant(row.value)}**{escape_markdown(interval)}")
     parts.append(escape_markdown(readable(row.source)) + (" (published)" if row.kind == "published" else ""))
     if isinstance(row.page, str):
         parts.append(f"[see the figure]({show.address(row.page, row.values)})")
-    first = texts.setdefault(row.caveat, row.number)
-    caveat = (
-        ""
-        if not row.caveat
-        else f" *{escape_markdown(row.caveat)}*"
-        if first == row.number
-        else f" *Caveat: see {first}.*"
-    )
-    return " · ".join(parts) + caveat
+    line = " · ".join(parts)
+    if not row.caveat:
+        return line
+    first = caveat_rows.setdefault(row.caveat, row.number)
+    return f"{line} *{escape_markdown(row.caveat)}*" if first == row.number else f"{line} *Caveat: see {first}.*"
 
 
 def _queries(entry: Entry) -> None:
@@ -193,5 +180,5 @@ def _queries(entry: Entry) -> None:
         with box:
             st.code(f'python -m analysis query "{sql}"', language="bash", wrap_lines=True)
             rows = queries.rows(sql)
-            st.caption(f"{len(rows):,} rows" + (f", the first {ROWS}" if len(rows) > ROWS else ""))
-            st.dataframe(rows.head(ROWS), hide_index=True)
+            st.caption(f"{len(rows):,} rows" + (f", the first {MAX_ROWS}" if len(rows) > MAX_ROWS else ""))
+            st.dataframe(rows.head(MAX_ROWS), hide_index=True)
