@@ -243,10 +243,7 @@ def _save(
         "settings": asdict(settings),
         "model": model.state_dict(),
         "optimiser": optimizer.state_dict(),
-        "step": progress.step,
-        "seconds": progress.seconds,
-        "rows": progress.rows,
-        "began": progress.began,
+        **vars(progress),
     }
     with partial.open("wb") as file:
         torch.save(state, file)

@@ -65,11 +65,12 @@ def improvement(
     by_task = {task: float(task_wins.mean()) for task, task_wins in wins.items()}
     probability = float(np.mean(list(by_task.values())))
     fewest_seeds = min(min(task_wins.shape) for task_wins in wins.values())
+    note = ""
     if fewest_seeds < 2:
         note = "one seed on one side: no interval"
-        return Improvement(probability, by_task, NAN, NAN, confidence, fewest_seeds, dropped, 0, note)
-    if all(np.ptp(task_wins) == 0 for task_wins in wins.values()):
+    elif all(np.ptp(task_wins) == 0 for task_wins in wins.values()):
         note = "on no task do two pairs of runs disagree: no interval"
+    if note:
         return Improvement(probability, by_task, NAN, NAN, confidence, fewest_seeds, dropped, 0, note)
     rng = np.random.default_rng(seed)
     variant_draws, baseline_draws = (
@@ -88,11 +89,8 @@ def improvement(
     # A resample in which some task has no seed left cannot be averaged over all tasks.
     complete = probabilities[:, ~np.isnan(probabilities).any(0)].mean(0)
     low, high = np.quantile(complete, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(complete) else (NAN, NAN)
-    note = (
-        f"bootstrap over as few as {fewest_seeds} seeds per side: the interval covers less than it claims"
-        if fewest_seeds < 10
-        else ""
-    )
+    if fewest_seeds < 10:
+        note = f"bootstrap over as few as {fewest_seeds} seeds per side: the interval covers less than it claims"
     return Improvement(
         probability, by_task, float(low), float(high), confidence, fewest_seeds, dropped, len(complete), note
     )
