@@ -9,6 +9,8 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,10 +88,12 @@ def prepare(
     encoder.save(str(folder / "tokenizer.json"))
     for name, path, cap in (("train", train, limit), ("valid", valid, None)):
         chunks = [np.array([SEP], np.uint16)]
-        for batch in _batches(_limited(paragraphs(path), cap)):
+        lines = _limited(paragraphs(path), cap)
+        while batch := list(islice(lines, LINES_PER_BATCH)):
             for line, encoded in zip(batch, encoder.encode_batch_fast(batch), strict=True):
                 chunks.append(np.array(encoded.ids if line else [SEP], np.uint16))
-        _save(folder / f"{name}.npy", np.concatenate(chunks))
+        with atomic_write(folder / f"{name}.npy") as partial, partial.open("wb") as file:
+            np.save(file, np.concatenate(chunks))
     description = {
         "train": train.name,
         "valid": valid.name,
@@ -154,22 +158,6 @@ def _limited(lines: Iterator[str], limit: int | None) -> Iterator[str]:
         if limit is not None and characters > limit:
             return
         yield line
-
-
-def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    for line in lines:
-        batch.append(line)
-        if len(batch) == LINES_PER_BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _save(path: Path, tokens: np.ndarray) -> None:
-    with atomic_write(path) as partial, partial.open("wb") as file:
-        np.save(file, tokens)
 
 
 def _sha256(path: Path) -> str:
@@ -267,15 +255,9 @@ class Windows:
         return self.masked(indices, np.random.default_rng([seed, 1, step]), share=share, to_mask=to_mask)
 
 
-_orders: dict[tuple[int, int, int], np.ndarray] = {}
-
-
+@lru_cache(maxsize=1)
 def _order(count: int, seed: int, epoch: int) -> np.ndarray:
-    key = (count, seed, epoch)
-    if key not in _orders:
-        _orders.clear()
-        _orders[key] = np.random.default_rng([seed, 0, epoch]).permutation(count)
-    return _orders[key]
+    return np.random.default_rng([seed, 0, epoch]).permutation(count)
 
 
 def describe(corpus: Corpus) -> dict[str, object]:

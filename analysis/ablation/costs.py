@@ -79,8 +79,7 @@ def _measure_peak(settings: Pretraining, device: str, results: "Queue[float]") -
     step = stepper(settings, device)
     for _ in range(WARM_UP):
         step()
-    peak = torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else None
-    results.put(peak_mib() if peak is None else peak)
+    results.put(torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else peak_mib())
 
 
 def peak_memory(settings: Pretraining, device: str) -> float:

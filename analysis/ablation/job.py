@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -257,8 +258,6 @@ def save(model: PreTrainedModel, corpus: Path, folder: Path) -> None:
     )
     tokenizer.save_pretrained(partial)
     if folder.is_dir():
-        import shutil
-
         shutil.rmtree(folder)
     os.replace(partial, folder)
 

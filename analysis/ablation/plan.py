@@ -74,5 +74,4 @@ def training(recipe: Pretraining, variant: str) -> Pretraining:
 
 def scores_id(pretraining: str, finetuning: Finetuning, corpus: str) -> str:
     """The name that the scores of a pre-training under this plan always have."""
-    plan = {name: getattr(finetuning, name) for name in Finetuning.__annotations__}
-    return identify({"pretraining": pretraining, "corpus": corpus, **plan})
+    return identify({"pretraining": pretraining, "corpus": corpus, **vars(finetuning)})

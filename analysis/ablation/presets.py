@@ -160,12 +160,10 @@ def changed_settings(recipe: Mapping[str, object], preset: str) -> dict[str, obj
 
 def options(config: Mapping[str, object], preset: str) -> dict[str, object]:
     """The options of the command that give a run's settings where they are not its preset's; of none known, nothing."""
-    defaults = PRESETS.get(preset)
-    return {
-        name: config[name]
-        for name in OPTIONS
-        if defaults and name in config and config[name] != getattr(defaults, name)
-    }
+    if preset not in PRESETS:
+        return {}
+    known = {name: config[name] for name in OPTIONS if name in config}
+    return {name: value for name, value in known.items() if value != getattr(PRESETS[preset], name)}
 
 
 def describe_changes(changes: Mapping[str, object], preset: str) -> str:

@@ -137,7 +137,7 @@ def pretrain(
     valid = windows(corpus.valid, corpus, settings.length)
     causal = model.config.causal
     forward: Any = torch.compile(model.losses) if compiled else model.losses
-    use_bfloat16 = half_precision(settings, device)
+    half = half_precision(settings, device)
     if device == "cpu":
         keep_freed_memory()
     clock = time.process_time if device == "cpu" else time.perf_counter
@@ -154,7 +154,7 @@ def pretrain(
 
     if not progress.rows:
         evaluate()
-    recent_losses: list[Tensor] = []
+    recent: list[Tensor] = []
     while progress.step < settings.steps:
         started = clock()
         batch = train.step(
@@ -170,16 +170,14 @@ def pretrain(
         # Dropout, where there is any, depends on the step alone, so that a resumed run draws the same.
         torch.manual_seed(settings.seed * 1_000_003 + progress.step)
         model.train()
-        recent_losses.append(
-            train_step(model, forward, tensors(batch, device), optimizer, settings.clip, device, use_bfloat16)
-        )
+        recent.append(train_step(model, forward, tensors(batch, device), optimizer, settings.clip, device, half))
         if device == "cuda" and progress.step % settings.evaluate_every == settings.evaluate_every - 1:
             torch.cuda.synchronize()
         progress.seconds += clock() - started
         progress.step += 1
         if progress.step % settings.evaluate_every == 0 or progress.step == settings.steps:
-            mean = torch.stack(recent_losses).mean().item()
-            recent_losses.clear()
+            mean = torch.stack(recent).mean().item()
+            recent.clear()
             note("training_loss", mean)
             if not np.isfinite(mean):
                 message = f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
@@ -189,17 +187,10 @@ def pretrain(
             if time.monotonic() - last_saved > SAVE_SECONDS:
                 _save(folder / CHECKPOINT, settings, model, optimizer, progress)
                 last_saved = time.monotonic()
-        on_step(
-            progress.step,
-            settings.steps,
-            float(recent_losses[-1]) if recent_losses and device == "cpu" else float("nan"),
-        )
+        on_step(progress.step, settings.steps, float(recent[-1]) if recent and device == "cpu" else float("nan"))
     for multiple in LENGTHS:
-        longer_windows = windows(corpus.valid, corpus, settings.length * multiple)
-        note(
-            f"final_loss_{multiple}x",
-            validation_loss(model, longer_windows, settings.final_windows // multiple, device),
-        )
+        longer = windows(corpus.valid, corpus, settings.length * multiple)
+        note(f"final_loss_{multiple}x", validation_loss(model, longer, settings.final_windows // multiple, device))
     return model, progress
 
 
@@ -243,10 +234,7 @@ def _save(
         "settings": asdict(settings),
         "model": model.state_dict(),
         "optimiser": optimizer.state_dict(),
-        "step": progress.step,
-        "seconds": progress.seconds,
-        "rows": progress.rows,
-        "began": progress.began,
+        **vars(progress),
     }
     with partial.open("wb") as file:
         torch.save(state, file)

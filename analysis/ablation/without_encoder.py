@@ -44,12 +44,11 @@ def baselines(data: Data, embed: Embed | None = None) -> dict[str, dict[str, dic
         task = TASKS[data.task]
         model = _linear_model(task, sparse=name == "tf_idf")
         model.fit(features(data.train), data.train.labels)
-        scores[name] = {dev: _evaluate(TASKS[dev], model, features, split) for dev, split in data.dev.items()}
+        scores[name] = {
+            dev: score(TASKS[dev], split.labels, np.asarray(model.predict(features(split))))
+            for dev, split in data.dev.items()
+        }
     return scores
-
-
-def _evaluate(task: Task, model: Pipeline, features: Features, split: Split) -> dict[str, float]:
-    return score(task, split.labels, np.asarray(model.predict(features(split))))
 
 
 def _linear_model(task: Task, *, sparse: bool) -> Pipeline:

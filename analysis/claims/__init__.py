@@ -15,6 +15,7 @@ In SQL: the stable view `claims` (id, verdict, effect, lower, upper); the tables
 
 import hashlib
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 from analysis.claims.base import WORDS, Claim, Document, View
@@ -31,12 +32,10 @@ DOCUMENTS = {
     for document in _files[FILE]["document"]
 }
 """The documents that make the claims, by the first three digits of their number."""
+_headings = [heading for content in _files.values() for heading in content.get("heading", ())]
 CLAIMS = {
     heading["id"]: Claim(**{**heading, "documents": tuple(heading.get("documents", ()))})
-    for heading in sorted(
-        (heading for content in _files.values() for heading in content.get("heading", ())),
-        key=lambda heading: heading["id"],
-    )
+    for heading in sorted(_headings, key=itemgetter("id"))
 }
 """Every claim by its id, in order."""
 

@@ -91,10 +91,8 @@ def resolve(preset: str) -> str:
 @cached_until_store_changes()
 def pretrained(preset: str) -> tuple[str, ...]:
     """The pre-trainings of a preset that were fine-tuned."""
-    parameters = [resolve(preset)]
-    rows = read.query(
-        "SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", parameters
-    )
+    sql = "SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL"
+    rows = read.query(sql, [resolve(preset)])
     return tuple(sorted(rows.pretraining))
 
 

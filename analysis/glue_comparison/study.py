@@ -217,16 +217,12 @@ class Study:
     @cached_property
     def order(self) -> list[str]:
         """Variants, the best average first; those without one last."""
-        values: Mapping[str, float] = self.value(AVERAGE)
+        values = self.values.get(AVERAGE, {})
         return sorted(self.results.variants, key=lambda v: -values.get(v, -np.inf))
 
-    def value(self, task: str) -> dict[str, float]:
-        """Each variant's value on a task, or its average."""
-        return self._values.get(task, {})
-
     @cached_property
-    def _values(self) -> dict[str, dict[str, float]]:
-        """task -> variant -> value."""
+    def values(self) -> dict[str, dict[str, float]]:
+        """Task, or the average -> variant -> value."""
         values: dict[str, dict[str, float]] = {}
         for row in frames.rows(self.cells):
             values.setdefault(row.task, {})[row.variant] = row.value
@@ -250,8 +246,8 @@ class Study:
         }
         corrected: dict[tuple[str, str], tuple[float, int]] = {}
         families: dict[str, list[tuple[str, str]]] = {}
-        for key in differences:
-            families.setdefault(AVERAGE if key[1] == AVERAGE else key[0], []).append(key)
+        for variant, task in differences:
+            families.setdefault(AVERAGE if task == AVERAGE else variant, []).append((variant, task))
         for keys in families.values():
             correction = statistics.holm([differences[key].p for key in keys], ALPHA)
             corrected |= {key: (p, correction.tests) for key, p in zip(keys, correction.adjusted, strict=True)}
@@ -265,7 +261,7 @@ class Study:
         # Of means, over the seeds that both have; of medians, as TUPE compares them, over all runs of both.
         value = result.mean
         if self.protocol == "median":
-            value = self.value(task)[variant] - self.value(task)[self.baseline]
+            value = self.values[task][variant] - self.values[task][self.baseline]
         unresolved = test.verdict == NOT_RESOLVED
         return {
             "variant": variant,

@@ -38,10 +38,10 @@ class RuleFile:
 @cache
 def rule_files() -> tuple[RuleFile, ...]:
     """Every file of rules, by its name."""
-    contents = {path: path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))}
+    sources = {path: path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))}
     return tuple(
-        RuleFile(path=path, content=tomllib.loads(content.decode()), sha256=hashlib.sha256(content).hexdigest())
-        for path, content in contents.items()
+        RuleFile(path=path, content=tomllib.loads(source.decode()), sha256=hashlib.sha256(source).hexdigest())
+        for path, source in sources.items()
     )
 
 
@@ -144,22 +144,20 @@ def rules_for(variant: str) -> TrainingRules:
     return decoder_rules() if variant in decoder_rules().planned else training_rules()
 
 
-def _load_training_rules(file: Path) -> TrainingRules:
-    source = file.read_bytes()
-    content = tomllib.loads(source.decode())
+def _rule_file(path: Path) -> RuleFile:
+    return next(file for file in rule_files() if file.path == path)
+
+
+def _load_training_rules(path: Path) -> TrainingRules:
+    file = _rule_file(path)
+    content = file.content
     recipe, analysis, seeds = content["recipe"], content["analysis"], content["seeds"]
     return TrainingRules(
         version=content["version"],
         frozen=content["frozen"],
-        sha256=hashlib.sha256(source).hexdigest(),
-        preset=recipe["preset"],
-        steps=recipe["steps"],
-        learning_rate=recipe["learning_rate"],
-        margin=analysis["margin"],
-        plateau=analysis["plateau"],
-        by_half=analysis["by_half"],
-        spread=analysis["spread"],
-        earlier=analysis["earlier"],
+        sha256=file.sha256,
+        **{name: recipe[name] for name in ("preset", "steps", "learning_rate")},
+        **{name: analysis[name] for name in ("margin", "plateau", "by_half", "spread", "earlier")},
         orderless=tuple(analysis["orderless"]),
         statements=tuple(
             Contest(
@@ -215,13 +213,13 @@ class SurgeryRules:
 @cache
 def surgery_rules() -> SurgeryRules:
     """The rules of `surgeries.toml`."""
-    source = SURGERIES.read_bytes()
-    content = tomllib.loads(source.decode())
+    file = _rule_file(SURGERIES)
+    content = file.content
     recipe, analysis = content["recipe"], content["analysis"]
     return SurgeryRules(
         version=content["version"],
         frozen=content["frozen"],
-        sha256=hashlib.sha256(source).hexdigest(),
+        sha256=file.sha256,
         settings=recipe["settings"],
         changes=recipe.get("changes", {}),
         tasks=tuple(recipe["tasks"]),

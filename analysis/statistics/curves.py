@@ -89,11 +89,11 @@ def steps_to_leave_plateau(curve: Curve, level: float | Curve, margin: float, *,
     """
     if not margin > 0:
         raise ValueError(f"The margin is {margin}; expected a positive loss.")
-    if isinstance(level, Curve):
-        if not np.array_equal(np.asarray(level.steps), np.asarray(curve.steps)):
-            raise ValueError("The plateau's curve must have the steps of the curve that is compared with it.")
-        goal = np.asarray(level.values) - margin
-        if not np.isfinite(goal).all():
-            raise ValueError("The plateau's curve must be finite.")
-        return steps_to(curve, goal, hold=hold)
-    return steps_to(curve, level - margin, hold=hold)
+    if not isinstance(level, Curve):
+        return steps_to(curve, level - margin, hold=hold)
+    if not np.array_equal(level.steps, curve.steps):
+        raise ValueError("The plateau's curve must have the steps of the curve that is compared with it.")
+    target = np.asarray(level.values) - margin
+    if not np.isfinite(target).all():
+        raise ValueError("The plateau's curve must be finite.")
+    return steps_to(curve, target, hold=hold)

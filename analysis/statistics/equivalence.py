@@ -76,14 +76,10 @@ def tie(difference: float, resolvable: float) -> Tie:
     """
     if not (np.isfinite(difference) and np.isfinite(resolvable)):
         return Tie(False, difference, resolvable, "not known: no difference, or no resolution to hold it against")
-    if abs(difference) < resolvable:
-        sentence = (
-            f"a tie: {abs(difference):.3g} is less than {resolvable:.3g}, the smallest difference that can be "
-            "resolved here"
-        )
-        return Tie(True, difference, resolvable, sentence)
+    tied = bool(abs(difference) < resolvable)
+    article, relation = ("a", "less") if tied else ("no", "not less")
     sentence = (
-        f"no tie: {abs(difference):.3g} is not less than {resolvable:.3g}, the smallest difference that can be "
-        "resolved here"
+        f"{article} tie: {abs(difference):.3g} is {relation} than {resolvable:.3g}, the smallest difference that can "
+        "be resolved here"
     )
-    return Tie(False, difference, resolvable, sentence)
+    return Tie(tied, difference, resolvable, sentence)

@@ -52,35 +52,28 @@ def improvement(
     five, 89 to 93 % (simulated, normal values). On one task another 10 % have no interval at all, since every
     run of one side beats every run of the other.
     """
-    variant_values = {task: per_seed(runs, within).values for task, runs in variant.items()}
-    baseline_values = {task: per_seed(runs, within).values for task, runs in baseline.items()}
-    tasks = [task for task in variant_values if variant_values[task] and baseline_values.get(task)]
-    dropped = tuple(task for task in dict.fromkeys([*variant_values, *baseline_values]) if task not in tasks)
+    sides = [{task: per_seed(runs, within).values for task, runs in side.items()} for side in (variant, baseline)]
+    tasks = [task for task in variant if sides[0][task] and sides[1].get(task)]
+    dropped = tuple(task for task in dict.fromkeys([*variant, *baseline]) if task not in tasks)
     if not tasks:
         return Improvement(NAN, {}, NAN, NAN, confidence, 0, dropped, 0, "no task that both sides have")
-    wins = {
-        task: _wins(np.array([*variant_values[task].values()]), np.array([*baseline_values[task].values()]))
-        for task in tasks
-    }
+    wins = {task: _wins(*(np.array([*side[task].values()]) for side in sides)) for task in tasks}
     by_task = {task: float(task_wins.mean()) for task, task_wins in wins.items()}
     probability = float(np.mean(list(by_task.values())))
-    fewest_seeds = min(min(task_wins.shape) for task_wins in wins.values())
-    if fewest_seeds < 2:
+    fewest = min(min(task_wins.shape) for task_wins in wins.values())
+    note = ""
+    if fewest < 2:
         note = "one seed on one side: no interval"
-        return Improvement(probability, by_task, NAN, NAN, confidence, fewest_seeds, dropped, 0, note)
-    if all(np.ptp(task_wins) == 0 for task_wins in wins.values()):
+    elif all(np.ptp(task_wins) == 0 for task_wins in wins.values()):
         note = "on no task do two pairs of runs disagree: no interval"
-        return Improvement(probability, by_task, NAN, NAN, confidence, fewest_seeds, dropped, 0, note)
+    if note:
+        return Improvement(probability, by_task, NAN, NAN, confidence, fewest, dropped, 0, note)
     rng = np.random.default_rng(seed)
-    variant_draws, baseline_draws = (
-        _seed_counts({s for task in tasks for s in side[task]}, resamples, rng)
-        for side in (variant_values, baseline_values)
-    )
+    draws = [_seed_counts({s for task in tasks for s in side[task]}, resamples, rng) for side in sides]
     probabilities = np.full((len(tasks), resamples), np.nan)
     for row, task in enumerate(tasks):
         weight_a, weight_b = (
-            np.stack([draws[s] for s in side[task]], 1)
-            for draws, side in ((variant_draws, variant_values), (baseline_draws, baseline_values))
+            np.stack([counts[s] for s in side[task]], 1) for counts, side in zip(draws, sides, strict=True)
         )
         pairs = weight_a.sum(1) * weight_b.sum(1)
         task_wins = ((weight_a @ wins[task]) * weight_b).sum(1)
@@ -88,14 +81,9 @@ def improvement(
     # A resample in which some task has no seed left cannot be averaged over all tasks.
     complete = probabilities[:, ~np.isnan(probabilities).any(0)].mean(0)
     low, high = np.quantile(complete, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(complete) else (NAN, NAN)
-    note = (
-        f"bootstrap over as few as {fewest_seeds} seeds per side: the interval covers less than it claims"
-        if fewest_seeds < 10
-        else ""
-    )
-    return Improvement(
-        probability, by_task, float(low), float(high), confidence, fewest_seeds, dropped, len(complete), note
-    )
+    if fewest < 10:
+        note = f"bootstrap over as few as {fewest} seeds per side: the interval covers less than it claims"
+    return Improvement(probability, by_task, float(low), float(high), confidence, fewest, dropped, len(complete), note)
 
 
 def _wins(x: ndarray, y: ndarray) -> ndarray:

@@ -66,17 +66,14 @@ class SelfAttention(nn.Module):
         super().__init__()
         self.config = config
         self.scaling = (config.scale_terms * config.head_dim) ** -0.5
-        self.query, self.key = (
-            (BlockedLinear(config), BlockedLinear(config))
-            if config.blocked
-            else (nn.Linear(config.hidden_size, config.hidden_size), nn.Linear(config.hidden_size, config.hidden_size))
-        )
-        self.value = nn.Linear(config.hidden_size, config.hidden_size)
+        width = config.hidden_size
+        self.query, self.key = (BlockedLinear(config) if config.blocked else nn.Linear(width, width) for _ in range(2))
+        self.value = nn.Linear(width, width)
         if config.disentangled:
-            self.pos_key = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
-            self.pos_query = nn.Linear(config.hidden_size, config.hidden_size)
+            self.pos_key = nn.Linear(width, width, bias=False)
+            self.pos_query = nn.Linear(width, width)
         if config.polar:
-            self.phase = nn.Parameter(torch.zeros(config.hidden_size))
+            self.phase = nn.Parameter(torch.zeros(width))
         # Not registered as a child module, or every layer would have its weights.
         object.__setattr__(self, "position_scores", scores)
 
@@ -188,9 +185,8 @@ class Phases(nn.Module):
 
     def forward(self, length: int, reference: Tensor) -> Float[Tensor, "L D"]:
         """Position times frequency; dimension c of D has the frequency 10,000^(-c / D)."""
-        return (torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(2 * self.dim))).to(
-            reference
-        )
+        angles = torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(2 * self.dim))
+        return angles.to(reference)
 
 
 def polar(x: Float[Tensor, "B H L D"], angles: Float[Tensor, "*H L D"]) -> Float[Tensor, "B H L 2*D"]:

@@ -6,7 +6,7 @@ from analysis.ablation.encoder.config import AddendConfig
 from analysis.ablation.encoder.model import AddendForMaskedLM
 from analysis.core.errors import AddendError
 
-BERT_COMPATIBLE = {"variant", "position", "combine", "freeze_words", "position_start", "position_deviation"}
+PERMITTED = {"variant", "position", "combine", "freeze_words", "position_start", "position_deviation"}
 """Fields of ours that may differ from their defaults in a model that is BERT all the same."""
 
 
@@ -16,9 +16,7 @@ def to_bert(model: AddendForMaskedLM) -> BertForMaskedLM:
     unsupported = [
         name
         for name in AddendConfig.__annotations__
-        if name not in BERT_COMPATIBLE
-        and not hasattr(BertConfig, name)
-        and getattr(config, name) != getattr(defaults, name)
+        if name not in PERMITTED and not hasattr(BertConfig, name) and getattr(config, name) != getattr(defaults, name)
     ]
     if unsupported or config.position != "learned" or config.combine != "add":
         reason = ", ".join(unsupported) or f"position={config.position}, combine={config.combine}"

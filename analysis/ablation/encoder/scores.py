@@ -23,12 +23,10 @@ class PositionScores(nn.Module):
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
         self.config = config
-        if config.untied in ("own", "word"):
-            # Row 0 stands for [CLS] as a query; token i (from 0) uses row i + 1.
-            self.positions = nn.Embedding(config.max_position_embeddings + 1, config.hidden_size)
-            self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
-        elif config.untied == "added":
-            self.positions = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        # Row 0 is that of [CLS] as a query, and token i (from 0) uses row i + 1; not so if positions are added.
+        self.extra_rows = 0 if config.untied == "added" else 1
+        if config.untied != "none":
+            self.positions = nn.Embedding(config.max_position_embeddings + self.extra_rows, config.hidden_size)
             self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         if config.untied in ("own", "added"):
             self.query = nn.Linear(config.hidden_size, config.hidden_size)
@@ -48,8 +46,7 @@ class PositionScores(nn.Module):
 
     def normed(self, length: int) -> Float[Tensor, "rows E"]:
         """The layer-normalised rows that a text of this length uses."""
-        extra = 0 if self.config.untied == "added" else 1
-        return self.LayerNorm(self.positions.weight[: length + extra])
+        return self.LayerNorm(self.positions.weight[: length + self.extra_rows])
 
     def heads(self, rows: Float[Tensor, "rows E"]) -> Float[Tensor, "H rows D"]:
         """Split into heads."""

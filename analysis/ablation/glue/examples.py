@@ -72,18 +72,16 @@ def subsample(data: Data, *, max_train: int | None = None, max_dev: int | None =
             raise AddendError(
                 f"The {option} {limit!r} is not a whole number from 1 up; leave it out to take every row."
             )
-    train, size_note = _take_random(data.train, max_train, f"{data.task} train", "train")
-    notes = [size_note]
+    train, note = _take_random(data.train, max_train, f"{data.task} train", "train")
+    notes = [note]
     dev = {}
     for name, split in data.dev.items():
-        dev[name], size_note = _take_random(
-            split, max_dev, f"{name} dev", "dev" if len(data.dev) == 1 else f"{name} dev"
-        )
-        notes.append(size_note)
+        dev[name], note = _take_random(split, max_dev, f"{name} dev", "dev" if len(data.dev) == 1 else f"{name} dev")
+        notes.append(note)
     if not any(notes):
         return data
     labels = [] if data.data == "official" else [data.data]
-    return replace(data, train=train, dev=dev, data=", ".join(labels + [note for note in notes if note]))
+    return replace(data, train=train, dev=dev, data=", ".join([*labels, *filter(None, notes)]))
 
 
 def _take_random(split: Split, limit: int | None, key: str, name: str) -> tuple[Split, str]:

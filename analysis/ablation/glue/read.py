@@ -158,12 +158,16 @@ def _split(task: Task, path: Path, torn: int = 0) -> tuple[Split, int]:
     allowed = torn if layout.official else 0
     incomplete = [row for row in rows if len(row[1]) < layout.width]
     if len(incomplete) > allowed:
-        number, fields = incomplete[allowed]
-        raise DataError(
-            f"{path}, line {number}: found {len(fields)} columns, expected at least {layout.width} "
-            f"({', '.join(layout.names[: layout.width])}). Correct the line; quotation marks do not join lines."
-        )
+        raise _too_few_columns(layout, incomplete[allowed], layout.width)
     return _labelled(task, layout, complete), len(incomplete)
+
+
+def _too_few_columns(layout: _Layout, row: Row, width: int) -> DataError:
+    line, fields = row
+    return DataError(
+        f"{layout.path}, line {line}: found {len(fields)} columns, expected at least {width} "
+        f"({', '.join(layout.names[:width])}). Correct the line; quotation marks do not join lines."
+    )
 
 
 def _labelled(task: Task, layout: _Layout, rows: list[Row]) -> Split:
@@ -219,12 +223,9 @@ def _split_by_ids(task: Task, unsplit: Unsplit, folder: Path) -> tuple[Split, Sp
         raise DataError(f"{path}, line 1: lacks the column {missing[0]!r}; expected {', '.join(unsplit.columns)}.")
     columns = [layout.names.index(name) for name in unsplit.columns]
     width = max(layout.width, *(column + 1 for column in columns))
-    for number, fields in rows:
-        if len(fields) < width:
-            raise DataError(
-                f"{path}, line {number}: found {len(fields)} columns, expected at least {width} "
-                f"({', '.join(layout.names[:width])}). Correct the line; quotation marks do not join lines."
-            )
+    for row in rows:
+        if len(row[1]) < width:
+            raise _too_few_columns(layout, row, width)
     dev_keys = {tuple(fields) for _, fields in _rows(ids)}
     is_dev = [tuple(fields[column] for column in columns) in dev_keys for _, fields in rows]
     dev = [row for row, in_dev in zip(rows, is_dev, strict=True) if in_dev]

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.core.registry import Registry
 
@@ -70,8 +71,13 @@ class Task:
         return len(self.labels) or 1
 
 
+def _glue_task(**fields: Any) -> Task:
+    """A task of GLUE. Unless `fields` say otherwise, its files and the hub use its name and the columns `texts`."""
+    return Task(**{"official_texts": fields["texts"], "hub": fields["name"], "hub_texts": fields["texts"]} | fields)
+
+
 _TABLE = (
-    Task(
+    _glue_task(
         name="cola",
         title="CoLA",
         summary="Is the sentence acceptable English?",
@@ -80,14 +86,11 @@ _TABLE = (
         texts=("sentence",),
         labels=("0", "1"),
         folder="CoLA",
-        official_texts=("sentence",),
         official_columns=("source", "label", "star", "sentence"),
-        hub="cola",
-        hub_texts=("sentence",),
         train_rows=(8551,),
         dev_rows=1043,
     ),
-    Task(
+    _glue_task(
         name="mnli",
         title="MNLI matched",
         summary="Does the premise entail the hypothesis, contradict it, or neither?",
@@ -98,14 +101,12 @@ _TABLE = (
         folder="MNLI",
         dev_file="dev_matched.tsv",
         official_label="gold_label",
-        official_texts=("sentence1", "sentence2"),
-        hub="mnli",
         hub_texts=("premise", "hypothesis"),
         hub_dev="validation_matched",
         train_rows=(392702,),
         dev_rows=9815,
     ),
-    Task(
+    _glue_task(
         name="mnli_mismatched",
         title="MNLI mismatched",
         summary="MNLI on genres that were not trained on.",
@@ -117,7 +118,6 @@ _TABLE = (
         folder="MNLI",
         dev_file="dev_mismatched.tsv",
         official_label="gold_label",
-        official_texts=("sentence1", "sentence2"),
         hub="mnli",
         hub_texts=("premise", "hypothesis"),
         hub_dev="validation_mismatched",
@@ -125,7 +125,7 @@ _TABLE = (
         dev_rows=9832,
     ),
     # Microsoft's own files, of which GLUE made a split, are read too.
-    Task(
+    _glue_task(
         name="mrpc",
         title="MRPC",
         summary="Do the two sentences say the same?",
@@ -137,12 +137,10 @@ _TABLE = (
         official_label="Quality",
         official_texts=("#1 String", "#2 String"),
         unsplit=Unsplit(file="msr_paraphrase_train.txt", dev_ids="mrpc_dev_ids.tsv", columns=("#1 ID", "#2 ID")),
-        hub="mrpc",
-        hub_texts=("sentence1", "sentence2"),
         train_rows=(3668,),
         dev_rows=408,
     ),
-    Task(
+    _glue_task(
         name="qnli",
         title="QNLI",
         summary="Does the sentence hold the answer to the question?",
@@ -151,13 +149,10 @@ _TABLE = (
         texts=("question", "sentence"),
         labels=("entailment", "not_entailment"),
         folder="QNLI",
-        official_texts=("question", "sentence"),
-        hub="qnli",
-        hub_texts=("question", "sentence"),
         train_rows=(104743,),
         dev_rows=5463,
     ),
-    Task(
+    _glue_task(
         name="qqp",
         title="QQP",
         summary="Do the two questions ask the same?",
@@ -167,14 +162,11 @@ _TABLE = (
         labels=("0", "1"),
         folder="QQP",
         official_label="is_duplicate",
-        official_texts=("question1", "question2"),
         torn_rows=3,
-        hub="qqp",
-        hub_texts=("question1", "question2"),
         train_rows=(363846, 363849),
         dev_rows=40430,
     ),
-    Task(
+    _glue_task(
         name="rte",
         title="RTE",
         summary="Does the first text entail the second?",
@@ -183,13 +175,10 @@ _TABLE = (
         texts=("sentence1", "sentence2"),
         labels=("entailment", "not_entailment"),
         folder="RTE",
-        official_texts=("sentence1", "sentence2"),
-        hub="rte",
-        hub_texts=("sentence1", "sentence2"),
         train_rows=(2490,),
         dev_rows=277,
     ),
-    Task(
+    _glue_task(
         name="sst2",
         title="SST-2",
         summary="Does the phrase of a film review praise (1) or blame (0)?",
@@ -198,13 +187,10 @@ _TABLE = (
         texts=("sentence",),
         labels=("0", "1"),
         folder="SST-2",
-        official_texts=("sentence",),
-        hub="sst2",
-        hub_texts=("sentence",),
         train_rows=(67349,),
         dev_rows=872,
     ),
-    Task(
+    _glue_task(
         name="stsb",
         title="STS-B",
         summary="How similar are the two sentences, from 0 to 5?",
@@ -214,9 +200,6 @@ _TABLE = (
         bounds=(0.0, 5.0),
         folder="STS-B",
         official_label="score",
-        official_texts=("sentence1", "sentence2"),
-        hub="stsb",
-        hub_texts=("sentence1", "sentence2"),
         train_rows=(5749,),
         dev_rows=1500,
     ),
@@ -232,7 +215,7 @@ _TABLE = (
         glue=False,
     ),
     # Its dev set contradicts its train set, so most papers leave it out.
-    Task(
+    _glue_task(
         name="wnli",
         title="WNLI",
         summary="Does the sentence follow, with its pronoun replaced?",
@@ -241,9 +224,6 @@ _TABLE = (
         texts=("sentence1", "sentence2"),
         labels=("0", "1"),
         folder="WNLI",
-        official_texts=("sentence1", "sentence2"),
-        hub="wnli",
-        hub_texts=("sentence1", "sentence2"),
         train_rows=(635,),
         dev_rows=71,
     ),

@@ -54,10 +54,9 @@ class Tokens:
         token_indices = np.concatenate([np.arange(int(self.starts[row]), int(self.starts[row + 1])) for row in rows])
         ids, segments = np.full(mask.shape, self.padding, np.int64), np.zeros(mask.shape, np.int64)
         ids[mask], segments[mask] = self.ids[token_indices], self.segments[token_indices]
-        tensors = (
-            torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask.astype(np.int64), segments)
-        )
-        return Batch(input_ids=next(tensors), attention_mask=next(tensors), token_type_ids=next(tensors), rows=rows)
+        arrays = {"input_ids": ids, "attention_mask": mask.astype(np.int64), "token_type_ids": segments}
+        tensors = {name: torch.from_numpy(array).to(device, non_blocking=True) for name, array in arrays.items()}
+        return Batch(**tensors, rows=rows)
 
     def shuffled(self, size: int, random: np.random.RandomState) -> list[np.ndarray]:
         """Rows of every batch of one epoch: random examples of about equal length, in random order."""

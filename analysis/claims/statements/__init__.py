@@ -100,7 +100,9 @@ def _judge_trained(contest: Contest, runs: contests.JudgedRuns, rules: TrainingR
     standing = contests.standing(contest, runs, rules, p)
     names = title(contest.variant), title(contest.baseline)
     steps = contest.kind == "steps_to_leave"
-    verdict = OPEN if standing.word == contests.NOT_RESOLVED else _verdict(standing.word, contest.expect)
+    verdict = SUPPORTED if standing.word in contests.ALLOWED[contest.expect] else CONTRADICTED
+    if standing.word == contests.NOT_RESOLVED:
+        verdict = OPEN
     effect, low, high = _effect(standing.found, ratio=steps)
     would_decide = _would_decide(contest, standing, names) if verdict == OPEN else ""
     return Judgement(
@@ -126,10 +128,6 @@ def _judge_trained(contest: Contest, runs: contests.JudgedRuns, rules: TrainingR
         exploratory=False,
         readings=tuple(_seed_readings(contest, runs)),
     )
-
-
-def _verdict(word: str, expect: str) -> str:
-    return SUPPORTED if word in contests.ALLOWED[expect] else CONTRADICTED
 
 
 def _would_decide(contest: Contest, standing: contests.Standing, names: tuple[str, str]) -> str:
@@ -278,13 +276,10 @@ def _count_sentence(
 
 def tables(judgements: list[Judgement]) -> dict[str, list[dict[str, object]]]:
     """Rows of the tables `statements` and `readings`."""
-    statements = []
-    for judgement in judgements:
-        row = asdict(judgement)
-        del row["readings"]
-        statements.append(row)
     return {
-        "statements": statements,
+        "statements": [
+            {name: value for name, value in asdict(judgement).items() if name != "readings"} for judgement in judgements
+        ],
         "readings": [
             {"id": judgement.id, "number": number, **asdict(reading)}
             for judgement in judgements

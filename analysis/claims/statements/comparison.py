@@ -125,12 +125,12 @@ def _training_rule(rule: Mapping[str, Any], judgement: Judgement, rules: Trainin
     if contest.family:
         size = sum(statement.family == contest.family for statement in rules.statements)
         correction = f"The test is corrected by Holm's method over the {size} statements on {contest.family}."
-    plateau = (
-        f"no side may still be on the plateau ({rules.plateau:g} nats) after {100 * rules.by_half:g} % of the steps, "
-        "and "
-        if contest.plateau
-        else ""
-    )
+    plateau = ""
+    if contest.plateau:
+        plateau = (
+            f"no side may still be on the plateau ({rules.plateau:g} nats) after {100 * rules.by_half:g} % of the "
+        )
+        plateau += "steps, and "
     return (
         f"The final validation losses of {variant} and {baseline}{where} are compared {over}. The two are the same if "
         f"two one-sided tests (5 % each) put the mean difference within {rules.margin:g} nats of zero. Otherwise "
@@ -159,18 +159,15 @@ QUANTIFIERS = {
     "every": "The statement is supported if all of them hold and contradicted if one fails; otherwise it is open.",
     "most": "The statement is supported if three quarters of them hold, contradicted if three quarters fail, mixed if "
     "neither and none is open, and otherwise open.",
-    "some": "The statement is supported if one of them holds",
+    "some": "The statement is supported if one of them holds; otherwise it is open.",
+    "some of all": "The statement is supported if one of them holds, contradicted if all fail, and otherwise open.",
 }
 
 
 def _counting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     published = judgement.kind == "published"
-    quantified = QUANTIFIERS[rule["quantifier"]]
-    if rule["quantifier"] == "some":
-        exhaustive = (
-            ", contradicted if all fail, and otherwise open." if rule.get("exhaustive") else "; otherwise it is open."
-        )
-        quantified += exhaustive
+    exhaustive = rule["quantifier"] == "some" and rule.get("exhaustive")
+    quantified = QUANTIFIERS["some of all" if exhaustive else rule["quantifier"]]
     minimum = rule.get("least", 1)
     if minimum > 1:
         quantified += f" With fewer than {minimum} of them it stays open."

@@ -130,17 +130,14 @@ def load_runs(ask: Ask, rules: TrainingRules) -> JudgedRuns:
     )
 
 
-def standing(
-    contest: Contest, runs: JudgedRuns, rules: TrainingRules | None = None, p: float | None = None
-) -> Standing:
+def standing(contest: Contest, runs: JudgedRuns, rules: TrainingRules, p: float | None = None) -> Standing:
     """How the variant of a contest stands against its baseline. p: its p-value corrected over its family."""
-    rules = rules or training_rules()
     sides = [
         {seed: run for seed, run in runs.runs.get(name, {}).items() if seed in contest.seeds}
         for name in (contest.variant, contest.baseline)
     ]
     missing = sum(seed not in side for side in sides for seed in contest.seeds)
-    result = _log_steps(sides) if contest.kind == "steps_to_leave" else _losses(sides, contest.kind)
+    result = difference(*(_values(side, contest.kind) for side in sides))
     if missing:
         return Standing(
             word=NOT_RESOLVED,
@@ -156,17 +153,11 @@ def standing(
 Side = Mapping[int, Run]
 
 
-def _losses(sides: Sequence[Side], kind: str) -> Difference:
-    return difference(*(_values(side, kind) for side in sides))
-
-
 def _values(side: Side, kind: str) -> Runs:
+    """Seed -> the loss of its run, or the logarithm of its steps."""
+    if kind == "steps_to_leave":
+        return {seed: math.log(run.censored) for seed, run in side.items()}
     return {seed: loss for seed, run in side.items() if (loss := run.loss(kind)) is not None}
-
-
-def _log_steps(sides: Sequence[Side]) -> Difference:
-    values: list[Runs] = [{seed: math.log(run.censored) for seed, run in side.items()} for side in sides]
-    return difference(*values)
 
 
 def _compare_steps(sides: Sequence[Side], result: Difference, rules: TrainingRules) -> Standing:
@@ -175,20 +166,15 @@ def _compare_steps(sides: Sequence[Side], result: Difference, rules: TrainingRul
         return Standing(word=NOT_EARLIER, found=result, reason="the variant never leaves the plateau")
     if all(has_left[0]) and not any(has_left[1]):
         return Standing(word=EARLIER, found=result, reason="the baseline never leaves the plateau")
-    if math.isnan(result.low):
-        # Every seed gives the same ratio: it is known as well as the evaluations are apart.
-        word = EARLIER if result.mean <= math.log(rules.earlier) else NOT_EARLIER
-        return Standing(word=word, found=result)
-    if result.high < 0 and result.mean <= math.log(rules.earlier):
+    line = math.log(rules.earlier)
+    # Without an interval, every seed gives the same ratio, to within the distance of two evaluations.
+    same_ratio = math.isnan(result.low)
+    if result.mean <= line and (same_ratio or result.high < 0):
         return Standing(word=EARLIER, found=result)
-    if result.low > math.log(rules.earlier):
+    if same_ratio or result.low > line:
         return Standing(word=NOT_EARLIER, found=result)
-    return Standing(
-        word=NOT_RESOLVED,
-        found=result,
-        reason="the interval of the ratio of steps does not settle it",
-        needed=seeds_needed(-math.log(rules.earlier), result.sd),
-    )
+    reason = "the interval of the ratio of steps does not settle it"
+    return Standing(word=NOT_RESOLVED, found=result, reason=reason, needed=seeds_needed(-line, result.sd))
 
 
 def _compare_losses(
@@ -220,12 +206,8 @@ def _compare_losses(
         return Standing(word=SAME, found=result)
     if test.verdict == "different":
         return Standing(word=BETTER if result.mean < 0 else WORSE, found=result)
-    return Standing(
-        word=NOT_RESOLVED,
-        found=result,
-        reason=unresolved_reason(result),
-        needed=_seeds_to_resolve(contest, result, rules.margin),
-    )
+    needed = _seeds_to_resolve(contest, result, rules.margin)
+    return Standing(word=NOT_RESOLVED, found=result, reason=unresolved_reason(result), needed=needed)
 
 
 def _plateau_reason(contest: Contest, sides: Sequence[Side], rules: TrainingRules) -> str:
@@ -261,11 +243,8 @@ def _seeds_to_resolve(contest: Contest, result: Difference, margin: float) -> in
     return None if seeds is None else max(seeds, len(contest.seeds))
 
 
-def corrected_p_values(
-    contests: Sequence[Contest], runs: JudgedRuns, rules: TrainingRules | None = None
-) -> dict[str, float]:
+def corrected_p_values(contests: Sequence[Contest], runs: JudgedRuns, rules: TrainingRules) -> dict[str, float]:
     """Statement -> its p-value after Holm's correction over its family, for the statements that have a family."""
-    rules = rules or training_rules()
     corrected: dict[str, float] = {}
     for family in dict.fromkeys(contest.family for contest in contests if contest.family):
         members = [contest for contest in contests if contest.family == family]

@@ -100,16 +100,7 @@ def headings() -> tuple[Heading, ...]:
     """Every claim with its statements, in order of id."""
     verdicts = {entry.id: entry.verdict for entry in first.ledger()}
     return tuple(
-        Heading(
-            id=claim.id,
-            title=claim.title,
-            question=claim.question,
-            statement=claim.statement,
-            documents=claim.documents,
-            first=verdicts.get(claim.id),
-            parts=parts(claim.id),
-        )
-        for claim in CLAIMS.values()
+        Heading(**vars(claim), first=verdicts.get(claim.id), parts=parts(claim.id)) for claim in CLAIMS.values()
     )
 
 

@@ -68,17 +68,14 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     """Every statement about fine-tuned surgery. titles: of arms, by name."""
     rules = surgery_rules()
     values = counted_runs(ask(SCORES), rules)
-    pairs = {
-        statement.id: difference(averages(values, statement.arm), averages(values, statement.baseline))
-        for statement in rules.statements
-    }
-    # One that is not complete counts as found nothing, so that none is judged more kindly for being early.
-    p_values = [1.0 if _missing(statement, values, rules) else pairs[statement.id].p for statement in rules.statements]
-    corrected = holm([1.0 if math.isnan(p) else p for p in p_values]).adjusted
-    return [
-        _judge_statement(statement, pairs[statement.id], p, values, rules, titles)
-        for statement, p in zip(rules.statements, corrected, strict=True)
+    results = [difference(averages(values, s.arm), averages(values, s.baseline)) for s in rules.statements]
+    # An incomplete comparison counts as found nothing, so that none is judged more kindly for being early.
+    p_values = [
+        1.0 if _missing(statement, values, rules) or math.isnan(result.p) else result.p
+        for statement, result in zip(rules.statements, results, strict=True)
     ]
+    rows = zip(rules.statements, results, holm(p_values).adjusted, strict=True)
+    return [_judge_statement(*row, values, rules, titles) for row in rows]
 
 
 def _missing(statement: TunedStatement, values: Values, rules: SurgeryRules) -> int:
@@ -95,12 +92,10 @@ def _judge_statement(
 ) -> Judgement:
     names = [titles.get(name, name) for name in (statement.arm, statement.baseline)]
     missing = _missing(statement, values, rules)
-    word, reason = "", ""
+    word, reason = "", unfit_reason(values, rules)
     if missing:
         reason = f"{missing} of {2 * len(rules.seeds)} fine-tunings are still to be run"
-    elif reason := unfit_reason(values, rules):
-        pass
-    else:
+    elif not reason:
         test = equivalence(result, rules.margin, p=p)
         if test.within_margin:
             word = SAME
