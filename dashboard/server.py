@@ -1,9 +1,7 @@
 """The app as a server for strangers: streamlit run dashboard/server.py. The same pages, with headers and previews."""
 
 import sys
-from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -19,12 +17,8 @@ from analysis.core import settings  # noqa: E402
 from analysis.core.errors import Busy  # noqa: E402
 from dashboard.hosting import guards  # noqa: E402
 from dashboard.hosting.addresses import client_network  # noqa: E402
-from dashboard.hosting.preview import Preview  # noqa: E402
+from dashboard.hosting.preview import App, Message, Preview, Receive, Send  # noqa: E402
 from dashboard.model_server.rate_limits import ConcurrencyLimit  # noqa: E402
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 POLICY = {
     "default-src": "'self'",
@@ -69,7 +63,7 @@ HIDDEN_PATH = "/_stcore/metrics"
 class Guarded:
     """Adds `headers` to each response, hides `HIDDEN_PATH`, and drops what `guards` does not let pass."""
 
-    def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]]) -> None:
+    def __init__(self, app: App) -> None:
         self.app, self.headers = app, headers()
         self.uploads = guards.Uploads(
             guards.streamlit_uploads, lambda: config.get_option("server.maxUploadSize") * (1 << 20)

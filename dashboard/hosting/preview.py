@@ -15,6 +15,8 @@ from analysis.links import VIEWS
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+"""The types of an ASGI application."""
 
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
 DESCRIPTION = "Evidence from algebra, trained models and published ablations."
@@ -53,7 +55,7 @@ def tags(page: str, query: str, address: str) -> str:
 class Preview:
     """Puts the tags into the page that every address of the app is answered with, and serves their picture."""
 
-    def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]]) -> None:
+    def __init__(self, app: App) -> None:
         self.app = app
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -34,35 +34,33 @@ def effect_sparkline(
     minimum, maximum = min(values), max(values)
     extent = (maximum - minimum) or abs(maximum) or 1.0
 
-    def x_position(value: float) -> float:
+    def to_x(value: float) -> float:
         return round(EDGE + (WIDTH - 2 * EDGE) * (value - minimum) / extent, 1)
 
     parts = [f'<line x1="0" x2="{WIDTH}" y1="14" y2="14" stroke="{ink}" stroke-opacity=".25"/>']
     if region is not None:
         start, stop = (
-            x_position(value) if value is not None else edge for value, edge in zip(region, (0, WIDTH), strict=True)
+            to_x(value) if value is not None else edge for value, edge in zip(region, (0, WIDTH), strict=True)
         )
         parts.append(f'<rect x="{start}" y="4" width="{stop - start}" height="20" fill="{ink}" fill-opacity=".12"/>')
     if neutral is not None:
-        x = x_position(neutral)
+        x = to_x(neutral)
         parts.append(f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}"/>')
     for value in lines:
-        x = x_position(value)
+        x = to_x(value)
         parts.append(
             f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}" stroke-width="1.5" stroke-dasharray="3 2"/>'
         )
-    parts += [f'<circle cx="{x_position(value)}" cy="14" r="3" fill="{hue}" fill-opacity=".45"/>' for value in others]
+    parts += [f'<circle cx="{to_x(value)}" cy="14" r="3" fill="{hue}" fill-opacity=".45"/>' for value in others]
     if low is not None and high is not None:
-        parts.append(
-            f'<line x1="{x_position(low)}" x2="{x_position(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>'
-        )
-    parts.append(f'<circle cx="{x_position(effect)}" cy="14" r="5.5" fill="{hue}"/>')
+        parts.append(f'<line x1="{to_x(low)}" x2="{to_x(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>')
+    parts.append(f'<circle cx="{to_x(effect)}" cy="14" r="5.5" fill="{hue}"/>')
     # The lines are numbered first; a number that would overlap another is left out.
     numbered: list[float] = []
     for value in (*lines, effect, *([] if neutral is None else [neutral])):
-        if all(abs(x_position(value) - x_position(other)) > 45 for other in numbered):
+        if all(abs(to_x(value) - to_x(other)) > 45 for other in numbered):
             numbered.append(value)
-            parts.append(_label(x_position(value), escape(significant(value)), ink))
+            parts.append(_label(to_x(value), escape(significant(value)), ink))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" '

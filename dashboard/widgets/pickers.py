@@ -12,7 +12,7 @@ import streamlit as st
 from analysis.links import VIEWS, Value
 from dashboard.session.markdown_escape import escape_markdown
 
-Show = Callable[[Any], str | None] | Mapping[Any, str]
+Show = Callable[[Any], str | None] | Mapping[Any, str | None]
 """How an id is shown: a function, or the labels by id."""
 
 

@@ -142,7 +142,7 @@ def test_uploads_have_room_for_so_much_of_a_session_and_of_all():
     kept |= {str(k): dict(kept["a"]) for k in range(4)}
     assert not fits("b")
     kept.clear()
-    kept["a"] = {str(k): SimpleNamespace(data=b"") for k in range(guards.FILES)}
+    kept["a"] = {str(k): SimpleNamespace(data=b"") for k in range(guards.SESSION_FILES)}
     assert not fits("a")
     assert fits("b")
 
