@@ -36,7 +36,7 @@ def test_who_has_used_up_a_minute_gets_no_other(set_clock: Callable[[], None]) -
 
 def test_a_deadline_stays_where_it_was(set_clock: Callable[[], None]) -> None:
     job = Job(object(), fetch=False)  # type: ignore[arg-type]
-    job.starts(1)
+    job.start(1)
     set_clock()
     job.check()
     assert job.deadline is not None

@@ -77,7 +77,7 @@ def test_help_lists_every_command() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     listed = re.findall(r"^│ ([a-z][a-z-]*)  +\S", done.stdout, flags=re.M)
-    assert sorted(listed) == sorted(commands.spoken(name) for name in commands.COMMANDS)
+    assert sorted(listed) == sorted(commands.command_name(name) for name in commands.COMMANDS)
 
 
 def test_a_measurement_has_its_name_of_today_and_of_before(run: Run) -> None:
@@ -120,7 +120,7 @@ def test_every_commands_file_is_registered_and_documented(
 
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_every_command_has_help(run: Run, name: str) -> None:
-    code, out, _ = run(commands.spoken(name), "--help")
+    code, out, _ = run(commands.command_name(name), "--help")
     assert code == 0
     assert "Usage: " in out
 
