@@ -23,7 +23,7 @@ TEXT_LIMIT_BYTES = 6_000
 
 @dataclass(frozen=True)
 class Field:
-    """One value of a view. Its type is that of its default; a tuple stands in the URL once per member."""
+    """One value of a view. Its type is that of its default; a tuple appears in the URL once per member."""
 
     name: str
     default: Value
@@ -65,7 +65,7 @@ class View:
         return {field.name: field.default for field in self.fields}
 
     def parse(self, raw: Mapping[str, list[str]]) -> tuple[dict[str, Value], list[str]]:
-        """The values of a link's parameters, and a sentence for each that could not be taken."""
+        """The values of a link's parameters, and a sentence for each invalid one."""
         values, problems = self.defaults(), []
         for field in self.fields:
             if field.name in raw:

@@ -65,7 +65,7 @@ def _models() -> list[dict[str, object]]:
 
 
 def _variants() -> list[dict[str, object]]:
-    """Our own, and the arms of surgery; those that only papers have stand in data/published/variants.csv."""
+    """Our variants and the arms of surgery; variants of papers alone are in data/published/variants.csv."""
     from analysis.ablation.variants import VARIANTS
     from analysis.measurements.surgery.arms import ARMS
 

@@ -20,7 +20,7 @@ class Colour:
 
 
 GROUND = Colour("#ffffff", "#0e1117")
-"""What pages and charts stand on."""
+"""The background of pages and charts."""
 INK = Colour("#1f2430", "#eceef2")
 SOFT = Colour("#5b6372", "#a9b1bf")
 """Text of the second rank."""

@@ -70,7 +70,7 @@ class SettingError(AddendError):
 
 
 class ModelNotDownloaded(ModelError):
-    """A model that would have to be downloaded first, which its reader has not asked for by a press."""
+    """A model that would have to be downloaded first, which its reader has not confirmed."""
 
     place: object = None
     """The model as it was asked for."""

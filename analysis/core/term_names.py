@@ -9,7 +9,7 @@ TERMS = tuple(f"{a}_to_{b}" for a in SOURCES for b in SOURCES)
 FOUR = ("word_to_word", "word_to_position", "position_to_word", "position_to_position")
 """The terms that the question is about."""
 SCORE_BIAS = "score_bias"
-"""A term beyond the sixteen: what a model adds to its scores, a function of where query and key stand."""
+"""A term beyond the sixteen: what a model adds to its scores, a function of the positions of query and key."""
 DISENTANGLED = ("content_to_distance", "distance_to_content")
 """DeBERTa's c2p and p2c: the query's content against an embedding of the distance, and the distance's against the key's
 content."""

@@ -85,7 +85,7 @@ def _run_task(task: Task) -> None:
     reported = ["", -1.0]
 
     def report(activity: str, share: float) -> None:
-        assert _updates is not None  # `_set_queue` has begun this process
+        assert _updates is not None  # set by `_set_queue`
         if activity != reported[0] or share - float(reported[1]) > 0.005:
             reported[:] = [activity, share]
             _updates.put((task.key, activity, share))

@@ -8,7 +8,7 @@ MAX_FILES = 2_000
 MAX_ROWS = 200_000
 MAX_LISTED = 50
 """Bad rows that are listed; the rest are counted."""
-MAX_BAD_ROWS = 500
+MAX_BAD = 500
 """Bad rows after which nothing more is read: a few kB of empty rows could keep a server busy for a minute."""
 STALE_SECONDS = 3_600
 """The age after which the folder of an import that was killed is removed."""

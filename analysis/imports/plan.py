@@ -19,15 +19,7 @@ from typing import Any
 from analysis.core.errors import ImportProblem, StoreError
 from analysis.core.provenance import git_sha
 from analysis.imports.base import BadRow, Files, Row, UserMetadata
-from analysis.imports.limits import (
-    MAX_BAD_ROWS,
-    MAX_FILES,
-    MAX_LISTED,
-    MAX_MIB,
-    MAX_ROWS,
-    STALE_SECONDS,
-    max_stored_bytes,
-)
+from analysis.imports.limits import MAX_BAD, MAX_FILES, MAX_LISTED, MAX_MIB, MAX_ROWS, STALE_SECONDS, max_stored_bytes
 from analysis.imports.readers import READERS
 from analysis.imports.rows import CURVE, KEYS, SCORE, InvalidValue, check_row
 from analysis.store import files as store_files
@@ -139,7 +131,7 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
         result.left += reading.left
         settings |= reading.settings
         for row in reading.rows:
-            if len(result.bad) > MAX_BAD_ROWS:
+            if len(result.bad) > MAX_BAD:
                 break
             count += 1
             try:
@@ -158,8 +150,8 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
                 grouped.setdefault((form, kind, *(values[name] for name in GROUPS)), []).append((row, values))
     forms = "; or ".join(reader.expects for _, reader in READERS.items())
     result.bad += [BadRow(path, None, f"is of no known form; expected {forms}.") for path in _unrecognised(remaining)]
-    if len(result.bad) > MAX_BAD_ROWS:
-        result.bad.append(BadRow("all files", None, f"more than {MAX_BAD_ROWS} bad rows; the rest was not read."))
+    if len(result.bad) > MAX_BAD:
+        result.bad.append(BadRow("all files", None, f"more than {MAX_BAD} bad rows; the rest was not read."))
     if count > MAX_ROWS:
         result.bad.append(BadRow("all files", None, f"{count:,} rows; expected at most {MAX_ROWS:,} in one import."))
     result.bad.sort(key=lambda bad: (bad.file, bad.line or 0))

@@ -95,6 +95,7 @@ def add_run(run: LoggedRun, metadata: UserMetadata, reading: Reading) -> None:
     learning_rate = (
         metadata.learning_rate if metadata.learning_rate is not None else first(run.settings, ("learning_rate", "lr"))
     )
+    pretraining_seed = first(run.settings, ("pretraining_seed",)) or 0
     unused = []
     seen: set[tuple[str | None, str]] = set()
     for key, value in run.scalars.items():
@@ -116,9 +117,7 @@ def add_run(run: LoggedRun, metadata: UserMetadata, reading: Reading) -> None:
                     "value": value,
                     "learning_rate": learning_rate,
                     # Fine-tunings of one checkpoint share its seed, which their tool does not know.
-                    "seed": metadata.seed
-                    if metadata.seed is not None
-                    else first(run.settings, ("pretraining_seed",)) or 0,
+                    "seed": pretraining_seed if metadata.seed is None else metadata.seed,
                     "finetune_seed": seed,
                     "pretraining": first(run.settings, ("pretraining", *VARIANT[1:])),
                     "train_examples": first(run.settings, ("train_samples", "train_examples")),

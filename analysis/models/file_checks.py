@@ -14,9 +14,9 @@ from pathlib import Path
 from analysis.core import settings
 from analysis.core.errors import ModelError
 
-INCLUDED = ("*.json", "*.safetensors", "*.txt", "*.model")
+FETCHED = ("*.json", "*.safetensors", "*.txt", "*.model")
 """The files that are fetched from a hub."""
-EXCLUDED = ("*/*", "consolidated*", "trainer_state.json")
+SKIPPED = ("*/*", "consolidated*", "trainer_state.json")
 """Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again; a trainer's state is
 read by trainers alone."""
 ADAPTER = "adapter_config.json"
@@ -29,15 +29,7 @@ MAX_HEADER_BYTES = 10_000_000
 MAX_ADDED_TOKENS = 20_000
 """Tokens that are added to a vocabulary one by one, each kept as an object of its own."""
 TOKENIZER_CONFIG, SPECIAL_TOKENS = "tokenizer_config.json", "special_tokens_map.json"
-FILE_OPTIONS = (
-    "vocab",
-    "merges",
-    "merges_file",
-    "init_inputs",
-    "gguf_file",
-    "fast_tokenizer_files",
-    "tokenizer_object",
-)
+FILE_KEYS = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
 """What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
 lines as tokens. save_pretrained writes none of them; transformers itself sees to other names of files."""
 PROCESSORS = ("preprocessor_config.json", "processor_config.json")
@@ -51,7 +43,7 @@ SPARE_DISK_BYTES = 1_000_000_000
 
 def is_fetched(file: str) -> bool:
     """Whether a file of a hub's repository is fetched."""
-    return any(fnmatch(file, p) for p in INCLUDED) and not any(fnmatch(file, p) for p in EXCLUDED)
+    return any(fnmatch(file, p) for p in FETCHED) and not any(fnmatch(file, p) for p in SKIPPED)
 
 
 def is_weights(file: str) -> bool:
@@ -103,7 +95,7 @@ def _check_headers(weights: Sequence[Path], name: str) -> None:
     header_bytes = 0
     for path in weights:
         with path.open("rb") as file:
-            # One that says more than there is is refused as it is opened, unread.
+            # A header longer than its file is refused when the file is opened.
             header_bytes += min(int.from_bytes(file.read(8), "little"), path.stat().st_size)
     if header_bytes > MAX_HEADER_BYTES:
         raise ModelError(
@@ -131,7 +123,7 @@ def _check_tokenizer(path: Path, name: str) -> None:
             "taken. "
             "Put them into the vocabulary itself, or choose another model."
         )
-    unexpected = [key for key in FILE_OPTIONS if config.get(key)]
+    unexpected = [key for key in FILE_KEYS if config.get(key)]
     if path.name == SPECIAL_TOKENS:
         unexpected = [key for key in config if not key.endswith(("token", "tokens"))]
     if unexpected:

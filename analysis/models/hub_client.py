@@ -66,11 +66,7 @@ def check(response: httpx2.Response) -> None:
         response.stream = BoundedStream(stream, path, max_bytes or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
 
 
-def _no_check() -> None:
-    """Called where no download is checked."""
-
-
-_check_download: Callable[[], None] = _no_check
+_check_download: Callable[[], None] | None = None
 
 
 @contextmanager
@@ -84,7 +80,7 @@ def checked_downloads(check: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        _check_download = _no_check
+        _check_download = None
 
 
 class BoundedStream(httpx2.SyncByteStream):
@@ -103,7 +99,8 @@ class BoundedStream(httpx2.SyncByteStream):
                 raise self._error(f"sends more than {self.max_bytes / 1e6:,.0f} MB")
             if time.monotonic() > self.deadline:
                 raise self._error(f"takes more than {self.seconds:,.0f} s")
-            _check_download()
+            if _check_download is not None:
+                _check_download()
             yield chunk
 
     def _error(self, reason: str) -> ModelError:

@@ -119,7 +119,7 @@ class Loader(Protocol):
 
 
 def _loader(source: Source, head: bool) -> Loader:
-    """The class of transformers that loads a checkpoint; with the head its config says it was saved with, if asked."""
+    """The class of transformers that loads a checkpoint; if `head`, with the head that its config names."""
     saved = source.config.get("architectures")
     names = [str(name) for name in saved] if head and isinstance(saved, list) else []
     head_loaders = (loader for name in names for suffix, loader in HEADS.items() if name.endswith(suffix))
@@ -191,9 +191,8 @@ def load(
         _check_vocabulary(tokenizer, model, source.name)
         if settings.hosted() and source.from_hub:
             tokenizer = tokenizer_sandbox.SandboxedTokenizer(tokenizer)
-    return Loaded(
-        move_model(model.eval(), device), tokenizer, source, device, _stored_weights(source.folder)[0], headed=head
-    )
+    dtype, _ = _stored_weights(source.folder)
+    return Loaded(move_model(model.eval(), device), tokenizer, source, device, dtype, headed=head)
 
 
 def _check_size(config: PreTrainedConfig, loader: Loader, source: Source) -> None:

@@ -90,5 +90,5 @@ def _reference_output(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> T
 
 
 def _first_output(output: ModelOutput | None) -> Tensor:
-    assert output is not None  # nobody ended the pass
+    assert output is not None  # no listener ended the pass
     return output[0].float()

@@ -28,14 +28,11 @@ from analysis.store import checkpoints
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
-HUB_FILES: dict[str, Any] = {
-    "allow_patterns": list(file_checks.INCLUDED),
-    "ignore_patterns": list(file_checks.EXCLUDED),
-}
+HUB_FILES: dict[str, Any] = {"allow_patterns": list(file_checks.FETCHED), "ignore_patterns": list(file_checks.SKIPPED)}
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
 IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
 PARTS = {"clip": ("vision_config", "clip_vision_model")}
-"""Checkpoints of several models: where the config of the one that is read stands, and its `model_type`."""
+"""Checkpoints of several models: the key of the config of the one that is read, and its `model_type`."""
 BYTES_PER_FLOAT32 = 4
 POSITIVE_FIELDS = {
     *("hidden_size", "d_model", "n_embd", "dim", "num_hidden_layers", "num_layers", "n_layer", "n_layers"),
@@ -74,10 +71,8 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:
-    stamps = {
-        path.name: _stamp(path) for path in folder.iterdir() if path.name.endswith(MODEL_SUFFIXES) and path.is_file()
-    }
-    return {name: stamp for name, stamp in stamps.items() if stamp is not None}
+    paths = (path for path in folder.iterdir() if path.name.endswith(MODEL_SUFFIXES) and path.is_file())
+    return {path.name: stamp for path in paths if (stamp := _stamp(path)) is not None}
 
 
 @dataclass(frozen=True)
@@ -143,7 +138,7 @@ def resolve(
         path = os.path.expanduser(model)
         if is_path or os.path.exists(path):
             return _from_folder(Path(path), model, terms)
-    elif is_path:  # whether there is such a folder is nobody's business
+    elif is_path:  # does not reveal whether there is such a folder
         raise ModelError(
             f"This server opens no folders; give a Hugging Face id such as owner/name, or {default_model.NAME}."
         )
@@ -385,8 +380,8 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             megabytes = sum(size for name, size in files.items() if file_checks.is_weights(name)) / 1e6
             check_time = _deadline(model, megabytes, progress)
             check_time()
-            # The commit that was checked: its owner may have pushed another since. What the name meant the cache
-            # remembers, for days without a network, as it does by itself where a name is downloaded.
+            # The commit that was checked: its owner may have pushed another since. The ref
+            # that a download by name would write in the cache is written below, for days without a network.
             with hub_client.checked_downloads(check_time):
                 folder = Path(snapshot_download(model, revision=commit, endpoint=endpoint, token=token, **HUB_FILES))
             if revision != folder.name:
@@ -405,7 +400,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
 
 @contextmanager
 def _download_turn(progress: Progress) -> Iterator[None]:
-    """One download at a time; while it waits, `progress` is told and may raise to leave."""
+    """One download at a time; while it waits, `progress` is called, which may raise."""
     while not _downloading.acquire(timeout=POLL_SECONDS):
         progress("Waiting for another download to end")
     try:

@@ -55,7 +55,7 @@ def confine(limits: Mapping[str, int]) -> None:
     limit(resource.RLIMIT_FSIZE, 0)
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_NOFILE, 64)
-    # Ends the process even when nobody is left to end it: the signal's own action needs no Python.
+    # Ends the process even when its parent is gone: the signal's default action needs no Python.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, limits["seconds"] + 2)
 
@@ -118,11 +118,7 @@ def parse(connection: "duckdb.DuckDBPyConnection", sql: str) -> tuple[str, list[
     statements = duckdb.extract_statements(sql)
     if not statements:
         raise Refused(f"The query is empty. {EXPECTED}")
-    other_kinds = [
-        str(statement.type).rpartition(".")[2]
-        for statement in statements
-        if statement.type != duckdb.StatementType.SELECT
-    ]
+    other_kinds = [str(s.type).rpartition(".")[2] for s in statements if s.type != duckdb.StatementType.SELECT]
     if other_kinds:
         # Only PIVOT without IN is made of several statements: the first finds its columns.
         raise Refused(

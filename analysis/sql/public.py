@@ -72,7 +72,7 @@ def _copy_store() -> Path:
             finally:
                 connection.close()
     except (OSError, duckdb.Error) as error:
-        # DuckDB's own words would name this machine's folders to whoever asked.
+        # DuckDB's own message would reveal this machine's folders.
         reason = getattr(error, "strerror", None) or "DuckDB could not write it"
         raise StoreError(f"The store could not be copied to temporary files ({reason}). Free space there.") from None
     return target

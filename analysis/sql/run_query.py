@@ -1,6 +1,7 @@
 """Runs a reader's query in a child process with limits, and caches the last answers."""
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -127,7 +128,7 @@ def _run_child(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, str], 
             process.stdin.write(sql.encode("utf-8", "replace"))
             process.stdin.close()
         except BrokenPipeError:
-            pass  # It ended before it read; what follows says so.
+            pass  # It ended before it read, which is reported below.
         byte_limit = (limits.result_mib << 20) * 2
         result = process.stdout.read(byte_limit + 1)
     finally:
@@ -139,8 +140,8 @@ def _run_child(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, str], 
     if len(result) > byte_limit:
         raise QueryError(f"The result is larger than {limits.result_mib} MiB. Ask for fewer rows or columns.")
     if not newline:
-        # The kill above is ours too, so the clock tells which it was.
-        timed_out = time.monotonic() - started >= limits.seconds or -code in _TIME_SIGNALS
+        # The child ends by these signals at its own limits of time; the kill above is ours, so the clock decides.
+        timed_out = time.monotonic() - started >= limits.seconds or -code in (signal.SIGXCPU, signal.SIGALRM)
         raise QueryError(
             f"The query took longer than {limits.seconds} s and was ended. Ask for less, or aggregate."
             if timed_out
@@ -148,10 +149,6 @@ def _run_child(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, str], 
             "Ask for less."
         )
     return json.loads(line), rows
-
-
-_TIME_SIGNALS = {24, 14}
-"""SIGXCPU and SIGALRM: the child's own limits of time."""
 
 
 def _without_decimals(table: pa.Table) -> pa.Table:

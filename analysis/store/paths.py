@@ -32,7 +32,7 @@ def data_folder() -> Path:
 
 @cache
 def _unpack(bundle: Path) -> Path:
-    """The copy of a package's results, made once for each content, whole or not at all."""
+    """The copy of a package's results, made atomically and once for each content."""
     content = hashlib.sha256((bundle / "SHA256SUMS").read_bytes()).hexdigest()[:12]
     folder = Path.home() / ".local" / "share" / "addend" / content
     if not folder.is_dir():
@@ -63,7 +63,7 @@ def version() -> tuple[str, int, int]:
     path = store_path()
     try:
         stat = path.stat()
-    except FileNotFoundError:  # Who reads it next says so in a sentence.
+    except FileNotFoundError:  # The next read raises a StoreError.
         return str(path), 0, 0
     return str(path), stat.st_mtime_ns, stat.st_size
 
@@ -75,7 +75,7 @@ ResultT = TypeVar("ResultT")
 def cached_until_store_changes(
     maxsize: int = 4,
 ) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
-    """An LRU cache that is emptied when the store changes. The results are shared, so they must not be modified."""
+    """An LRU cache whose entries hold for one state of the store. Results are shared and must not be modified."""
 
     def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
         @lru_cache(maxsize=maxsize)

@@ -27,7 +27,7 @@ LOCK_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Report:
-    """What a sync did."""
+    """The result of a sync."""
 
     path: Path
     rebuilt: bool
@@ -140,7 +140,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             fill.insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
             meta = {"schema_version": schema_version(), "fingerprint": new_fingerprint, "built": now()}
             fill.insert(connection, "meta", [{**meta, "git_sha": git_sha(), "versions": library_versions()}])
-            # Closing does this too, but says nothing when the disk is full; an empty store would replace the old one.
+            # Closing does this too, but raises nothing when the disk is full: an empty store would replace the old one.
             connection.execute("CHECKPOINT")
         finally:
             connection.close()

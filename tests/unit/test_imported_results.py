@@ -21,7 +21,7 @@ from analysis.figures import drawings
 from analysis.figures.runs import data as runs
 from analysis.figures.training import data as training
 from analysis.imports.base import READERS, UserMetadata
-from analysis.imports.limits import MAX_BAD_ROWS
+from analysis.imports.limits import MAX_BAD
 from analysis.imports.plan import execute, gather, plan
 from analysis.store import read
 
@@ -466,14 +466,14 @@ def planned(content: bytes, name: str = "a.csv"):
 def test_nothing_more_is_read_after_some_hundred_bad_rows(data):
     """3.4 kB of empty rows kept a server busy for a minute."""
     made = planned((HEAD + ",,,,\n" * 150_000).encode())
-    assert MAX_BAD_ROWS < len(made.bad) < 2 * MAX_BAD_ROWS
+    assert MAX_BAD < len(made.bad) < 2 * MAX_BAD
     assert any("the rest was not read" in bad.problem for bad in made.bad)
     table = pa.table({name: pa.nulls(150_000, pa.float64()) for name in HEAD.strip().split(",")})
     stream = io.BytesIO()
     pq.write_table(table, stream)
     assert len(stream.getvalue()) < 10_000
     again = planned(stream.getvalue(), "a.parquet")
-    assert MAX_BAD_ROWS < len(again.bad) < 2 * MAX_BAD_ROWS
+    assert MAX_BAD < len(again.bad) < 2 * MAX_BAD
 
 
 @pytest.mark.parametrize("name", [["a", "b"], {"a": 1}, True, []])

@@ -27,7 +27,7 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
         for path, content in files.items()
         if (match := META.fullmatch(path)) and re.search(rb"^run_(uu)?id:", content, re.MULTILINE)
     }
-    # What lies in an experiment's folder beside its runs says nothing of results.
+    # The other files in an experiment's folder hold no results.
     reading.used.update(p for p, c in files.items() if META.fullmatch(p) and re.search(rb"^experiment_id:", c, re.M))
     for run, meta in runs.items():
         _folder(run, meta, files, metadata, reading)
@@ -60,9 +60,8 @@ def _folder(run: str, meta: str, files: Files, metadata: UserMetadata, reading: 
                 series[key], scalars[key] = points, points[-1][1]
     name = sections["tags"].get("mlflow.runName", run.rpartition("/")[2]).strip()
     settings = {key: number(text.strip()) for key, text in sections["params"].items()}
-    add_run(
-        LoggedRun(file=meta, line=None, name=name, settings=settings, scalars=scalars, series=series), metadata, reading
-    )
+    logged = LoggedRun(file=meta, line=None, name=name, settings=settings, scalars=scalars, series=series)
+    add_run(logged, metadata, reading)
 
 
 def _table(path: str, content: bytes, metadata: UserMetadata, reading: Reading) -> None:
@@ -73,7 +72,7 @@ def _table(path: str, content: bytes, metadata: UserMetadata, reading: Reading) 
             return
         rows = list(table)
     except (csv.Error, UnicodeDecodeError):
-        return  # Not of this form; the tidy reader says what is wrong with it.
+        return  # Not of this form; the tidy reader reports the file.
     reading.used.add(path)
     for line, row in enumerate(rows, start=2):
         sections: dict[str, dict[str, Any]] = {"metrics": {}, "params": {}, "tags": {}}
@@ -82,11 +81,8 @@ def _table(path: str, content: bytes, metadata: UserMetadata, reading: Reading) 
             if dot and part in sections and cell not in (None, ""):
                 sections[part][name] = number(cell)
         name = str(sections["tags"].get("mlflow.runName") or row["run_id"])
-        add_run(
-            LoggedRun(file=path, line=line, name=name, settings=sections["params"], scalars=sections["metrics"]),
-            metadata,
-            reading,
-        )
+        logged = LoggedRun(file=path, line=line, name=name, settings=sections["params"], scalars=sections["metrics"])
+        add_run(logged, metadata, reading)
 
 
 READERS.add(

@@ -14,53 +14,43 @@ from analysis.imports.tracking_logs import TASK_NAMES, LoggedRun, Point, add_run
 RESULTS = ("all_results.json", "eval_results.json")
 STATE = "trainer_state.json"
 CARD = "README.md"
+RECOGNISED = (*RESULTS, STATE, CARD, "train_results.json", "config.json")
 COUNTS = ("train_samples", "eval_samples", "train_runtime")
 
 
 def read(files: Files, metadata: UserMetadata) -> Reading:
     """Every folder with results or a trainer's state is one run; its checkpoints' folders are left."""
     reading = Reading()
-    by_folder = folders(files)
-    for folder, contents in by_folder.items():
+    for folder, contents in folders(files).items():
         name = folder.rpartition("/")[2]
         if not {*RESULTS, STATE} & set(contents):
             continue
-        recognised = [
-            file_name
-            for file_name in (*RESULTS, STATE, CARD, "train_results.json", "config.json")
-            if file_name in contents
-        ]
-        reading.used.update(joined(folder, file_name) for file_name in recognised)
+        recognised = [file for file in RECOGNISED if file in contents]
+        reading.used.update(joined(folder, file) for file in recognised)
         if re.fullmatch(r"checkpoint-\d+", name):
             reading.left.append(f"{folder}: a checkpoint's own state; the run's is beside it")
             continue
         errors_before = len(reading.bad)
-        parsed = {
-            file_name: _json(reading, joined(folder, file_name), contents[file_name])
-            for file_name in recognised
-            if file_name.endswith(".json")
-        }
+        jsons = (file for file in recognised if file.endswith(".json"))
+        parsed = {file: _json(reading, joined(folder, file), contents[file]) for file in jsons}
         if len(reading.bad) > errors_before:
             continue
-        results = next((parsed[file_name] for file_name in RESULTS if file_name in parsed), {})
-        settings = _card(contents.get(CARD, b"").decode("utf-8", "replace"))
-        settings = {
-            **{key: results[key] for key in COUNTS if isinstance(results.get(key), int | float)},
-            **({"_name_or_path": parsed["config.json"].get("_name_or_path")} if "config.json" in parsed else {}),
-            **settings,
-        }
+        results = next((parsed[file] for file in RESULTS if file in parsed), {})
+        counts = {key: results[key] for key in COUNTS if isinstance(results.get(key), int | float)}
+        base = {"_name_or_path": parsed["config.json"].get("_name_or_path")} if "config.json" in parsed else {}
+        settings = {**counts, **base, **_card(contents.get(CARD, b"").decode("utf-8", "replace"))}
         task = metadata.task or settings.get("task") or TASK_NAMES.get(normalised(name))
-        file = joined(folder, next(file_name for file_name in (*RESULTS, STATE) if file_name in contents))
+        path = joined(folder, next(file for file in (*RESULTS, STATE) if file in contents))
         if task is None:
-            reading.bad.append(BadRow(file, None, "does not say its task, nor does its folder's name; give the task"))
+            reading.bad.append(BadRow(path, None, "does not say its task, nor does its folder's name; give the task"))
             continue
         if not (metadata.variant or settings.get("base_model") or settings.get("_name_or_path")):
-            reading.bad.append(BadRow(file, None, "does not say which model it is; give the variant"))
+            reading.bad.append(BadRow(path, None, "does not say which model it is; give the variant"))
             continue
         run = LoggedRun(
-            file=file,
+            file=path,
             line=None,
-            name=name or file,
+            name=name or path,
             settings={**settings, "task": known_task(task)},
             scalars={key: value for key, value in results.items() if key.startswith("eval_")},
             series=_series(parsed.get(STATE, {})),

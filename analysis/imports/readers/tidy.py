@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from analysis.core.errors import AddendError
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, Row, UserMetadata
-from analysis.imports.limits import MAX_BAD_ROWS, MAX_ROWS
+from analysis.imports.limits import MAX_BAD, MAX_ROWS
 from analysis.imports.rows import COLUMNS, MAX_NAME_LENGTH
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
@@ -26,7 +26,7 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
         lines = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}["." + path.lower().rpartition(".")[2]]
         try:
             for line, row in lines(content):
-                if len(reading.bad) > MAX_BAD_ROWS:
+                if len(reading.bad) > MAX_BAD:
                     break
                 if isinstance(row, str):
                     reading.bad.append(BadRow(path, line, row))

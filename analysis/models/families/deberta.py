@@ -96,9 +96,7 @@ class Deberta(Family):
             return ()
         factor = 1 + len(module.pos_att_type)
         distances, table = _distances(arguments)
-        return [
-            single.disentangled_att_bias(query, key, distances, table, factor) for single in _single_term_copies(module)
-        ]
+        return [part.disentangled_att_bias(query, key, distances, table, factor) for part in _term_copies(module)]
 
 
 class DebertaV2(Deberta):
@@ -122,13 +120,11 @@ class DebertaV2(Deberta):
         if not module.relative_attention:
             return ()
         factor = 1 + sum(kind in module.pos_att_type for kind in ("c2p", "p2c"))
-        unscaled_key = key * torch.tensor(key.shape[-1] * factor, dtype=torch.float).sqrt().to(key.dtype)
+        keys = key * torch.tensor(key.shape[-1] * factor, dtype=torch.float).sqrt().to(key.dtype)
         distances, table = _distances(arguments)
         biases = [
-            single.disentangled_attention_bias(
-                query.flatten(0, 1), unscaled_key.flatten(0, 1), distances, table, factor
-            )
-            for single in _single_term_copies(module)
+            part.disentangled_attention_bias(query.flatten(0, 1), keys.flatten(0, 1), distances, table, factor)
+            for part in _term_copies(module)
         ]
         return [bias.view(*query.shape[:3], key.shape[2]) for bias in biases]
 
@@ -141,7 +137,7 @@ def _distances(arguments: Mapping[str, object]) -> tuple[Tensor, Tensor]:
     return distances, table
 
 
-def _single_term_copies(module: Attention) -> list[Attention]:
+def _term_copies(module: Attention) -> list[Attention]:
     """Copies of an attention module that share its weights; each adds a single term."""
     copies = []
     for kind in KINDS:

@@ -52,7 +52,7 @@ class Patches(Family):
     contents: tuple[str, ...] = ("cls_token", "mask_token")
     """Parameters of the embeddings that are word."""
     asks_to_interpolate: bool = True
-    """Whether the model wants to be asked before it interpolates its positions."""
+    """Whether the model interpolates its positions on request only."""
     hides: bool = False
     """Whether it was trained with patches hidden."""
 
