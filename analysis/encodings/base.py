@@ -115,20 +115,20 @@ class Encoding:
         return self._call(self.make_shift, k, dim, options)
 
     def _call(
-        self, function: Callable[..., np.ndarray], first: int, dim: int, given: Mapping[str, object]
+        self, function: Callable[..., np.ndarray], size: int, dim: int, arguments: Mapping[str, object]
     ) -> np.ndarray:
-        unknown = sorted(set(given) - set(self.options))
+        unknown = sorted(set(arguments) - set(self.options))
         if unknown:
-            known = ", ".join(self.options) or "none"
+            available = ", ".join(self.options) or "none"
             raise AddendError(
-                f"There is no option {unknown[0]!r} of the encoding {self.name}; it takes: {known}. Leave it out."
+                f"There is no option {unknown[0]!r} of the encoding {self.name}; it takes: {available}. Leave it out."
             )
         values = {
-            name: option.check(self.name, name, given.get(name, option.default))
+            name: option.check(self.name, name, arguments.get(name, option.default))
             for name, option in self.options.items()
         }
-        wanted = inspect.signature(function).parameters
-        return function(first, dim, **{name: value for name, value in values.items() if name in wanted})
+        parameters = inspect.signature(function).parameters
+        return function(size, dim, **{name: value for name, value in values.items() if name in parameters})
 
     def _check_size(self, length: int, dim: int) -> None:
         _check_whole(length, dim)

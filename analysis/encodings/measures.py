@@ -194,8 +194,8 @@ def _ridge_map(x: Table, y: Table) -> Float64[np.ndarray, "dim dim"]:
     projected = u.T @ y
 
     def left_out_error(penalty: float) -> float:
-        kept = s**2 / (s**2 + penalty)
-        return float((((y - u * kept @ projected) / (1 - u**2 @ kept)[:, None]) ** 2).sum())
+        retained = s**2 / (s**2 + penalty)
+        return float((((y - u * retained @ projected) / (1 - u**2 @ retained)[:, None]) ** 2).sum())
 
     penalty = min((s**2).mean() * PENALTIES, key=left_out_error)
     return (vt.T * (s / (s**2 + penalty))) @ projected
@@ -260,9 +260,9 @@ def summary(name: str, *, length: int, dim: int, **options: Any) -> dict[str, fl
         spectral = spectrum(table)
         numbers["frequency_mean"] = float(spectral.frequency @ spectral.mean())
     if encoding.rows == "position" and length > 1:
-        cosines, apart = cosine(table), np.abs(relative_positions(length))
-        numbers["cosine_next"] = float(cosines[apart == 1].mean())
-        numbers["cosine_far"] = float(cosines[apart >= length / 2].mean())
+        cosines, distances = cosine(table), np.abs(relative_positions(length))
+        numbers["cosine_next"] = float(cosines[distances == 1].mean())
+        numbers["cosine_far"] = float(cosines[distances >= length / 2].mean())
         numbers["shift_residual"] = shift_residual(encoding, length=length, dim=dim, **options)
         for k in (1, 8):
             if length >= k + 2 * FOLDS:

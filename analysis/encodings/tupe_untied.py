@@ -52,11 +52,11 @@ def similarity(length: int, dim: int, *, seed: int, heads: int, head: int, untie
     if head >= heads:
         raise AddendError(f"The option head={head} is not one of {heads} heads; choose 0 to {heads - 1}.")
     d_head = dim // heads
-    own = slice(head * d_head, (head + 1) * d_head)
+    content = slice(head * d_head, (head + 1) * d_head)
     w = weights(length, dim, seed)
     p = layer_norm(w.positions)
-    queries = p @ w.query[:, own] + w.query_bias[own]
-    keys = p @ w.key[:, own] + w.key_bias[own]
+    queries = p @ w.query[:, content] + w.query_bias[content]
+    keys = p @ w.key[:, content] + w.key_bias[content]
     scores = queries @ keys.T / np.sqrt(2 * d_head)
     theta_1, theta_2 = scores[0, 0], scores[1, 1]
     scores = scores[1:, 1:].copy()

@@ -107,10 +107,10 @@ def blank() -> Picture:
 
 def open_upload(data: bytes, name: str) -> Picture:
     """The image in a file, in red, green and blue. Raises ImageError where it is none, too large or too small."""
-    megabytes, most = len(data) / 1e6, settings.number("ADDEND_IMAGE_MB")
-    if megabytes > most:
+    megabytes, limit = len(data) / 1e6, settings.number("ADDEND_IMAGE_MB")
+    if megabytes > limit:
         raise ImageError(
-            f"{name} has {megabytes:.1f} MB; at most {most} MB are accepted. "
+            f"{name} has {megabytes:.1f} MB; at most {limit} MB are accepted. "
             "Save it smaller: models see a few hundred pixels a side."
         )
     pixels = settings.number("ADDEND_MEGAPIXELS")

@@ -36,10 +36,10 @@ class PictureRequest(ModelRequest[ResultT]):
     uploaded: bytes | None = None
 
     @classmethod
-    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **given: Any) -> Self:
+    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **arguments: Any) -> Self:
         """What the values of a link ask, or what they ask of an uploaded file (name, bytes)."""
         file = {"image": uploaded[0], "uploaded": uploaded[1]} if uploaded else {}
-        return super().of(values, **file, **given)
+        return super().of(values, **file, **arguments)
 
     @property
     def title(self) -> str:

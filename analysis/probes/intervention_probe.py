@@ -72,9 +72,9 @@ class InterventionRequest(TextRequest[InterventionResult]):
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, values: Values, **given: Any) -> Self:
+    def of(cls, values: Values, **arguments: Any) -> Self:
         """What the values of a link ask. Raises UnknownName for an intervention that no file registers."""
-        return super().of(values, interventions=specs(values), **given)
+        return super().of(values, interventions=specs(values), **arguments)
 
     def run(self, loaded: Loaded | None = None) -> InterventionResult:
         """Runs the text before and after. Raises InterventionError, ModelError and TextError."""
@@ -91,9 +91,9 @@ class ImageInterventionRequest(PictureRequest[ImageInterventionResult]):
     interventions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **given: Any) -> Self:
+    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **arguments: Any) -> Self:
         """What the values of a link ask, or what they ask of an uploaded file; see `InterventionRequest.of`."""
-        return super().of(values, uploaded, interventions=specs(values), **given)
+        return super().of(values, uploaded, interventions=specs(values), **arguments)
 
     def run(self, loaded: Loaded | None = None) -> ImageInterventionResult:
         """Runs the image before and after. Raises InterventionError, ModelError and ImageError."""

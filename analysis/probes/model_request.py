@@ -42,7 +42,7 @@ class ModelRequest(ABC, Generic[ResultT]):
     """Whether only a model whose terms are known will do."""
 
     @classmethod
-    def of(cls, values: Values, **given: Any) -> Self:
+    def of(cls, values: Values, **arguments: Any) -> Self:
         """What the values of a link ask: each field is that of the link by the same name, unless it is given.
 
         An empty one stands for None where that is the field's default.
@@ -52,7 +52,7 @@ class ModelRequest(ABC, Generic[ResultT]):
             for field in fields(cls)
             if field.name in values
         }
-        return cls(**asked | given)
+        return cls(**asked | arguments)
 
     @classmethod
     def obtain(cls, values: Values) -> ResultT:

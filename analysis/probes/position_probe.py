@@ -40,9 +40,9 @@ class PositionRequest(TextRequest[PositionMap]):
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, values: Values, **given: Any) -> Self:
+    def of(cls, values: Values, **arguments: Any) -> Self:
         """What the values of a link ask; one run serves every layer. Raises LinkError for a baseline that is none."""
-        request, known = super().of(values, **given), " or ".join(BASELINES)
+        request, known = super().of(values, **arguments), " or ".join(BASELINES)
         if request.baseline and request.baseline not in BASELINES:
             raise LinkError(f"The link says baseline={request.baseline!r}; expected {known}, or nothing.")
         return request
@@ -95,10 +95,12 @@ class UnturnRequest(TextRequest[Unturned]):
 
     def run(self, loaded: Loaded | None = None) -> Unturned:
         """The outcome with each band of each layer left unturned. Raises ModelError and TextError."""
-        from analysis.measurements.positions.unturn import unturn
+        from analysis.measurements.positions.unturn import remove_rotation
 
         loaded = loaded or self.load()
-        return unturn(loaded.model, loaded.tokenizer, self.text, truncate=self.truncate, **source_names(loaded))
+        return remove_rotation(
+            loaded.model, loaded.tokenizer, self.text, truncate=self.truncate, **source_names(loaded)
+        )
 
 
 def _shuffled(text: str) -> str:
@@ -124,17 +126,17 @@ def obtain_with_baseline(values: Values) -> tuple[PositionMap, PositionMap | Non
     """The map that a link asks for, stored or run now, and the baseline beside it where it asks for one, run now."""
     request = PositionRequest.of(values)
     own = replace(request, baseline="")
-    made = own.stored()
-    if made is not None and not request.baseline:
-        return made, None
+    result = own.stored()
+    if result is not None and not request.baseline:
+        return result, None
     loaded = request.load()
-    return made or own.run(loaded), request.run(loaded) if request.baseline else None
+    return result or own.run(loaded), request.run(loaded) if request.baseline else None
 
 
-def command(made: PositionMap | Unturned) -> str:
+def command(result: PositionMap | Unturned) -> str:
     """The command that makes a map again."""
-    if isinstance(made, PositionMap) and made.command:
-        return made.command
-    about = made.provenance
+    if isinstance(result, PositionMap) and result.command:
+        return result.command
+    about = result.provenance
     model = model_options(about.model, about.revision).removeprefix("--model ")
     return f"python -m analysis positions {model} --text {quote(about.text)} --json"

@@ -42,24 +42,24 @@ def write(
 
     layers: the terms of every layer of the same text, to be kept with it.
     """
-    about = decomposition.provenance
+    provenance = decomposition.provenance
     run = files.Run(
         kind="probe",
         command=command,
-        model=about.model,
-        revision=about.revision,
-        device=about.device,
-        dtype=about.dtype,
-        seconds=about.seconds,
-        created=about.created,
-        git_sha=about.git_sha,
-        versions=about.versions,
+        model=provenance.model,
+        revision=provenance.revision,
+        device=provenance.device,
+        dtype=provenance.dtype,
+        seconds=provenance.seconds,
+        created=provenance.created,
+        git_sha=provenance.git_sha,
+        versions=provenance.versions,
         run_id=name or secrets.token_hex(16),
         config={
             "title": title or (name or "saved probe"),
             "layer": decomposition.layer,
-            "text": about.text,
-            "text_pair": about.text_pair,
+            "text": provenance.text,
+            "text_pair": provenance.text_pair,
             "tokens": [[token.text, token.word, token.segment] for token in decomposition.token_info],
             "token_count": len(decomposition.token_info),
             "scale": decomposition.scale,
@@ -71,7 +71,7 @@ def write(
             "reference": decomposition.reference,
             "added": list(decomposition.added),
             "frozen_gap": None if np.isnan(decomposition.frozen_gap) else decomposition.frozen_gap,
-            "truncated_from": about.truncated_from,
+            "truncated_from": provenance.truncated_from,
             "cancellation": _numbers(decomposition.cancellation),
             "layers": None if layers is None else _layers_entry(layers),
         },
@@ -93,37 +93,37 @@ def write(
             for head in range(decomposition.heads)
         ],
     }
-    place = settings.text("ADDEND_PROBES")
-    if is_address(place):
+    location = settings.text("ADDEND_PROBES")
+    if is_address(location):
         with tempfile.TemporaryDirectory() as folder:
             path = files.write("probe", columns, run, folder=Path(folder))
-            Storage("ADDEND_PROBES", place).put(path, path.name)
+            Storage("ADDEND_PROBES", location).put(path, path.name)
     else:
-        files.write("probe", columns, run, folder=Path(place) if place else None)
+        files.write("probe", columns, run, folder=Path(location) if location else None)
     return run.run_id
 
 
 def read(probe_id: str) -> Decomposition:
     """A probe that was saved. Raises StoreError for an id that there is none of. Needs no torch."""
-    place = settings.text("ADDEND_PROBES")
+    location = settings.text("ADDEND_PROBES")
     name = f"{probe_id}.parquet"
     if not ID.fullmatch(probe_id):
-        raise _unknown(probe_id)
-    if not is_address(place) or probe_id.startswith(EXAMPLE):
-        own = data_folder() / files.KINDS["probe"].folder / name
-        elsewhere = Path(place or own.parent) / name
-        return _read(elsewhere if elsewhere.is_file() else own, probe_id)
-    storage = Storage("ADDEND_PROBES", place)
+        raise _unknown_probe(probe_id)
+    if not is_address(location) or probe_id.startswith(EXAMPLE):
+        bundled = data_folder() / files.KINDS["probe"].folder / name
+        elsewhere = Path(location or bundled.parent) / name
+        return _read(elsewhere if elsewhere.is_file() else bundled, probe_id)
+    storage = Storage("ADDEND_PROBES", location)
     with tempfile.TemporaryDirectory() as folder:
         if not storage.has(name):
-            raise _unknown(probe_id)
+            raise _unknown_probe(probe_id)
         storage.get(name, Path(folder) / name)
         return _read(Path(folder) / name, probe_id)
 
 
 def read_layers(probe_id: str) -> Layers | None:
     """The terms of every layer that are kept with a probe; None where only one layer is. Raises what `read` raises."""
-    made = read(probe_id)
+    decomposition = read(probe_id)
     path = data_folder() / files.KINDS["probe"].folder / f"{probe_id}.parquet"
     entry = files.read(path)[2]["config"].get("layers") if path.is_file() else None
     if entry is None:
@@ -138,7 +138,7 @@ def read_layers(probe_id: str) -> Layers | None:
         state_error=entry["state_error"],
         tokens=entry["tokens"],
         freeze=entry["freeze"],
-        provenance=made.provenance,
+        provenance=decomposition.provenance,
     )
 
 
@@ -150,9 +150,9 @@ def _layers_entry(layers: Layers) -> Mapping[str, object]:
 
 def _numbers(values: np.ndarray) -> list[object]:
     """Numbers as JSON has them, which knows no NaN, in nested lists."""
-    known = values.astype(object)
-    known[np.isnan(values)] = None
-    return known.tolist()
+    values_or_none = values.astype(object)
+    values_or_none[np.isnan(values)] = None
+    return values_or_none.tolist()
 
 
 def _array(numbers: Sequence[object]) -> np.ndarray:
@@ -160,7 +160,7 @@ def _array(numbers: Sequence[object]) -> np.ndarray:
     return np.asarray(numbers, dtype=float)
 
 
-def _unknown(probe_id: str) -> StoreError:
+def _unknown_probe(probe_id: str) -> StoreError:
     return StoreError(
         f"There is no saved probe {probe_id!r} here. It may have been saved on another machine; run the text again on "
         "the Live probe page."
@@ -169,50 +169,52 @@ def _unknown(probe_id: str) -> StoreError:
 
 def _read(path: Path, probe_id: str) -> Decomposition:
     if not path.is_file():
-        raise _unknown(probe_id)
+        raise _unknown_probe(probe_id)
     kind, table, run = files.read(path)
     try:
-        return _made(table.to_pandas().sort_values("head"), run, run["config"], probe_id)
+        return _decomposition(table.to_pandas().sort_values("head"), run, run["config"], probe_id)
     except (LookupError, TypeError, ValueError) as wrong:
         raise StoreError(
             f"{path.name}, of kind {kind!r}, is not a saved probe as it should be ({wrong!r}). Restore or remove it."
         ) from None
 
 
-def _made(heads: pd.DataFrame, run: Mapping[str, Any], about: Mapping[str, Any], probe_id: str) -> Decomposition:
-    tokens = tuple(TokenInfo(text, tuple(word) if word else None, segment) for text, word, segment in about["tokens"])
+def _decomposition(
+    heads: pd.DataFrame, run: Mapping[str, Any], config: Mapping[str, Any], probe_id: str
+) -> Decomposition:
+    tokens = tuple(TokenInfo(text, tuple(word) if word else None, segment) for text, word, segment in config["tokens"])
 
     def factors(column: str) -> np.ndarray:
         return np.stack([np.asarray(flat).reshape(len(SOURCES), len(tokens), -1) for flat in heads[column]], 1)
 
     query, key = factors("query"), factors("key")
-    scale = float(about["scale"])
+    scale = float(config["scale"])
     scores = scale * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
-    names = about.get("added") or ([SCORE_BIAS] if len(heads.score_bias.iloc[0]) else [])
+    names = config.get("added") or ([SCORE_BIAS] if len(heads.score_bias.iloc[0]) else [])
     maps = [np.asarray(flat).reshape(len(names), *scores.shape[1:]) for flat in heads.score_bias]
     added = dict(zip(names, np.stack(maps, 1), strict=True))
-    for each in added.values():
-        scores = scores + each
+    for bias in added.values():
+        scores = scores + bias
     return Decomposition(
         query=query,
         key=key,
         scale=scale,
         added=added,
-        layer=int(about["layer"]),
-        freeze=about.get("held") or "",
-        sources=MEAN_SOURCES if about.get("method") == "mean" else SOURCES,
-        reference=about.get("reference") or "",
-        frozen_gap=np.nan if about.get("frozen_gap") is None else float(about["frozen_gap"]),
+        layer=int(config["layer"]),
+        freeze=config.get("held") or "",
+        sources=MEAN_SOURCES if config.get("method") == "mean" else SOURCES,
+        reference=config.get("reference") or "",
+        frozen_gap=np.nan if config.get("frozen_gap") is None else float(config["frozen_gap"]),
         token_info=tokens,
         scores=scores,
-        max_error=float(about["max_error"]),
-        pattern_error=float(about["pattern_error"]),
-        provenance=Provenance.of_run(run, about["text"], about.get("text_pair"), about.get("truncated_from")),
+        max_error=float(config["max_error"]),
+        pattern_error=float(config["pattern_error"]),
+        provenance=Provenance.of_run(run, config["text"], config.get("text_pair"), config.get("truncated_from")),
         probe_id=probe_id,
-        attends=about.get("attends") or ALL,
+        attends=config.get("attends") or ALL,
         _measured={
             **{name: np.stack(list(heads[name])).T for name in ("share", "effect", "top1", "rms")},
             # Files of before do not hold it.
-            "cancellation": _array(about.get("cancellation") or [None] * len(heads)),
+            "cancellation": _array(config.get("cancellation") or [None] * len(heads)),
         },
     )

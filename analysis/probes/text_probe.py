@@ -62,9 +62,9 @@ class LayersRequest(TextRequest[Layers]):
     freeze: str = "activation"
 
     @classmethod
-    def of(cls, values: Values, **given: Any) -> Self:
+    def of(cls, values: Values, **arguments: Any) -> Self:
         """What the values of a link ask. Raises LinkError for a measure that is none."""
-        request = super().of(values, **given)
+        request = super().of(values, **arguments)
         if request.measure not in ("share", "effect"):
             raise LinkError(f"The link says measure={request.measure!r}; expected share or effect.")
         return request
@@ -170,13 +170,13 @@ def sides(params: Values) -> tuple[dict[str, Value], dict[str, Value]]:
 
 def differences(params: Values) -> dict[str, tuple[Value, Value]]:
     """What differs between the sides of a comparison, in words, with the value of each."""
-    left, right = sides(params)
-    return {NAMES.get(name, name): (left[name], right[name]) for name in SIDED if left[name] != right[name]}
+    remaining, right = sides(params)
+    return {NAMES.get(name, name): (remaining[name], right[name]) for name in SIDED if remaining[name] != right[name]}
 
 
 def obtain_both(params: Values) -> tuple[Decomposition, Decomposition]:
     """Both sides of a comparison, run now; a model that serves both is loaded once."""
-    left, right = (TermsRequest.of(side) for side in sides(params))
-    loaded = left.load()
-    same = (left.model, left.revision) == (right.model, right.revision)
-    return left.run(loaded), right.run(loaded if same else right.load())
+    remaining, right = (TermsRequest.of(side) for side in sides(params))
+    loaded = remaining.load()
+    same = (remaining.model, remaining.revision) == (right.model, right.revision)
+    return remaining.run(loaded), right.run(loaded if same else right.load())

@@ -92,13 +92,13 @@ def _added(a: Part, b: Part) -> Part:
     return a + b
 
 
-def _parts_of(tensor: Operand, like: DecomposedTensor) -> tuple[Part, ...]:
+def _parts_of(tensor: Operand, reference: DecomposedTensor) -> tuple[Part, ...]:
     """A summand's parts; one without parts is all bias."""
     if isinstance(tensor, DecomposedTensor):
         return tensor.parts
     zero = not isinstance(tensor, Tensor) and tensor == 0
-    constant = None if zero else torch.as_tensor(tensor, dtype=like.dtype, device=like.device)
-    return (None,) * (len(like.parts) - 1) + (constant,)
+    constant = None if zero else torch.as_tensor(tensor, dtype=reference.dtype, device=reference.device)
+    return (None,) * (len(reference.parts) - 1) + (constant,)
 
 
 def _one_with_parts(a: Operand, b: Operand) -> DecomposedTensor:
@@ -109,28 +109,28 @@ def _one_with_parts(a: Operand, b: Operand) -> DecomposedTensor:
 
 
 def _add(func: TorchFunction, a: Operand, b: Operand, /, *, alpha: float = 1) -> DecomposedTensor:
-    like = _one_with_parts(a, b)
-    whole = torch.add(total(a), total(b), alpha=alpha) if isinstance(a, Tensor) else total(like) + a
-    right = [p if p is None or alpha == 1 else p * alpha for p in _parts_of(b, like)]
-    return decomposed(whole, [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
+    reference = _one_with_parts(a, b)
+    whole = torch.add(total(a), total(b), alpha=alpha) if isinstance(a, Tensor) else total(reference) + a
+    right = [p if p is None or alpha == 1 else p * alpha for p in _parts_of(b, reference)]
+    return decomposed(whole, [_added(p, q) for p, q in zip(_parts_of(a, reference), right, strict=True)])
 
 
 def _sub(func: TorchFunction, a: Operand, b: Operand, /) -> DecomposedTensor:
     if "rsub" in func.__name__:
         a, b = b, a
-    like = _one_with_parts(a, b)
+    reference = _one_with_parts(a, b)
     whole = total(a) - total(b)
     assert isinstance(whole, Tensor)
-    right = [None if p is None else -p for p in _parts_of(b, like)]
-    return decomposed(whole, [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
+    right = [None if p is None else -p for p in _parts_of(b, reference)]
+    return decomposed(whole, [_added(p, q) for p, q in zip(_parts_of(a, reference), right, strict=True)])
 
 
 def _mul(func: TorchFunction, a: Operand, b: Operand, /) -> DecomposedTensor:
     if isinstance(a, DecomposedTensor) and isinstance(b, DecomposedTensor):
         return _gated(a, b)
-    like = _one_with_parts(a, b)
-    other = b if like is a else a
-    return decomposed(total(like) * other, [None if p is None else p * other for p in like.parts])
+    reference = _one_with_parts(a, b)
+    other = b if reference is a else a
+    return decomposed(total(reference) * other, [None if p is None else p * other for p in reference.parts])
 
 
 def _gated(a: DecomposedTensor, b: DecomposedTensor) -> DecomposedTensor:
@@ -141,15 +141,15 @@ def _gated(a: DecomposedTensor, b: DecomposedTensor) -> DecomposedTensor:
             "sources. Choose a model of a supported architecture."
         )
     gate, up = (a, b) if a.activated else (b, a)
-    held = FREEZE.get()
+    frozen_factor = FREEZE.get()
     by_up = [None if p is None else p * total(gate) for p in up.parts]
     by_gate = [None if p is None else p * total(up) for p in gate.parts]
-    if held == "half":
+    if frozen_factor == "half":
         parts: list[Part] = [
-            None if (both := _added(p, q)) is None else both / 2 for p, q in zip(by_up, by_gate, strict=True)
+            None if (combined := _added(p, q)) is None else combined / 2 for p, q in zip(by_up, by_gate, strict=True)
         ]
     else:
-        parts = by_up if held == "activation" else by_gate
+        parts = by_up if frozen_factor == "activation" else by_gate
     return decomposed(total(a) * total(b), parts)
 
 
@@ -164,14 +164,14 @@ def _div(func: TorchFunction, a: Operand, b: Operand, /) -> Tensor:
 def _in_place(rule: Callable[Concatenate[TorchFunction, ...], Tensor]) -> Rule:
     """`x += y` and the like: the tensor that is changed keeps its memory, and takes the new parts."""
 
-    def changed(func: TorchFunction, own: Tensor, /, *args: object, **kwargs: object) -> Tensor:
-        result = rule(func, own, *args, **kwargs)
-        total(own).copy_(total(result))
-        if not isinstance(own, DecomposedTensor):
+    def changed(func: TorchFunction, target: Tensor, /, *args: object, **kwargs: object) -> Tensor:
+        result = rule(func, target, *args, **kwargs)
+        total(target).copy_(total(result))
+        if not isinstance(target, DecomposedTensor):
             return result
         assert isinstance(result, DecomposedTensor)
-        own.parts, own.activated = result.parts, result.activated
-        return own
+        target.parts, target.activated = result.parts, result.activated
+        return target
 
     return changed
 
@@ -279,8 +279,8 @@ def _rms_norm(
 
 def activation(x: DecomposedTensor, whole: Tensor, gate: gates.Gate) -> DecomposedTensor:
     """act(x), given its value on the whole and the gate that goes with it."""
-    held = gate(total(x))
-    return decomposed(whole, [None if p is None else p * held for p in x.parts], activated=True)
+    gate_value = gate(total(x))
+    return decomposed(whole, [None if p is None else p * gate_value for p in x.parts], activated=True)
 
 
 def _gelu(func: TorchFunction, x: DecomposedTensor, /, *, approximate: str = "none") -> DecomposedTensor:
@@ -298,12 +298,12 @@ def _activation_rule(gate: gates.Gate) -> Rule:
 def _joined(func: TorchFunction, tensors: Sequence[Tensor], *args: object, **kwargs: object) -> DecomposedTensor:
     """cat and stack: what has no parts is all bias."""
     wholes = [total(tensor) for tensor in tensors]
-    like = next(t for t in tensors if isinstance(t, DecomposedTensor))
+    reference = next(t for t in tensors if isinstance(t, DecomposedTensor))
     results: list[Part] = []
-    for given in zip(*(_parts_of(t, like) for t in tensors), strict=True):
-        nothing = all(p is None for p in given)
+    for parts in zip(*(_parts_of(t, reference) for t in tensors), strict=True):
+        nothing = all(p is None for p in parts)
         results.append(
-            None if nothing else func([materialize(p, w) for p, w in zip(given, wholes, strict=True)], *args, **kwargs)
+            None if nothing else func([materialize(p, w) for p, w in zip(parts, wholes, strict=True)], *args, **kwargs)
         )
     return decomposed(func(wholes, *args, **kwargs), results)
 

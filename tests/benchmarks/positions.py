@@ -21,7 +21,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from analysis.measurements.positions.measure import _by_bands, _split
-from analysis.measurements.positions.without_rotation import unturned_calls
+from analysis.measurements.positions.without_rotation import unrotated_calls
 from tests.benchmarks.machine import Table
 
 SHAPE = {
@@ -75,13 +75,13 @@ def main() -> None:
     table = Table("positions", f"positions --repeats {asked.repeats}")
     table.say("what                              plain ms   ours ms   x plain   goal")
     with torch.inference_mode():
-        call = unturned_calls(model, long)[15]
+        call = unrotated_calls(model, long)[15]
         assert call is not None
         works = {
             "bands of a layer, 512 tokens": (layer_pass(model, long, 15), lambda: _split(call, joined=False)),
             "map of the model, 128 tokens": (
                 lambda: model(**short),
-                lambda: _by_bands(unturned_calls(model, short), "the model"),
+                lambda: _by_bands(unrotated_calls(model, short), "the model"),
             ),
         }
         for name, (plain, ours) in works.items():

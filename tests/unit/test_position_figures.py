@@ -18,7 +18,7 @@ from analysis.figures import FIGURES, drawings
 from analysis.links import VIEWS
 from analysis.measurements.positions import stored
 from analysis.measurements.positions.measure import bands_of
-from analysis.measurements.positions.without_rotation import asked_twice, layer_rotation
+from analysis.measurements.positions.without_rotation import layer_rotation, paired_calls
 from analysis.measurements.terms.run import encode
 from analysis.probes.position_probe import BASELINES, PositionRequest
 from analysis.store import checkpoints, read
@@ -175,7 +175,7 @@ def test_a_cell_shows_the_scores_of_its_band(tmp_path: Path) -> None:
     figure = FIGURES["position_cell"].make(values)
     loaded = PositionRequest.of(values).load()
     inputs = encode(loaded.tokenizer, TEXT, None, loaded.model, False)[0]
-    asked = asked_twice(loaded.model, None, inputs)[1]
+    asked = paired_calls(loaded.model, None, inputs)[1]
     assert asked is not None
     assert asked.unturned is not None
     rotation = layer_rotation(asked)

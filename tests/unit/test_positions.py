@@ -22,8 +22,8 @@ from analysis.measurements.positions.conformance import differences, expected_tu
 from analysis.measurements.positions.measure import BIAS, STILL, TABLE, _by_bands, bands_of, position_map
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.split import split_bands, split_bias
-from analysis.measurements.positions.unturn import unturn
-from analysis.measurements.positions.without_rotation import asked_twice, rotations, unturned_calls
+from analysis.measurements.positions.unturn import remove_rotation
+from analysis.measurements.positions.without_rotation import paired_calls, rotations, unrotated_calls
 from analysis.measurements.terms.run import encode
 from analysis.models.capture import listen
 from analysis.models.families import known_family
@@ -73,7 +73,7 @@ def test_asking_again_changes_nothing_in_the_pass(name: str) -> None:
     """Every layer's scores, while each attention is asked twice, are those of transformers' own queries and keys."""
     model = TURNING[name]()
     before = [layer.call.scores for layer in unasked(model)]
-    after = [asked.call.scores for asked in asked_twice(model, family(model), given(model)) if asked]
+    after = [asked.call.scores for asked in paired_calls(model, family(model), given(model)) if asked]
     assert len(before) == len(after)
     for one, other in zip(before, after, strict=True):
         torch.testing.assert_close(one, other)
@@ -89,7 +89,7 @@ def test_padding_on_the_left_changes_no_share_of_a_decoder(name: str) -> None:
     model = TURNING[name]()
     inputs = {key: value for key, value in given(model).items() if key != "token_type_ids"}
     padded = {key: torch.cat([torch.zeros(1, 3, dtype=torch.long), value], 1) for key, value in inputs.items()}
-    own, other = (_by_bands(asked_twice(model, family(model), one), name).keywords for one in (inputs, padded))
+    own, other = (_by_bands(paired_calls(model, family(model), one), name).keywords for one in (inputs, padded))
     assert other["errors"].max() < 1e-5
     if name not in BOTH_WAYS:
         np.testing.assert_allclose(shares_of(own), shares_of(other), atol=2e-4)
@@ -140,7 +140,7 @@ def test_the_split_is_its_definition_in_float64() -> None:
     frequency = model.rotary_emb.inv_freq.double().numpy()
     q, k = query[:, :4] + 1j * query[:, 4:], key[:, :4] + 1j * key[:, 4:]
     pairs = [(i, j) for i in range(tokens) for j in range(i + 1)]
-    bands = bands_of(rotations(unturned_calls(model, given(model)))[1])
+    bands = bands_of(rotations(unrotated_calls(model, given(model)))[1])
 
     def score(i: int, j: int, away: int, band: list[int]) -> float:
         return float((q[i] * k[j].conj() * np.exp(-1j * frequency * away))[band].real.sum()) / 8**0.5
@@ -284,10 +284,10 @@ def test_unturning_is_what_a_model_whose_angles_are_zero_does(architecture: str)
     """Held against the same model with that band's frequencies set to zero in every layer, where it has one layer."""
     config = {**HEADS, "num_hidden_layers": 1}
     model = tiny(architecture, **config)()
-    result = unturn(model, tiny_tokenizer(), TEXT)
+    result = remove_rotation(model, tiny_tokenizer(), TEXT)
     with torch.inference_mode():
         own = model(**given(model))[0][0]
-        for number, band in enumerate(bands_of(rotations(unturned_calls(model, given(model)))[0])):
+        for number, band in enumerate(bands_of(rotations(unrotated_calls(model, given(model)))[0])):
             if not band:
                 assert np.isnan(result.values[0, number])
                 continue
@@ -306,7 +306,7 @@ def test_with_a_head_the_outcome_is_of_predictions_and_the_loss_on_the_text() ->
     )  # fmt: skip
     torch.manual_seed(0)
     model = randomised(LlamaForCausalLM(config))
-    result = unturn(model, tiny_tokenizer(), TEXT)
+    result = remove_rotation(model, tiny_tokenizer(), TEXT)
     ids = given(model)["input_ids"]
     with torch.inference_mode():
         assert result.loss == pytest.approx(float(model(ids, labels=ids).loss), abs=1e-4)

@@ -42,13 +42,13 @@ def read_position(train: States, test: States) -> Iterator[Reading]:
     Whitening and discriminants differ in what they divide by: the covariance of all states, or that within a slot.
     """
     slots = test.shape[1]
-    place = np.arange(slots, dtype=float)
-    x, y = _flat(train), np.tile(place, len(train))
-    window, truth = np.repeat(np.arange(len(test)), slots), np.tile(place, len(test))
+    position_index = np.arange(slots, dtype=float)
+    x, y = _flat(train), np.tile(position_index, len(train))
+    window, truth = np.repeat(np.arange(len(test)), slots), np.tile(position_index, len(test))
     text = ridge(x, y).predict(_flat(test))
     spread = (truth - y.mean()) ** 2
     yield Reading("position", "ridge", "r2", spread - (truth - text) ** 2, spread, window, 0.0)
-    away = float(np.abs(place - place.mean()).mean())
+    away = float(np.abs(position_index - position_index.mean()).mean())
     yield Reading("position", "ridge", "mean_absolute_error", np.abs(truth - text), np.ones(len(text)), window, away)
     for name, decoder in DECODERS.items():
         off = np.abs(decoder(slots).fit(x, y.astype(int)).predict(_flat(test)) - truth)
@@ -74,8 +74,8 @@ def _pairs(states: States, rng: np.random.Generator) -> tuple[ndarray, ndarray, 
 
 def _chance_within(slots: int, near: int) -> float:
     """How often a uniform guess is that near."""
-    place = np.arange(slots)
-    return float((np.abs(place[:, None] - place) <= near).mean())
+    position_index = np.arange(slots)
+    return float((np.abs(position_index[:, None] - position_index) <= near).mean())
 
 
 def _flat(states: States) -> Float[ndarray, "example dim"]:

@@ -36,8 +36,8 @@ def rotation(dim: int, rng: np.random.Generator) -> Float[ndarray, "dim dim"]:
 
 def directions(lengths: Float[ndarray, " row"], dim: int, rng: np.random.Generator) -> Float[ndarray, "row dim"]:
     """Vectors of given lengths and random directions."""
-    drawn = rng.standard_normal((len(lengths), dim))
-    return drawn * (lengths / np.linalg.norm(drawn, axis=1))[:, None]
+    vectors = rng.standard_normal((len(lengths), dim))
+    return vectors * (lengths / np.linalg.norm(vectors, axis=1))[:, None]
 
 
 def expected_abs_cosine(dim: float) -> float:

@@ -21,16 +21,16 @@ LENGTH, DIM = 512, 384
 
 
 def measure_geometry(
-    held: ModelVectors, options: Options, each: Callable[[str], None] = lambda _: None
+    vectors: ModelVectors, options: Options, each: Callable[[str], None] = lambda _: None
 ) -> tuple[Measured, dict[str, str]]:
     """All rows and cases, and of each measure that could not be taken the sentence that says why."""
     result, missing = Measured(), {}
     for name, entry in MEASURES.items():
         each(entry.title)
-        if lacking := [need for need in entry.needs if not held.has(need)]:
+        if lacking := [need for need in entry.needs if not vectors.has(need)]:
             missing[name] = NEEDS[lacking[0]]
             continue
-        got = entry.run(held, options)
+        got = entry.run(vectors, options)
         result.rows.extend(got.rows)
         result.cases.extend(got.cases)
     return result, missing
@@ -38,7 +38,7 @@ def measure_geometry(
 
 def write(
     loaded: Loaded,
-    held: ModelVectors,
+    vectors: ModelVectors,
     options: Options,
     *,
     positions: int | None = None,
@@ -52,7 +52,7 @@ def write(
     """
     started = time.perf_counter()
     options = replace(options, device="cuda" if loaded.device == "cuda" else "cpu")
-    result, missing = measure_geometry(held, options, each)
+    result, missing = measure_geometry(vectors, options, each)
     if not any(row.measure != "abs_cosine_random" for row in result.rows):
         raise ModelError(
             f"{loaded.source.name} has nothing to measure here: {'; '.join(dict.fromkeys(missing.values()))}."
@@ -68,9 +68,9 @@ def write(
         "config": {
             **asdict(options),
             "missing": missing,
-            "vocabulary": len(held.tokens),
-            "positions": 0 if held.position is None else len(held.position),
-            "spoken": held.spoken,
+            "vocabulary": len(vectors.tokens),
+            "positions": 0 if vectors.position is None else len(vectors.position),
+            "spoken": vectors.spoken,
         },
         "seconds": time.perf_counter() - started,
     }

@@ -83,17 +83,17 @@ def intervene_corpus(
     model = loaded.model
     family = family_for(loaded, encode(loaded.tokenizer, *texts[0], model, truncate=True)[0])
     chosen = [parse(spec) for spec in specs]
-    measured: dict[str, list[Sums | None]] = {"": [], **{one.spec: [] for one in chosen}}
+    measured: dict[str, list[Sums | None]] = {"": [], **{intervention.spec: [] for intervention in chosen}}
     left_out: dict[str, str] = {}
     about = {"texts": list(texts), "specs": list(measured), "head": kind_of_head(model, loaded.tokenizer)}
     unfinished = PartialResults(kind="interventions", **loaded.facts(), **about)
     with torch.inference_mode():
         for index in each if each is not None else range(len(texts)):
-            if kept := unfinished.get(index):
-                entries, refused = _unpacked(kept)
+            if stored := unfinished.get(index):
+                entries, refused = _unpacked(stored)
             else:
                 inputs, tokens, _ = encode(loaded.tokenizer, *texts[index], model, truncate=True)
-                entries, refused = _of_every(loaded, family, inputs, tokens, chosen)
+                entries, refused = _all_interventions(loaded, family, inputs, tokens, chosen)
                 unfinished.save(index, _packed(entries, refused))
             left_out = refused | left_out
             for spec, of_texts in measured.items():
@@ -114,7 +114,7 @@ def intervene_corpus(
             "interval_percent": INTERVAL[1] - INTERVAL[0],
             "clusters": len(np.unique(groups)),
             "left_out": left_out,
-            "said": {one.spec: one.said for one in chosen},
+            "said": {intervention.spec: intervention.said for intervention in chosen},
             "head": about["head"],
             "most_masked": MOST_MASKED,
             "resumed": unfinished.resumed,
@@ -126,7 +126,7 @@ def intervene_corpus(
     return path
 
 
-def _of_every(
+def _all_interventions(
     loaded: Loaded,
     family: Family,
     inputs: Mapping[str, Tensor],
@@ -135,16 +135,18 @@ def _of_every(
 ) -> tuple[dict[str, Sums | None], dict[str, str]]:
     """What one text adds under every intervention, and under none (""); and why some make no sense for it."""
     before = forward_text(loaded.model, family, inputs)
-    places = _places([token.special for token in tokens])
-    own = _losses(loaded, family, inputs, before, places, ())
-    entries: dict[str, Sums | None] = {"": {} if own is None else {("loss", None): (float(own.sum()), len(own))}}
+    places = _masked_tokens([token.special for token in tokens])
+    losses = _losses(loaded, family, inputs, before, places, ())
+    entries: dict[str, Sums | None] = {
+        "": {} if losses is None else {("loss", None): (float(losses.sum()), len(losses))}
+    }
     refused: dict[str, str] = {}
-    for one in chosen:
+    for intervention in chosen:
         try:
-            check(loaded.model, family, [one], biased=before.biased, name=loaded.source.name)
-            entries[one.spec] = _of_text(loaded, family, inputs, before, own, places, one)
+            check(loaded.model, family, [intervention], biased=before.biased, name=loaded.source.name)
+            entries[intervention.spec] = _text_outcomes(loaded, family, inputs, before, losses, places, intervention)
         except InterventionError as why:
-            entries[one.spec], refused[one.spec] = None, str(why)
+            entries[intervention.spec], refused[intervention.spec] = None, str(why)
     return entries, refused
 
 
@@ -154,8 +156,8 @@ def _packed(entries: Mapping[str, Sums | None], refused: Mapping[str, str]) -> d
     return {"json": np.asarray(json.dumps([plain, dict(refused)]))}
 
 
-def _unpacked(kept: Mapping[str, ndarray]) -> tuple[dict[str, Sums | None], dict[str, str]]:
-    plain, refused = json.loads(str(kept["json"]))
+def _unpacked(stored: Mapping[str, ndarray]) -> tuple[dict[str, Sums | None], dict[str, str]]:
+    plain, refused = json.loads(str(stored["json"]))
     entries = {
         spec: None if rows is None else {(outcome, layer): (value, weight) for outcome, layer, value, weight in rows}
         for spec, rows in plain.items()
@@ -163,7 +165,7 @@ def _unpacked(kept: Mapping[str, ndarray]) -> tuple[dict[str, Sums | None], dict
     return entries, refused
 
 
-def _places(special: Sequence[bool]) -> list[int]:
+def _masked_tokens(special: Sequence[bool]) -> list[int]:
     """The tokens that are masked, one at a time."""
     places = np.flatnonzero(~np.asarray(special))
     spaced = np.linspace(0, len(places) - 1, min(len(places), MOST_MASKED)).round().astype(int)
@@ -187,16 +189,16 @@ def _losses(
     return None
 
 
-def _of_text(
+def _text_outcomes(
     loaded: Loaded,
     family: Family,
     inputs: Mapping[str, Tensor],
     before: Patterns,
-    own: Tensor | None,
+    losses: Tensor | None,
     places: Sequence[int],
-    one: Intervention,
+    intervention: Intervention,
 ) -> Sums:
-    after = forward_text(loaded.model, family, inputs, [one])
+    after = forward_text(loaded.model, family, inputs, [intervention])
     tokens = len(before.hidden)
     result: Sums = {("cosine", None): (float(cosines(before.hidden, after.hidden).sum()), tokens)}
     kl = [
@@ -205,10 +207,10 @@ def _of_text(
     ]
     result["attention_kl", None] = (float(np.mean(kl)) * tokens, tokens)
     result.update({("attention_kl", layer): (value * tokens, tokens) for layer, value in enumerate(kl)})
-    if own is not None:
-        losses = _losses(loaded, family, inputs, after, places, [one])
-        assert losses is not None
-        result["loss_change", None] = (float((losses - own).sum()), len(own))
+    if losses is not None:
+        changed_losses = _losses(loaded, family, inputs, after, places, [intervention])
+        assert changed_losses is not None
+        result["loss_change", None] = (float((changed_losses - losses).sum()), len(losses))
     return result
 
 

@@ -34,7 +34,7 @@ from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import total
 
 Chosen = Sequence[Intervention]
-GIVEN = "position_embeddings"
+ROTATION_ARGUMENT = "position_embeddings"
 """The argument by which transformers' models give an attention its cosine and sine."""
 Keep = Callable[[Tensor], Tensor]
 
@@ -71,15 +71,15 @@ def forward(
     """
     seen: list[Tensor] = []
 
-    def output(_module: nn.Module, _args: object, given: BaseOutput) -> BaseOutput:
-        seen.append(total(given.last_hidden_state))
-        given.last_hidden_state = keep(seen[-1])
-        return given
+    def output(_module: nn.Module, _args: object, result: BaseOutput) -> BaseOutput:
+        seen.append(total(result.last_hidden_state))
+        result.last_hidden_state = keep(seen[-1])
+        return result
 
-    further = _further(model, family, inputs, sum(one.offset for one in chosen))
+    further = _further(model, family, inputs, sum(intervention.offset for intervention in chosen))
     with ExitStack() as undo:
         undo.enter_context(_intervened(model, family, chosen, further))
-        queries = undo.enter_context(_turned_by_layer(model, family, chosen))
+        queries = undo.enter_context(_rotated_by_layer(model, family, chosen))
         hook = model.base_model.register_forward_hook(output)
         undo.callback(hook.remove)
         text = trace_sources(
@@ -88,7 +88,7 @@ def forward(
             inputs,
             each,
             edit=(lambda layer: _scores(layer, chosen, further, queries)) if chosen else None,
-            sources=any(one.sources for one in chosen),
+            sources=any(intervention.sources for intervention in chosen),
         )
     return ForwardResult(seen[0], getattr(text, "logits", None))
 
@@ -99,34 +99,34 @@ def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: boo
     Raises InterventionError for the first such intervention.
     """
     sources = {start.source for start in family.source_inputs(model)}
-    there = {
+    available = {
         ROWS: "position" in sources,
         TURNS: bool(family.rotations(model)),
-        LAYER_TURNS: bool(family.rotations(model)) and _told_by_layer(model, family),
+        LAYER_TURNS: bool(family.rotations(model)) and _accepts_rotation(model, family),
         BIAS: biased,
         SEGMENTS: "segment" in sources,
     }
     layers, heads = len(family.attentions(model)), int(model.config.get_text_config().num_attention_heads)
-    for one in chosen:
-        if one.places and not any(there[place] for place in one.places):
-            wanted = " or ".join(PLACES[place] for place in one.places)
-            has = " and ".join(PLACES[place] for place in (ROWS, TURNS, BIAS) if there[place])
+    for intervention in chosen:
+        if intervention.places and not any(available[entry] for entry in intervention.places):
+            required = " or ".join(PLACES[entry] for entry in intervention.places)
+            has = " and ".join(PLACES[entry] for entry in (ROWS, TURNS, BIAS) if available[entry])
             if not family.known:
                 raise InterventionError(
-                    f"{one.title!r} acts on {wanted}. Addend does not know the architecture of {name}, and saw none "
-                    f"there{f', only {has}' if has else ''}. {one.instead}."
+                    f"{intervention.title!r} acts on {required}. Addend does not know the architecture of {name}, and "
+                    f"saw none there{f', only {has}' if has else ''}. {intervention.instead}."
                 )
             raise InterventionError(
-                f"{one.title!r} does not apply to {name}: it acts on {wanted}, and this model has "
-                f"{has or 'no positions'}. {one.instead}."
+                f"{intervention.title!r} does not apply to {name}: it acts on {required}, and this model has "
+                f"{has or 'no positions'}. {intervention.instead}."
             )
-        if one.sources and not family.known:
+        if intervention.sources and not family.known:
             raise InterventionError(
-                f"{one.title!r} needs terms, and {name} has none, because Addend does not know its architecture. "
-                "Change its positions instead."
+                f"{intervention.title!r} needs terms, and {name} has none, because Addend does not know its "
+                "architecture. Change its positions instead."
             )
         for kind, request, count in (("layer", "layers", layers), ("head", "heads", heads)):
-            for number in getattr(one, request, ()):
+            for number in getattr(intervention, request, ()):
                 if not 0 <= number < count:
                     raise InterventionError(f"There is no {kind} {number}: {name} has {kind}s 0 to {count - 1}.")
 
@@ -220,24 +220,24 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
 
     def positions(module: nn.Module | None, rows: Tensor) -> Tensor:
         if module is not None and further.by:
-            given = further.given[calls.next(module)]
-            assert isinstance(given, Tensor)
-            rows = further.of(given)
-        for one in chosen:
-            rows = one.rows(rows)
+            shifted = further.given[calls.next(module)]
+            assert isinstance(shifted, Tensor)
+            rows = further.of(shifted)
+        for intervention in chosen:
+            rows = intervention.rows(rows)
         return rows
 
     def segments(_module: nn.Module | None, rows: Tensor) -> Tensor:
-        for one in chosen:
-            rows = one.segments(rows)
+        for intervention in chosen:
+            rows = intervention.segments(rows)
         return rows
 
-    def turned(module: nn.Module, _args: object, output: Turns) -> Turns:
+    def rotated(module: nn.Module, _args: object, output: Turns) -> Turns:
         cos, sin = family.split_rotation(output)
         if further.by:
             cos, sin = (further.of(x) for x in family.split_rotation(further.given[calls.next(module)]))
-        for one in chosen:
-            cos, sin = one.turns(cos, sin)
+        for intervention in chosen:
+            cos, sin = intervention.turns(cos, sin)
         return family.join_rotation(cos, sin)
 
     changes = {"position": positions, "segment": segments}
@@ -254,51 +254,57 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
                 )
                 undo.callback(hook.remove)
         for module in family.rotations(model) if chosen else ():
-            undo.callback(module.register_forward_hook(turned).remove)
+            undo.callback(module.register_forward_hook(rotated).remove)
         yield
 
 
-def _told_by_layer(model: PreTrainedModel, family: Family) -> bool:
+def _accepts_rotation(model: PreTrainedModel, family: Family) -> bool:
     """Whether each attention is given its turns, and keys of its own to turn by them."""
     shared = getattr(model.config.get_text_config(), "num_kv_shared_layers", 0)
-    told = all(GIVEN in signature(type(module).forward).parameters for module in family.attentions(model))
-    return told and not shared
+    takes_rotation = all(
+        ROTATION_ARGUMENT in signature(type(module).forward).parameters for module in family.attentions(model)
+    )
+    return takes_rotation and not shared
 
 
 @contextmanager
-def _turned_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) -> Iterator[Mapping[int, Tensor]]:
+def _rotated_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) -> Iterator[Mapping[int, Tensor]]:
     """Within, each layer turns as the interventions say. Gives, by layer, the queries that are set apart from all keys.
 
     An attention whose queries are set apart runs twice on the same states: turned by so many tokens, for its queries,
     and then not turned, for the rest.
     """
     queries: dict[int, Tensor] = {}
-    apart = next((one.apart for one in reversed(chosen) if one.apart is not None), None)
+    query_position = next(
+        (intervention.apart for intervention in reversed(chosen) if intervention.apart is not None), None
+    )
 
     def before(
         index: int, module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> tuple[tuple[object, ...], dict[str, object]]:
-        given = kwargs[GIVEN]
-        assert isinstance(given, tuple)
-        cos, sin = given
-        if apart is not None:
-            queries[index] = attention_query(module, args, {**kwargs, GIVEN: _at(apart, cos, sin)})
-        for one in chosen:
-            cos, sin = one.turns_in(index, cos, sin)
-        return args, {**kwargs, GIVEN: (cos, sin)}
+        rotation = kwargs[ROTATION_ARGUMENT]
+        assert isinstance(rotation, tuple)
+        cos, sin = rotation
+        if query_position is not None:
+            queries[index] = attention_query(
+                module, args, {**kwargs, ROTATION_ARGUMENT: _rotation_at(query_position, cos, sin)}
+            )
+        for intervention in chosen:
+            cos, sin = intervention.turns_in(index, cos, sin)
+        return args, {**kwargs, ROTATION_ARGUMENT: (cos, sin)}
 
     with ExitStack() as undo:
         for index, module in enumerate(family.attentions(model)):
-            if any(LAYER_TURNS in one.places for one in chosen):
+            if any(LAYER_TURNS in intervention.places for intervention in chosen):
                 hook = module.register_forward_pre_hook(partial(before, index), with_kwargs=True)
                 undo.callback(hook.remove)
         yield queries
 
 
-def _at(place: int, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+def _rotation_at(position: int, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
     """The turn of `place` tokens after the first, for every token, in a text of any length."""
     size, start = (cos.square() + sin.square()).sqrt(), sin.atan2(cos)[..., :1, :]
-    angle = start + place * frequencies(cos, sin).to(cos.dtype)
+    angle = start + position * frequencies(cos, sin).to(cos.dtype)
     return size * angle.cos(), size * angle.sin()
 
 
@@ -310,20 +316,20 @@ def _scores(layer: Layer, chosen: Chosen, further: _Further, queries: Mapping[in
         scores = total(query) @ total(call.key).transpose(2, 3) * call.scale
         call = replace(call, query=query, scores=scores if call.bias is None else scores + call.bias)
     if call.bias is not None:
-        own = call.bias.expand(call.scores.shape)
-        new = own if call.lookup is None else _looked_up(layer.index, call.lookup, own, chosen, further)
+        bias = call.bias.expand(call.scores.shape)
+        new = bias if call.lookup is None else _looked_up(layer.index, call.lookup, bias, chosen, further)
         if call.lookup is None and further.by:
             new = further.biases[layer.index][..., further.by :, further.by :]
-        for one in chosen:
-            new = one.bias(new if call.lookup is not None else one.pairs(new))
-        if new is not own:
-            call = replace(call, bias=new, scores=call.scores - own + new)
-    for one in chosen:
-        call = replace(call, scores=one.scores(replace(layer, call=call)))
+        for intervention in chosen:
+            new = intervention.bias(new if call.lookup is not None else intervention.pairs(new))
+        if new is not bias:
+            call = replace(call, bias=new, scores=call.scores - bias + new)
+    for intervention in chosen:
+        call = replace(call, scores=intervention.scores(replace(layer, call=call)))
     return call.scores
 
 
-def _looked_up(index: int, looked: DistanceLookup, own: Tensor, chosen: Chosen, further: _Further) -> Tensor:
+def _looked_up(index: int, looked: DistanceLookup, bias: Tensor, chosen: Chosen, further: _Further) -> Tensor:
     """A bias that depends on what is compared, at the distances between the positions that the tokens get.
 
     What moves positions acts on distances, which the model then looks up by itself, for the same queries and keys.
@@ -331,6 +337,6 @@ def _looked_up(index: int, looked: DistanceLookup, own: Tensor, chosen: Chosen, 
     distances = looked.distances
     if further.by:
         distances = further.distances[index][..., further.by :, further.by :]
-    for one in chosen:
-        distances = one.pairs(distances)
-    return own if torch.equal(distances, looked.distances) else looked.at(distances).expand(own.shape)
+    for intervention in chosen:
+        distances = intervention.pairs(distances)
+    return bias if torch.equal(distances, looked.distances) else looked.at(distances).expand(bias.shape)

@@ -32,13 +32,13 @@ def intervene_image(
     family = checked_patches(model, loaded.source.name)
     check_layer(model, family, layer)
     with family.showing(model, masked=masked), torch.inference_mode():
-        given = prepare(model, family, loaded.tokenizer, picture)
+        prepared = prepare(model, family, loaded.tokenizer, picture)
         started = time.perf_counter()
-        before, after, kl = compare(loaded, family, given.inputs, chosen)
+        before, after, kl = compare(loaded, family, prepared.inputs, chosen)
     return ImageInterventionResult(
-        interventions=tuple(one.spec for one in chosen),
-        said=tuple(one.said for one in chosen),
-        token_info=tokens(family, given),
+        interventions=tuple(intervention.spec for intervention in chosen),
+        said=tuple(intervention.said for intervention in chosen),
+        token_info=tokens(family, prepared),
         cosine=cosines(before.hidden, after.hidden).float().cpu().numpy(),
         kl=kl,
         layer=layer,
@@ -46,7 +46,7 @@ def intervene_image(
         after=after.patterns[layer].float().cpu().numpy(),
         predictions=None,
         provenance=provenance_of(loaded, title, started),
-        grid=given.grid,
-        kept=given.kept,
+        grid=prepared.grid,
+        kept=prepared.kept,
         masked=family.hides and masked,
     )

@@ -92,7 +92,7 @@ def intervene(
         predictions = None
         match kind_of_head(model, tokenizer):
             case "masked":
-                places = [place for place, is_special in enumerate(special) if not is_special]
+                places = [index for index, is_special in enumerate(special) if not is_special]
                 first = masked_losses(model, family, tokenizer, inputs, places, ())
                 second = masked_losses(model, family, tokenizer, inputs, places, chosen)
                 predictions = _predictions("masked", tokenizer, places, first, second)
@@ -103,8 +103,8 @@ def intervene(
                 first, second = (next_losses(x, inputs["input_ids"][0]) for x in (before.logits, after.logits))
                 predictions = _predictions("next", tokenizer, places, first, second)
     return InterventionResult(
-        interventions=tuple(one.spec for one in chosen),
-        said=tuple(one.said for one in chosen),
+        interventions=tuple(intervention.spec for intervention in chosen),
+        said=tuple(intervention.said for intervention in chosen),
         token_info=tokens,
         cosine=cosines(before.hidden, after.hidden).float().cpu().numpy(),
         kl=kl,
@@ -153,10 +153,10 @@ def masked_losses(
     """
     ids, mask = inputs["input_ids"], tokenizer.mask_token_id
     assert isinstance(mask, int)
-    most = max(1, BATCH_TOKENS // ids.shape[1])
+    batch_limit = max(1, BATCH_TOKENS // ids.shape[1])
     losses, likeliest = [ids.new_zeros(0, dtype=torch.float32)], [ids.new_zeros(0)]
-    for start in range(0, len(places), most):
-        at = torch.tensor(places[start : start + most], device=ids.device)
+    for start in range(0, len(places), batch_limit):
+        at = torch.tensor(places[start : start + batch_limit], device=ids.device)
         rows = torch.arange(len(at), device=ids.device)
         copies = {key: x.repeat(len(at), 1) for key, x in inputs.items()}
         copies["input_ids"][rows, at] = mask
@@ -215,14 +215,14 @@ def permutation_test(
     permuted = {key: x[:, at] for key, x in inputs.items()}
     zero = [parse("zero_positions")]
     with torch.inference_mode():
-        own = forward_text(model, family, inputs)
-        check(model, family, zero, biased=own.biased, name=loaded.source.name)
+        observed = forward_text(model, family, inputs)
+        check(model, family, zero, biased=observed.biased, name=loaded.source.name)
         off = forward(model, family, inputs, zero).hidden[0]
         errors = [
             (forward(model, family, permuted, chosen).hidden[0] - hidden[at]).abs().amax(-1)
-            for chosen, hidden in ((zero, off), ((), own.hidden))
+            for chosen, hidden in ((zero, off), ((), observed.hidden))
         ]
-    mask = own.masks[0]
+    mask = observed.masks[0]
     return PermutationTest(
         order=order,
         token_info=tokens,

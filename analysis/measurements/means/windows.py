@@ -109,7 +109,7 @@ def _frame(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """The special tokens that the tokenizer puts before and after a text."""
     encoded = tokenizer("a", return_special_tokens_mask=True)
     ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
-    inner = [place for place, mark in enumerate(special) if not mark]
+    inner = [index for index, mark in enumerate(special) if not mark]
     return ids[: inner[0]], ids[inner[-1] + 1 :]
 
 

@@ -52,11 +52,11 @@ def locality(
     pattern: rows sum to 1. attended: the keys that each query may attend to. words: which tokens are words.
     """
     if cls and (attended[0] & words).any():
-        yield _of(CLS, pattern, attended, words, np.asarray([0]))
-    yield _of(WORD, pattern, attended, words, np.flatnonzero(words))
+        yield _attention_distance(CLS, pattern, attended, words, np.asarray([0]))
+    yield _attention_distance(WORD, pattern, attended, words, np.flatnonzero(words))
 
 
-def _of(
+def _attention_distance(
     query: str,
     pattern: Float[ndarray, "B H T T"],
     attended: Bool[ndarray, "T T"],
@@ -66,17 +66,17 @@ def _of(
     others = attended[rows] & words & (np.arange(len(words)) != rows[:, None])
     rows = rows[others.any(1)]  # The first word of a causal model has no other.
     others = others[others.any(1)]
-    kept = pattern[:, :, rows].astype(np.float64) * others
+    weights = pattern[:, :, rows].astype(np.float64) * others
     with np.errstate(invalid="ignore"):  # Where other words' attention is 0 by underflow.
-        shares = kept / kept.sum(-1, keepdims=True)
+        shares = weights / weights.sum(-1, keepdims=True)
     away = np.abs(np.arange(len(words)) - rows[:, None])
-    at = np.eye(len(words))[away][..., 1:]  # (query, token, distance)
+    distance_onehot = np.eye(len(words))[away][..., 1:]  # (query, token, distance)
     even = others / others.sum(-1, keepdims=True)
     itself = pattern[:, :, rows, rows].astype(np.float64).mean(-1)
     return AttentionDistance(
         query,
-        np.einsum("bhqt,qtd->bhd", shares, at, optimize=True) / len(rows),
-        np.einsum("qt,qtd->d", even, at) / len(rows),
+        np.einsum("bhqt,qtd->bhd", shares, distance_onehot, optimize=True) / len(rows),
+        np.einsum("qt,qtd->d", even, distance_onehot) / len(rows),
         itself,
         float((1 / attended[rows].sum(-1)).mean()),
     )

@@ -64,42 +64,42 @@ def measure_order(
     return paths
 
 
-def locality_rows(loaded: Loaded, cut: Windows, each: Iterable[int]) -> Iterator[Row]:
+def locality_rows(loaded: Loaded, cut: Windows, starts: Iterable[int]) -> Iterator[Row]:
     """Rows of the table `locality`."""
     cls = loaded.tokenizer.cls_token_id is not None and bool((cut.ids[:, 0] == loaded.tokenizer.cls_token_id).all())
     entries: dict[tuple[int, str], list[AttentionDistance]] = {}
 
-    def told(layer: Layer) -> None:
+    def collect(layer: Layer) -> None:
         attended = layer.attended()
         length = layer.pattern.shape[-1]
-        seen = np.ones((length, length), bool) if attended is None else attended.cpu().numpy()
-        for local in locality(layer.pattern.float().cpu().numpy(), seen, cut.counted, cls=cls):
+        attention_mask = np.ones((length, length), bool) if attended is None else attended.cpu().numpy()
+        for local in locality(layer.pattern.float().cpu().numpy(), attention_mask, cut.counted, cls=cls):
             entries.setdefault((layer.index, local.query), []).append(local)
 
     family = family_of(loaded.source.config, loaded.source.name)
-    for start in each:
+    for start in starts:
         with torch.inference_mode():
-            forward(loaded.model, family, {"input_ids": _ids(loaded, cut.ids[start : start + BATCH])}, (), told)
+            forward(loaded.model, family, {"input_ids": _ids(loaded, cut.ids[start : start + BATCH])}, (), collect)
     for (layer, query), parts in sorted(entries.items()):
-        whole = replace(
+        combined = replace(
             parts[0],
             at=np.concatenate([part.at for part in parts]),
             itself=np.concatenate([part.itself for part in parts]),
         )
         key = {"layer": layer, "query": query}
-        heads = [(None, slice(None)), *((head, slice(head, head + 1)) for head in range(whole.at.shape[1]))]
+        heads = [(None, slice(None)), *((head, slice(head, head + 1)) for head in range(combined.at.shape[1]))]
         for head, at in heads:
-            means = {"mean_distance": (whole.mean_distance, whole.even_distance)}
-            means["to_itself"] = (whole.itself, whole.even_itself)
+            means = {"mean_distance": (combined.mean_distance, combined.even_distance)}
+            means["to_itself"] = (combined.itself, combined.even_itself)
             for measure, (values, even) in means.items():
                 yield {**key, "head": head, "measure": measure, **_mean(values[:, at].mean(1)), "even": even}
-        for place, distance in enumerate(whole.distances):
-            if whole.even[place]:
-                mean = _mean(whole.at[:, :, place].mean(1))
-                yield {**key, "measure": "attention", "distance": distance, **mean, "even": whole.even[place]}
+        for index, distance in enumerate(combined.distances):
+            if combined.even[index]:
+                mean = _mean(combined.at[:, :, index].mean(1))
+                yield {**key, "measure": "attention", "distance": distance, **mean, "even": combined.even[index]}
 
 
-def equivariance_rows(loaded: Loaded, cut: Windows, each: Iterable[int]) -> Iterator[Row]:
+def equivariance_rows(loaded: Loaded, cut: Windows, starts: Iterable[int]) -> Iterator[Row]:
     """Rows of the table `equivariance`. The model computes in float64 meanwhile."""
     words = np.flatnonzero(cut.counted)
     order = permutations(len(cut.ids), words, cut.ids.shape[1], SEED)
@@ -108,29 +108,29 @@ def equivariance_rows(loaded: Loaded, cut: Windows, each: Iterable[int]) -> Iter
     if not cut.counted[-1]:
         kinds[LAST] = np.asarray([cut.ids.shape[1] - 1])
     entries: dict[tuple[str, str, int], list[EquivarianceError]] = {}
-    own = loaded.model.dtype
+    dtype = loaded.model.dtype
     model: PreTrainedModel = loaded.model.double()
     try:
         family = family_of(loaded.source.config, loaded.source.name)
         ways = {TRAINED: ()} | ({OFF: off} if (off := _off(loaded, family, cut)) else {})
-        for start in each:
+        for start in starts:
             rows = slice(start, start + BATCH)
             for positions, chosen in ways.items():
                 before, after = (_states(loaded, family, ids[rows], chosen) for ids in (cut.ids, permuted))
                 for layer, pair in enumerate(zip(before, after, strict=True)):
                     for tokens, places in kinds.items():
-                        one = equivariance_error(*pair, order[rows], words, places)
-                        entries.setdefault((positions, tokens, layer), []).append(one)
+                        error = equivariance_error(*pair, order[rows], words, places)
+                        entries.setdefault((positions, tokens, layer), []).append(error)
     finally:
-        move_model(model, dtype=own)
+        move_model(model, dtype=dtype)
     for (positions, tokens, layer), parts in sorted(entries.items()):
-        whole = EquivarianceError(
+        combined = EquivarianceError(
             np.concatenate([part.error for part in parts]),
             np.concatenate([part.apart for part in parts]),
             max(part.largest for part in parts),
         )
         yield {
-            "layer": layer, "positions": positions, "tokens": tokens, **_root(whole), "largest": whole.largest
+            "layer": layer, "positions": positions, "tokens": tokens, **_root(combined), "largest": combined.largest
         }  # fmt: skip
 
 
@@ -172,15 +172,15 @@ def _draws(windows: int) -> Float[ndarray, "resample window"]:
 
 def _mean(values: Float[ndarray, " window"]) -> Row:
     """Mean over the windows that have one, with its interval."""
-    there = values[np.isfinite(values)]
-    if not len(there):
+    finite = values[np.isfinite(values)]
+    if not len(finite):
         return {"value": np.nan, "low": np.nan, "high": np.nan}
-    low, high = np.percentile(_draws(len(there)) @ there / len(there), INTERVAL)
-    return {"value": float(there.mean()), "low": float(low), "high": float(high)}
+    low, high = np.percentile(_draws(len(finite)) @ finite / len(finite), INTERVAL)
+    return {"value": float(finite.mean()), "low": float(low), "high": float(high)}
 
 
-def _root(whole: EquivarianceError) -> Row:
+def _root(errors: EquivarianceError) -> Row:
     """The error with its interval, windows resampled with what they are compared with."""
-    draws = _draws(len(whole.error))
-    low, high = np.percentile(np.sqrt((draws @ whole.error) / (draws @ whole.apart)), INTERVAL)
-    return {"value": whole.value, "low": float(low), "high": float(high)}
+    draws = _draws(len(errors.error))
+    low, high = np.percentile(np.sqrt((draws @ errors.error) / (draws @ errors.apart)), INTERVAL)
+    return {"value": errors.value, "low": float(low), "high": float(high)}

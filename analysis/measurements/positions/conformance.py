@@ -1,6 +1,6 @@
 """Whether a model turns what its config says: which layers, which dimensions, at which frequencies, by which factor.
 
-Measured on the running model (`asked.unturned_calls`), and expected from its config by transformers' own formulas.
+Measured on the running model (`unrotated_calls`), and expected from its config by transformers' own formulas.
 Two models, such as two exports of one, are compared in the same way.
 """
 
@@ -16,7 +16,7 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from analysis.core.errors import ModelError
 from analysis.core.wavelengths import BANDS, EDGES
 from analysis.measurements.positions.rotation import Rotation
-from analysis.measurements.positions.without_rotation import asked_twice, rotations
+from analysis.measurements.positions.without_rotation import paired_calls, rotations
 from analysis.models.families import known_family
 from analysis.models.patterns import attention_layers
 
@@ -63,10 +63,10 @@ def measured_turns(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list
             "Choose a model with rotary positions."
         )
     with torch.inference_mode():
-        return [split_rotation(each) for each in rotations(asked_twice(model, family, inputs))]
+        return [layer_turns(each) for each in rotations(paired_calls(model, family, inputs))]
 
 
-def split_rotation(rotation: Rotation | None) -> LayerTurns:
+def layer_turns(rotation: Rotation | None) -> LayerTurns:
     """A rotation as what is compared: pairs that do not turn at all count as not turned."""
     if rotation is None:
         return LayerTurns((), 0, 1.0)

@@ -18,7 +18,7 @@ from analysis.core.wavelengths import BANDS, EDGES
 from analysis.measurements.positions.result import LayerRotation, PositionMap
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.split import MOST_JOINED, Joined, most_joined, split_bands, split_bias
-from analysis.measurements.positions.without_rotation import Asked, asked_twice, layer_rotation
+from analysis.measurements.positions.without_rotation import AttentionCalls, layer_rotation, paired_calls
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.families import Family, known_family
@@ -68,23 +68,23 @@ def position_map(
         if family and kind != "rotated":
             measured = _by_terms(model, family, inputs)
         else:
-            measured = _by_bands(asked_twice(model, family, inputs), title)
+            measured = _by_bands(paired_calls(model, family, inputs), title)
     about = provenance(model, name, revision, text, started, text_pair, cut_from)
     return measured(kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
 
 
-def _by_bands(layers: Sequence[Asked | None], name: str) -> Measured:
-    made = [None if asked is None else _split(asked) for asked in layers]
-    there = [one for one in made if one is not None]
-    rows = max(len(one.numerators) for one in there)
-    heads, distances = there[0].power.shape[-1], there[0].kernel.shape[-1]
+def _by_bands(layers: Sequence[AttentionCalls | None], name: str) -> Measured:
+    splits = [None if call is None else _split(call) for call in layers]
+    present = [split for split in splits if split is not None]
+    rows = max(len(split.numerators) for split in present)
+    heads, distances = present[0].power.shape[-1], present[0].kernel.shape[-1]
     nothing = _Split(
         np.zeros((rows, 3, heads)), np.zeros(heads), np.zeros((len(BANDS) + 1, heads, distances)),
         np.zeros((rows, heads, MOST_JOINED, 2), int), np.full((rows, heads, MOST_JOINED), np.nan),
         LayerRotation(0, 0, math.nan, math.nan, math.nan, 0.0), 0.0,
     )  # fmt: skip
-    every = [nothing if one is None else one for one in made]
-    if (worst := max(one.error for one in there)) > OFF:
+    padded = [nothing if split is None else split for split in splits]
+    if (worst := max(split.error for split in present)) > OFF:
         raise ModelError(
             f"The bands of {name} do not add up to its own scores (they are off by {worst:.1e} of their range), so "
             "its positions cannot be separated. Attention patterns and interventions are available, as for any model."
@@ -92,16 +92,16 @@ def _by_bands(layers: Sequence[Asked | None], name: str) -> Measured:
     return partial(
         PositionMap,
         sources=(*BANDS, STILL, BIAS)[:rows],
-        numerators=np.stack([_padded(one.numerators, rows) for one in every]),
-        power=np.stack([one.power for one in every]),
-        kernels=np.stack([one.kernel for one in every]),
-        joined=np.stack([_padded(one.joined, rows) for one in every]),
-        joined_scores=np.stack([_padded(one.joined_scores, rows, math.nan) for one in every]),
-        rotations=tuple(one.rotation for one in every),
-        errors=np.asarray([one.error for one in every]),
-        looks_ahead=any(one.ahead for one in there),
-        sinks=any(asked.call.sink for asked in layers if asked),
-        capped=any(asked.call.capped for asked in layers if asked),
+        numerators=np.stack([_padded(split.numerators, rows) for split in padded]),
+        power=np.stack([split.power for split in padded]),
+        kernels=np.stack([split.kernel for split in padded]),
+        joined=np.stack([_padded(split.joined, rows) for split in padded]),
+        joined_scores=np.stack([_padded(split.joined_scores, rows, math.nan) for split in padded]),
+        rotations=tuple(split.rotation for split in padded),
+        errors=np.asarray([split.error for split in padded]),
+        looks_ahead=any(split.ahead for split in present),
+        sinks=any(call.call.sink for call in layers if call),
+        capped=any(call.call.capped for call in layers if call),
     )
 
 
@@ -119,9 +119,9 @@ class _Split(NamedTuple):
     ahead: bool = False
 
 
-def _split(asked: Asked, *, joined: bool = True) -> _Split:
-    call, rotation = asked.call, layer_rotation(asked)
-    still = call if asked.unturned is None else asked.unturned
+def _split(calls: AttentionCalls, *, joined: bool = True) -> _Split:
+    call, rotation = calls.call, layer_rotation(calls)
+    still = call if calls.unturned is None else calls.unturned
     scores = call.scores[0].float()
     bias = None if call.bias is None else call.bias.expand(call.scores.shape)[0].float()
     mask = None if call.attended is None or bool(call.attended[0].all()) else call.attended[0]
@@ -139,15 +139,15 @@ def _split(asked: Asked, *, joined: bool = True) -> _Split:
         against=total,
         joined=joined,
     )
-    each = result.numerators
-    places, highest = result.joined or _none_joined(each)
+    numerators = result.numerators
+    places, highest = result.joined or _none_joined(numerators)
     if bias is not None:
-        each = torch.cat([each, split_bias(bias, total, mask)[None]])
+        numerators = torch.cat([numerators, split_bias(bias, total, mask)[None]])
         more = most_joined(measures.key_centred(bias, mask), mask)
         places, highest = torch.cat([places, more.places[None]]), torch.cat([highest, more.scores[None]])
     low, high = (scores, scores) if mask is None else (scores.masked_fill(~mask, x) for x in (torch.inf, -torch.inf))
     return _Split(
-        each.cpu().numpy(),
+        numerators.cpu().numpy(),
         result.power.cpu().numpy(),
         result.kernel.cpu().numpy(),
         places.cpu().numpy(),
@@ -198,10 +198,10 @@ def _by_terms(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tenso
     rows = (TABLE, BIAS, CONTENT)
     numerators, powers, errors, ahead, joined = [], [], [], [], []
 
-    def each(seen: Layer) -> None:
-        factors, mask = seen.factors(), seen.attended()
+    def each(layer: Layer) -> None:
+        factors, mask = layer.factors(), layer.attended()
         ahead.append(mask is None or bool(mask.triu(1).any()))
-        own = seen.call.scores[0]
+        scores = layer.call.scores[0]
         total = measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
         parts, power = measures.share_parts(factors.query, factors.key, factors.scale, mask, factors.bias, total)
         values = torch.zeros(len(rows), 3, len(power), dtype=parts.dtype, device=parts.device)
@@ -217,7 +217,7 @@ def _by_terms(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tenso
         joined.append(_joined(factors, total, mask))
         numerators.append(values.cpu().numpy())
         powers.append(power.cpu().numpy())
-        errors.append(float((total - own).abs().max() / (own.max() - own.min()).clamp(min=1e-12)))
+        errors.append(float((total - scores).abs().max() / (scores.max() - scores.min()).clamp(min=1e-12)))
 
     trace_sources(model, family, inputs, each)
     return partial(
@@ -226,8 +226,8 @@ def _by_terms(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tenso
         numerators=np.stack(numerators),
         power=np.stack(powers),
         kernels=None,
-        joined=np.stack([one.places.cpu().numpy() for one in joined]),
-        joined_scores=np.stack([one.scores.cpu().numpy() for one in joined]),
+        joined=np.stack([top.places.cpu().numpy() for top in joined]),
+        joined_scores=np.stack([top.scores.cpu().numpy() for top in joined]),
         rotations=(),
         errors=np.asarray(errors),
         looks_ahead=any(ahead),

@@ -95,8 +95,8 @@ def _frequencies(
     if len(turn) < 2:
         return torch.zeros_like(size), size, 0.0
     frequency = (turn[1:] * turn[:-1].conj()).mean(0).angle()
-    place = torch.arange(len(turn), dtype=cos.dtype, device=cos.device)
-    even = turn[:1] * torch.exp(1j * place[:, None] * frequency)
+    index = torch.arange(len(turn), dtype=cos.dtype, device=cos.device)
+    even = turn[:1] * torch.exp(1j * index[:, None] * frequency)
     # Against neighbours alone a small error of the frequency would grow with the length of the text.
     return frequency, size, float((turn[1:] * turn[:-1].conj() - (even[1:] * even[:-1].conj())).abs().max())
 

@@ -36,11 +36,11 @@ class Joined(NamedTuple):
 
 def most_joined(centred: Float[Tensor, "... Q K"], mask: Bool[Tensor, "Q K"] | None = None) -> Joined:
     """The pairs of tokens that key-centred scores join most."""
-    seen = centred if mask is None else centred.masked_fill(~mask, -torch.inf)
-    wanted = min(MOST_JOINED, seen.shape[-2] * seen.shape[-1])
-    scores, places = seen.flatten(-2).topk(wanted)
-    scores = functional.pad(scores.masked_fill(scores.isinf(), torch.nan), (0, MOST_JOINED - wanted), value=torch.nan)
-    places = functional.pad(places, (0, MOST_JOINED - wanted))
+    attended = centred if mask is None else centred.masked_fill(~mask, -torch.inf)
+    count = min(MOST_JOINED, attended.shape[-2] * attended.shape[-1])
+    scores, places = attended.flatten(-2).topk(count)
+    scores = functional.pad(scores.masked_fill(scores.isinf(), torch.nan), (0, MOST_JOINED - count), value=torch.nan)
+    places = functional.pad(places, (0, MOST_JOINED - count))
     return Joined(torch.stack([places // centred.shape[-1], places % centred.shape[-1]], -1), scores)
 
 
@@ -89,26 +89,26 @@ def split_bands(
     `sum total_ij q_i k_j` is that of the centred product, whatever is added to all keys: it is `sum q_i (total k)_i`.
     """
     length = scores.shape[-1]
-    place = torch.arange(length, device=scores.device)
-    seen = (
+    index = torch.arange(length, device=scores.device)
+    attended = (
         torch.ones(length, length, dtype=scores.dtype, device=scores.device) if mask is None else mask.to(scores.dtype)
     )
     steps = torch.arange(-(length - 1), length, device=scores.device).to(scores.dtype)
-    counts = _by_distance(seen[None])[0]
+    counts = _by_distance(attended[None])[0]
     total = key_centred(scores, mask) if against is None else against
     f = frequency.to(scores.dtype)
     q, k = complex_pairs(query, pairs), complex_pairs(key, pairs)
-    turned_q, turned_k = (x * torch.exp(1j * place[:, None] * f) for x in (q, k))
+    rotated_q, rotated_k = (x * torch.exp(1j * index[:, None] * f) for x in (q, k))
     # Means over the text, by pairs: of the turn over its distances, of q_i conj(k_j) over its queries and keys.
     turn = torch.exp(-1j * steps[:, None] * f)  # of distance j - i: e^{i f (i - j)}
     mean_turn = ((counts / counts.sum())[:, None] * turn).sum(0)
-    reached = torch.complex(*(seen @ torch.cat([k.real, k.imag], -1)).chunk(2, -1))
+    reached = torch.complex(*(attended @ torch.cat([k.real, k.imag], -1)).chunk(2, -1))
     product = (reached.conj() * q).sum(1) / counts.sum()
     still_q, still_k = (x[..., list(still)] for x in (query, key))
     content, whole, rest = (
-        scale * each
-        for each in _against(
-            total, (_parts(q * mean_turn), _parts(turned_q), still_q), (_parts(k), _parts(turned_k), still_k)
+        scale * product_part
+        for product_part in _centred_products(
+            total, (_parts(q * mean_turn), _parts(rotated_q), still_q), (_parts(k), _parts(rotated_k), still_k)
         )
     )
     content, whole = (x.unflatten(-1, (2, -1)).sum(1) for x in (content, whole))
@@ -122,7 +122,7 @@ def split_bands(
         numerators.append(torch.stack([words, alone, everything - words - alone]))
         kernels.append(kernel)
         if joined:
-            score = scale * (turned_q[..., chosen] @ turned_k[..., chosen].conj().transpose(-1, -2)).real
+            score = scale * (rotated_q[..., chosen] @ rotated_k[..., chosen].conj().transpose(-1, -2)).real
             maps.append(most_joined(key_centred(score, mask), mask))
     zero = torch.zeros_like(total[:, 0, 0])
     numerators.append(torch.stack([rest.sum(-1), zero, zero]))
@@ -130,14 +130,14 @@ def split_bands(
     if joined:
         score = scale * still_q @ still_k.transpose(-1, -2)
         maps.append(most_joined(key_centred(score, mask), mask))
-    left, right = (torch.cat([_parts(x), y], -1) for x, y in ((turned_q, still_q), (turned_k, still_k)))
+    left, right = (torch.cat([_parts(x), y], -1) for x, y in ((rotated_q, still_q), (rotated_k, still_k)))
     off = (scale * left @ right.transpose(-1, -2) - scores).abs_()
     return BandSplit(
         numerators=torch.stack(numerators),
         power=total.square().sum((-1, -2)),
         kernel=torch.stack(kernels),
-        joined=Joined(*(torch.stack(each) for each in zip(*maps, strict=True))) if joined else None,
-        sum_error=float((off if mask is None else off.mul_(seen)).max()),
+        joined=Joined(*(torch.stack(product_part) for product_part in zip(*maps, strict=True))) if joined else None,
+        sum_error=float((off if mask is None else off.mul_(attended)).max()),
     )
 
 
@@ -146,7 +146,7 @@ def _parts(x: Complex[Tensor, "H T P"]) -> Float[Tensor, "H T parts"]:
     return torch.cat([x.real, x.imag], -1)
 
 
-def _against(
+def _centred_products(
     total: Float[Tensor, "H Q K"], queries: Sequence[Float[Tensor, "H Q _"]], keys: Sequence[Float[Tensor, "H K _"]]
 ) -> list[Float[Tensor, "H _"]]:
     """`sum_ij total_ij q_i k_j` of each dimension, keys less their mean, which rows of the total do not see."""
@@ -173,22 +173,22 @@ def split_bias(
     key-centred scores. A bias that knows distance alone (ALiBi, T5) has no rest.
     """
     length = bias.shape[-1]
-    place = torch.arange(length, device=bias.device)
-    distance = place[None, :] - place[:, None] + length - 1
-    seen = (torch.ones(length, length, device=bias.device) if mask is None else mask).double()
-    cells = bias.double() * seen
+    index = torch.arange(length, device=bias.device)
+    distance = index[None, :] - index[:, None] + length - 1
+    attended = (torch.ones(length, length, device=bias.device) if mask is None else mask).double()
+    cells = bias.double() * attended
     # The normal equations of bias[i, j] = alone[j - i] + constant[i].
     steps = 2 * length - 1
     system = torch.zeros(steps + length, steps + length, dtype=torch.float64, device=bias.device)
-    system.index_put_((distance, steps + place[:, None].expand_as(distance)), seen, accumulate=True)
+    system.index_put_((distance, steps + index[:, None].expand_as(distance)), attended, accumulate=True)
     system = system + system.T
     by_distance = torch.zeros(steps, dtype=torch.float64, device=bias.device)
-    by_distance.index_add_(0, distance.flatten(), seen.flatten())
-    system += torch.diag(torch.cat([by_distance, seen.sum(1)]))
+    by_distance.index_add_(0, distance.flatten(), attended.flatten())
+    system += torch.diag(torch.cat([by_distance, attended.sum(1)]))
     sums = torch.zeros(len(bias), steps, dtype=torch.float64, device=bias.device)
     sums.index_add_(1, distance.flatten(), cells.flatten(1))
-    wanted = torch.cat([sums, cells.sum(-1)], 1)
-    fitted = wanted @ torch.linalg.pinv(system, hermitian=True)
+    count = torch.cat([sums, cells.sum(-1)], 1)
+    fitted = count @ torch.linalg.pinv(system, hermitian=True)
     alone = fitted[:, :steps][:, distance].to(bias.dtype)
     parts = (torch.zeros_like(bias), alone, bias - alone)
     return torch.stack([(total * key_centred(part, mask)).sum((-1, -2)) for part in parts])

@@ -18,57 +18,66 @@ TEXT_ID = "s235"
 """The text of the probe set on which maps are stored."""
 
 
-def write(made: PositionMap, corpus: str, text_id: str, *, opened: str, name: str | None = None) -> Path:
+def write(position_map: PositionMap, corpus: str, text_id: str, *, opened: str, name: str | None = None) -> Path:
     """Writes a map as a results file; returns its path. opened: how the model was named when it was opened."""
-    about = made.provenance
+    provenance = position_map.provenance
     rows = [
-        _row(made, layer, source, head)
-        for layer, source, head in np.ndindex(len(made.power), len(made.sources), made.power.shape[1])
+        _row(position_map, layer, source, head)
+        for layer, source, head in np.ndindex(
+            len(position_map.power), len(position_map.sources), position_map.power.shape[1]
+        )
     ]
-    called = about.model if about.model != opened else None
-    facts = {"kind": made.kind, "looks_ahead": made.looks_ahead, "sinks": made.sinks, "capped": made.capped}
+    called = provenance.model if provenance.model != opened else None
+    facts = {
+        "kind": position_map.kind,
+        "looks_ahead": position_map.looks_ahead,
+        "sinks": position_map.sinks,
+        "capped": position_map.capped,
+    }
     run = files.Run(
         kind="positions",
         command=(
-            f"python -m analysis measure positions {model_options(opened, about.revision, called)} "
+            f"python -m analysis measure positions {model_options(opened, provenance.revision, called)} "
             f"--corpus {corpus} --text-id {text_id}"
         ),
-        model=about.model,
-        revision=about.revision,
-        device=about.device,
-        dtype=about.dtype,
+        model=provenance.model,
+        revision=provenance.revision,
+        device=provenance.device,
+        dtype=provenance.dtype,
         config={
             "corpus": corpus,
             "text_id": text_id,
-            "text": about.text,
-            "text_pair": about.text_pair,
-            "labels": made.labels,
-            "sources": made.sources,
-            "errors": [float(one) for one in made.errors],
-            "rotations": [_without_nan(asdict(one)) for one in made.rotations],
+            "text": provenance.text,
+            "text_pair": provenance.text_pair,
+            "labels": position_map.labels,
+            "sources": position_map.sources,
+            "errors": [float(item) for item in position_map.errors],
+            "rotations": [_without_nan(asdict(item)) for item in position_map.rotations],
             **facts,
         },
-        seconds=about.seconds,
-        created=about.created,
+        seconds=provenance.seconds,
+        created=provenance.created,
     )
     return files.write_rows(rows, run, name=name)
 
 
-def _row(made: PositionMap, layer: int, source: int, head: int) -> dict[str, object]:
-    numerators = made.numerators[layer, source, :, head].tolist()
-    kernels = made.kernels if made.kernels is not None and source < made.kernels.shape[1] else None
-    there = ~np.isnan(made.joined_scores[layer, source, head])
-    places = made.joined[layer, source, head][there]
+def _row(position_map: PositionMap, layer: int, source: int, head: int) -> dict[str, object]:
+    numerators = position_map.numerators[layer, source, :, head].tolist()
+    kernels = (
+        position_map.kernels if position_map.kernels is not None and source < position_map.kernels.shape[1] else None
+    )
+    present = ~np.isnan(position_map.joined_scores[layer, source, head])
+    places = position_map.joined[layer, source, head][present]
     return {
         "layer": layer,
-        "source": made.sources[source],
+        "source": position_map.sources[source],
         "head": head,
         **dict(zip(PARTS, numerators, strict=True)),
-        "power": float(made.power[layer, head]),
+        "power": float(position_map.power[layer, head]),
         "kernel": [] if kernels is None else kernels[layer, source, head].tolist(),
         "joined_query": places[:, 0].tolist(),
         "joined_key": places[:, 1].tolist(),
-        "joined_score": made.joined_scores[layer, source, head][there].tolist(),
+        "joined_score": position_map.joined_scores[layer, source, head][present].tolist(),
     }
 
 
@@ -96,8 +105,8 @@ def stored_map(model: str, text: str, revision: str | None = None) -> PositionMa
     sources, labels = tuple(config["sources"]), tuple(config["labels"])
     rows = rows.assign(source=rows.source.map(sources.index)).sort_values(["layer", "source", "head"])
     shape = tuple(1 + int(rows[axis].to_numpy().max()) for axis in ("layer", "source", "head"))
-    most = max(map(len, rows.joined_score))
-    places = np.stack([np.stack([_long(rows[f"joined_{side}"], most, 0) for side in ("query", "key")], -1)])
+    rank_count = max(map(len, rows.joined_score))
+    places = np.stack([np.stack([_long(rows[f"joined_{side}"], rank_count, 0) for side in ("query", "key")], -1)])
     kernels = [kernel for kernel in rows.kernel if len(kernel)]
     bands = sum(bool(len(kernel)) for kernel in rows.kernel[(rows.layer == 0) & (rows["head"] == 0)])
     return PositionMap(
@@ -105,13 +114,13 @@ def stored_map(model: str, text: str, revision: str | None = None) -> PositionMa
         numerators=rows[list(PARTS)].to_numpy(float).reshape(*shape, len(PARTS)).swapaxes(2, 3),
         power=rows.power.to_numpy(float).reshape(shape)[:, 0],
         kernels=np.stack(kernels).reshape(shape[0], bands, shape[2], -1) if bands else None,
-        rotations=tuple(_rotation(one) for one in config["rotations"]),
+        rotations=tuple(_rotation(rotation) for rotation in config["rotations"]),
         errors=np.asarray(config["errors"]),
         kind=config["kind"],
         looks_ahead=config["looks_ahead"],
         labels=labels,
-        joined=places.reshape(*shape, most, 2).astype(int),
-        joined_scores=_long(rows.joined_score, most, math.nan).reshape(*shape, most),
+        joined=places.reshape(*shape, rank_count, 2).astype(int),
+        joined_scores=_long(rows.joined_score, rank_count, math.nan).reshape(*shape, rank_count),
         provenance=Provenance.of_run(dict(first) | {"seconds": float(first.seconds)}, text),
         sinks=config["sinks"],
         capped=config["capped"],
@@ -119,9 +128,11 @@ def stored_map(model: str, text: str, revision: str | None = None) -> PositionMa
     )
 
 
-def _long(lists: Iterable[Sequence[float]], most: int, fill: float) -> np.ndarray:
+def _long(lists: Iterable[Sequence[float]], length: int, fill: float) -> np.ndarray:
     """Lists of a column as an array, filled up where they are shorter."""
-    return np.stack([np.pad(np.asarray(each, float), (0, most - len(each)), constant_values=fill) for each in lists])
+    return np.stack(
+        [np.pad(np.asarray(values, float), (0, length - len(values)), constant_values=fill) for values in lists]
+    )
 
 
 def _without_nan(values: dict[str, float]) -> dict[str, float | None]:

@@ -19,7 +19,12 @@ from analysis.measurements.interventions.measures import cosines
 from analysis.measurements.positions.measure import bands_of
 from analysis.measurements.positions.result import Unturned
 from analysis.measurements.positions.rotation import Rotation
-from analysis.measurements.positions.without_rotation import GIVEN, at_angle_zero, rotations, unturned_calls
+from analysis.measurements.positions.without_rotation import (
+    ROTATION_ARGUMENT,
+    at_angle_zero,
+    rotations,
+    unrotated_calls,
+)
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.tokenizer_sandbox import Tokenizer
 
@@ -27,7 +32,7 @@ MOST_PASSES = 400
 """Layers times bands, above which a reader would wait too long."""
 
 
-def unturn(
+def remove_rotation(
     model: PreTrainedModel,
     tokenizer: Tokenizer,
     text: str,
@@ -50,35 +55,38 @@ def unturn(
     inputs, tokens, cut_from = encode(tokenizer, text, None, model, truncate)
     started = time.perf_counter()
     with torch.inference_mode():
-        calls = unturned_calls(model, inputs)
+        calls = unrotated_calls(model, inputs)
         turns = rotations(calls)
         bands = [[] if rotation is None else bands_of(rotation) for rotation in turns]
-        wanted = sum(bool(band) for layer in bands for band in layer) + len(bands)
-        if wanted > MOST_PASSES:
+        passes = sum(bool(band) for layer in bands for band in layer) + len(bands)
+        if passes > MOST_PASSES:
             raise ModelError(
-                f"Removing the rotation from every band of {len(bands)} layers takes {wanted} passes, more than the "
+                f"Removing the rotation from every band of {len(bands)} layers takes {passes} passes, more than the "
                 f"{MOST_PASSES} that are done here. Choose a smaller model."
             )
-        own = _output(model(**inputs))
-        headed = getattr(model.config, "vocab_size", 0) == own.shape[-1] and own.shape[-1] != model.config.hidden_size
-        outcome = _divergence if headed else _turned_away
+        baseline = _output(model(**inputs))
+        headed = (
+            getattr(model.config, "vocab_size", 0) == baseline.shape[-1]
+            and baseline.shape[-1] != model.config.hidden_size
+        )
+        outcome = _divergence if headed else _cosine_distance
         causal = headed and "CausalLM" in type(model).__name__
         ids = inputs["input_ids"][0]
         values = np.full((len(calls), len(BANDS) + 1), np.nan)
         losses = np.full_like(values, np.nan)
-        before = _loss(own, ids) if causal else np.nan
-        for layer, (asked, rotation) in enumerate(zip(calls, turns, strict=True)):
-            if asked is None or rotation is None:
+        before = _loss(baseline, ids) if causal else np.nan
+        for layer, (attention_call, rotation) in enumerate(zip(calls, turns, strict=True)):
+            if attention_call is None or rotation is None:
                 continue
-            each = {number: band for number, band in enumerate(bands[layer]) if band}
-            each[len(BANDS)] = list(range(len(rotation.pairs)))
-            for number, pairs in each.items():
+            band_pairs = {number: band for number, band in enumerate(bands[layer]) if band}
+            band_pairs[len(BANDS)] = list(range(len(rotation.pairs)))
+            for number, pairs in band_pairs.items():
                 if not pairs:
                     continue
-                other = _output(_without(model, inputs, asked.call.module, rotation, pairs))
-                values[layer, number] = outcome(own, other)
+                output = _output(_forward_without_rotation(model, inputs, attention_call.call.module, rotation, pairs))
+                values[layer, number] = outcome(baseline, output)
                 if causal:
-                    losses[layer, number] = _loss(other, ids) - before
+                    losses[layer, number] = _loss(output, ids) - before
     about = provenance(model, name, revision, text, started, truncated_from=cut_from)
     measure = (
         "KL divergence of the predictions (nats per token)" if headed else "1 minus the cosine of final hidden states"
@@ -88,7 +96,7 @@ def unturn(
     )
 
 
-def _without(
+def _forward_without_rotation(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], module: nn.Module, rotation: Rotation, pairs: list[int]
 ) -> ModelOutput:
     """A pass in which one attention leaves these pairs unturned."""
@@ -97,9 +105,9 @@ def _without(
     def before(
         _module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> tuple[tuple[object, ...], dict[str, object]]:
-        given = kwargs[GIVEN]
-        assert isinstance(given, Tensor | tuple)
-        return args, {**kwargs, GIVEN: at_angle_zero(given, columns)[0]}
+        rotation_input = kwargs[ROTATION_ARGUMENT]
+        assert isinstance(rotation_input, Tensor | tuple)
+        return args, {**kwargs, ROTATION_ARGUMENT: at_angle_zero(rotation_input, columns)[0]}
 
     hook = module.register_forward_pre_hook(before, with_kwargs=True)
     try:
@@ -116,12 +124,14 @@ def _output(output: ModelOutput) -> Tensor:
 Outcome = Callable[[Tensor, Tensor], float]
 
 
-def _divergence(own: Tensor, other: Tensor) -> float:
-    return float(functional.kl_div(other.log_softmax(-1), own.log_softmax(-1), log_target=True, reduction="batchmean"))
+def _divergence(baseline: Tensor, changed: Tensor) -> float:
+    return float(
+        functional.kl_div(changed.log_softmax(-1), baseline.log_softmax(-1), log_target=True, reduction="batchmean")
+    )
 
 
-def _turned_away(own: Tensor, other: Tensor) -> float:
-    return float(1 - cosines(own, other).mean())
+def _cosine_distance(baseline: Tensor, changed: Tensor) -> float:
+    return float(1 - cosines(baseline, changed).mean())
 
 
 def _loss(logits: Tensor, ids: Tensor) -> float:

@@ -201,16 +201,16 @@ class SurgeryJob:
             "seed": self.seed,
             "variant": self.arm,
             "preset": PRESET,
-            "seconds": sum(one["seconds"] for one in records),
+            "seconds": sum(task_result["seconds"] for task_result in records),
             "config": {
                 "tasks": _recipe(),
                 "head": "linear, on the mean of the tokens",
                 "embedding_tables": "not trained",
-                "began": min(one["began"] for one in records),
+                "began": min(task_result["began"] for task_result in records),
                 "rules": surgery_rules().manifest(),
             },
         }
         # Scores last: they are what says that the job is finished.
         for kind, run_id in (("predictions", f"{self.run_id}p"), ("scores", self.run_id)):
-            rows = [row for one in records for row in one["rows"][kind]]
+            rows = [row for task_result in records for row in task_result["rows"][kind]]
             write_rows(rows, Run(kind=kind, run_id=run_id, **about), name=self.name)

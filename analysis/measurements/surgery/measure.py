@@ -80,8 +80,8 @@ def measure_surgery(
     Raises TextError where the task has too few examples.
     """
     started = time.perf_counter()
-    wanted = list(operations() if chosen is None else chosen)
-    if not wanted or wanted[0].name != "intact":
+    requested = list(operations() if chosen is None else chosen)
+    if not requested or requested[0].name != "intact":
         raise ValueError("The intact model must come first: every difference is measured from it.")
     count = task.count
     if count < FEWEST:
@@ -90,7 +90,7 @@ def measure_surgery(
     rows: list[dict[str, Any]] = []
     intact: tuple[float, ndarray] | None = None
     paces = {}
-    for operation in wanted if each is None else each:
+    for operation in requested if each is None else each:
         begun = time.process_time()
         values = task.values(loaded, operation)
         paces[f"{operation.name}:{operation.rank}:{operation.draw}"] = round(time.process_time() - begun, 2)

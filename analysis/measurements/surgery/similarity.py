@@ -105,11 +105,11 @@ def _batches(loaded: Loaded, sentences: Sequence[str]) -> Iterator[tuple[list[in
     """Sentences of about one length together, so that little is padding."""
     limit = int(loaded.model.config.max_position_embeddings)
     ids = loaded.tokenizer(list(sentences), truncation=True, max_length=min(limit, 256))["input_ids"]
-    order = sorted(range(len(ids)), key=lambda at: len(ids[at]))
+    order = sorted(range(len(ids)), key=lambda index: len(ids[index]))
     for start in range(0, len(order), BATCH):
-        some = order[start : start + BATCH]
-        padded = loaded.tokenizer.pad({"input_ids": [ids[at] for at in some]}, return_tensors="pt")
-        yield some, {name: padded[name].to(loaded.device) for name in ("input_ids", "attention_mask")}
+        indices = order[start : start + BATCH]
+        padded = loaded.tokenizer.pad({"input_ids": [ids[index] for index in indices]}, return_tensors="pt")
+        yield indices, {name: padded[name].to(loaded.device) for name in ("input_ids", "attention_mask")}
 
 
 def similarities(loaded: Loaded, pairs: Pairs, operation: Operation) -> Float[ndarray, " P"]:
@@ -117,7 +117,7 @@ def similarities(loaded: Loaded, pairs: Pairs, operation: Operation) -> Float[nd
     sentences = list(dict.fromkeys([*pairs.first, *pairs.second]))
     place = {sentence: at for at, sentence in enumerate(sentences)}
     vectors = embed(loaded, sentences, operation).double()
-    first, second = ([place[one] for one in side] for side in (pairs.first, pairs.second))
+    first, second = ([place[text] for text in side] for side in (pairs.first, pairs.second))
     return (vectors[first] * vectors[second]).sum(-1).numpy()
 
 

@@ -87,8 +87,8 @@ def directions(table: Float[Tensor, "rows E"], count: int) -> Float[Tensor, "E K
 
 def random_directions(width: int, count: int, seed: int) -> Float[Tensor, "E K"]:
     """Orthonormal directions drawn at random: the Q of a matrix of normal numbers."""
-    drawn = np.random.default_rng([seed, count]).normal(size=(width, count))
-    return torch.from_numpy(np.linalg.qr(drawn)[0])
+    random_vectors = np.random.default_rng([seed, count]).normal(size=(width, count))
+    return torch.from_numpy(np.linalg.qr(random_vectors)[0])
 
 
 def kept_out(table: Float[Tensor, "rows E"], basis: Float[Tensor, "E K"]) -> Float[Tensor, "rows E"]:

@@ -72,11 +72,11 @@ def measure_corpus(
         for row in rows_of([text[layer] for text in measured], layer, draws, bias_terms)
     ]
     queries = np.sort([text[0].queries for text in measured])
-    held = f" --freeze {freeze}" if family.gated(loaded.model.config) else ""
+    cached = f" --freeze {freeze}" if family.gated(loaded.model.config) else ""
     run = files.Run(
         kind="terms",
         command=(
-            f"{loaded.command('measure terms', called)} --corpus {quote(corpus)}{held}"
+            f"{loaded.command('measure terms', called)} --corpus {quote(corpus)}{cached}"
             f"{f' --tokens {tokens}' if tokens else ''}"
         ),
         **loaded.facts(called),
@@ -88,7 +88,7 @@ def measure_corpus(
             "longest_tenth": float(queries[-max(1, len(queries) // 10) :].sum() / queries.sum()),
             "truncated_texts": cut,
             "tokens": tokens,
-            "freeze": freeze if held else None,
+            "freeze": freeze if cached else None,
             "layers": len(measured[0]),
             "resumed": unfinished.resumed,
         },
@@ -119,35 +119,35 @@ def measure_layers(
 ) -> list[InputMeasures]:
     """Every layer of one text or image: as an unfinished measurement has it under `index`, else measured and kept."""
     names = [field.name for field in fields(InputMeasures)]
-    if kept := unfinished.get(index):
-        return [InputMeasures(*layer) for layer in zip(*(kept[name] for name in names), strict=True)]
+    if stored := unfinished.get(index):
+        return [InputMeasures(*layer) for layer in zip(*(stored[name] for name in names), strict=True)]
     items: list[InputMeasures] = []
     trace_sources(loaded.model, family, inputs, lambda seen: items.append(measure_input(seen)), freeze=freeze)
     unfinished.save(index, {name: np.stack([getattr(layer, name) for layer in items]) for name in names})
     return items
 
 
-def measure_input(seen: Layer) -> InputMeasures:
+def measure_input(layer: Layer) -> InputMeasures:
     """What a layer did, as measures that can be pooled."""
-    factors, mask = seen.factors(), seen.attended()
-    given = (factors.query, factors.key, factors.scale, mask, factors.bias)
-    part, power = measures.share_parts(*given)
-    effect, agreement = measures.effects(*given)
-    own, total = seen.call.scores[0], sum_of_terms(factors)
-    hidden = torch.zeros_like(own[0], dtype=torch.bool) if mask is None else ~mask
+    factors, mask = layer.factors(), layer.attended()
+    arguments = (factors.query, factors.key, factors.scale, mask, factors.bias)
+    part, power = measures.share_parts(*arguments)
+    effect, agreement = measures.effects(*arguments)
+    scores, total = layer.call.scores[0], sum_of_terms(factors)
+    hidden = torch.zeros_like(scores[0], dtype=torch.bool) if mask is None else ~mask
     pattern = total.masked_fill(hidden, -torch.inf).softmax(-1)
-    length = own.shape[-1]
+    length = scores.shape[-1]
     return InputMeasures(
         parts=part.cpu().numpy(),
         power=power.cpu().numpy(),
         effect=effect.cpu().numpy(),
         agreement=agreement.cpu().numpy(),
-        square=measures.raw_rms(*given).cpu().numpy() ** 2,
-        centred=measures.centred_squares(*given).cpu().numpy(),
+        square=measures.raw_rms(*arguments).cpu().numpy() ** 2,
+        centred=measures.centred_squares(*arguments).cpu().numpy(),
         pairs=length**2 if mask is None else int(mask.sum()),
         # A query that sees one key alone adds nothing; of a text, at most the first one does.
         queries=length * (length > 1) if mask is None else int((mask.sum(1) > 1).sum()),
-        errors=(*error_of(total, own), float((pattern - seen.pattern[0]).abs().max())),
+        errors=(*error_of(total, scores), float((pattern - layer.pattern[0]).abs().max())),
     )
 
 

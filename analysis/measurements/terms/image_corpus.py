@@ -36,25 +36,25 @@ def measure_images(
     started = time.perf_counter()
     family = checked_patches(loaded.model, loaded.source.name)
     measured: list[list[InputMeasures]] = []
-    given: Prepared | None = None
+    prepared: Prepared | None = None
     pixels = [hashlib.sha256(image.tobytes()).hexdigest() for image in images]
     unfinished = PartialResults(kind="terms", **loaded.facts(), images=pixels)
     for index in each if each is not None else range(len(images)):
         with family.showing(loaded.model, masked=False):  # all patches, also of a masked autoencoder
-            given = prepare(loaded.model, family, loaded.tokenizer, images[index])
-            measured.append(measure_layers(loaded, family, given.inputs, "activation", unfinished, index))
-    assert given is not None  # there is an image at least
+            prepared = prepare(loaded.model, family, loaded.tokenizer, images[index])
+            measured.append(measure_layers(loaded, family, prepared.inputs, "activation", unfinished, index))
+    assert prepared is not None  # there is an image at least
     count = len(measured)
     draws = draws_of(np.arange(count))
     bias_terms = family.bias_terms(loaded.model.config)
     rows = [
         row
         for layer in range(len(measured[0]))
-        for row in rows_of([one[layer] for one in measured], layer, draws, bias_terms)
+        for row in rows_of([item[layer] for item in measured], layer, draws, bias_terms)
     ]
     place = {
-        "rows": given.grid[0],
-        "columns": given.grid[1],
+        "rows": prepared.grid[0],
+        "columns": prepared.grid[1],
         "trained": family.trained_grid(loaded.model),
         "family": family.title,
         "freeze": "activation" if family.gated(loaded.model.config) else None,
@@ -75,7 +75,7 @@ def measure_images(
         "seconds": time.perf_counter() - started,
     }
     terms = files.write_rows(rows, files.Run(kind="terms", config=over, **about), name=name, shared={"corpus": corpus})
-    cosines = similarity(family.patch_positions(loaded.model, given.inputs["pixel_values"]).cpu().numpy())
+    cosines = similarity(family.patch_positions(loaded.model, prepared.inputs["pixel_values"]).cpu().numpy())
     patches = [{"patch": patch, "similarity": row} for patch, row in enumerate(cosines.astype(np.float32))]
     positions = files.write_rows(patches, files.Run(kind="patch_positions", config=place, **about), name=name)
     unfinished.discard()

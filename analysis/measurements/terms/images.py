@@ -64,18 +64,20 @@ def decompose_image(
     family = checked_patches(model, name)
     check_layer(model, family, layer)
     with family.showing(model, masked=masked):
-        given = prepare(model, family, processor, picture)
+        prepared = prepare(model, family, processor, picture)
         started = time.perf_counter()
-        alone = family.native_inputs(model, given.inputs)
-        measured, dtype = decompose_layer(ImageDecomposition, model, family, given.inputs, layer, freeze, alone=alone)
+        alone = family.native_inputs(model, prepared.inputs)
+        measured, dtype = decompose_layer(
+            ImageDecomposition, model, family, prepared.inputs, layer, freeze, alone=alone
+        )
     about = provenance(model, name, revision, title, started, dtype=dtype)
-    positions = family.patch_positions(model, given.inputs["pixel_values"])
+    positions = family.patch_positions(model, prepared.inputs["pixel_values"])
     return measured(
-        token_info=tokens(family, given),
+        token_info=tokens(family, prepared),
         provenance=about,
-        grid=given.grid,
-        kept=given.kept,
-        pixels=given.pixels,
+        grid=prepared.grid,
+        kept=prepared.kept,
+        pixels=prepared.pixels,
         positions=positions.cpu().numpy().copy(),  # not the weights
         trained=family.trained_grid(model),
         specials=len(family.specials),
@@ -123,8 +125,8 @@ def visible_image(
     return (image[:height, :width].clip(0, 1) * 255).round().astype(np.uint8)
 
 
-def tokens(family: Patches, given: Prepared) -> tuple[TokenInfo, ...]:
+def tokens(family: Patches, prepared: Prepared) -> tuple[TokenInfo, ...]:
     """The special tokens, then the patches by row and column, both from 0."""
     special = [TokenInfo(text, None, 0) for text in family.specials]
-    columns = given.grid[1]
-    return (*special, *(TokenInfo(f"r{at // columns} c{at % columns}", (0, int(at)), 0) for at in given.kept))
+    columns = prepared.grid[1]
+    return (*special, *(TokenInfo(f"r{at // columns} c{at % columns}", (0, int(at)), 0) for at in prepared.kept))

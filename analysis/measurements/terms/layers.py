@@ -40,24 +40,29 @@ def layers(
     carried: list[ndarray] = []
     off: list[float] = []
 
-    def each(seen: Layer) -> None:
-        factors, mask = seen.factors(), seen.attended()
+    def each(layer: Layer) -> None:
+        factors, mask = layer.factors(), layer.attended()
         names.append(factors.terms)
-        given = (factors.query, factors.key, factors.scale, mask, factors.bias)
-        own, total = seen.call.scores[0], measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
-        errors.append(error_of(total, own))
-        parts, power = measures.share_parts(*given, total)
-        squares = measures.centred_squares(*given)
+        arguments = (factors.query, factors.key, factors.scale, mask, factors.bias)
+        scores, total = (
+            layer.call.scores[0],
+            measures.total_map(factors.query, factors.key, factors.scale, factors.bias),
+        )
+        errors.append(error_of(total, scores))
+        parts, power = measures.share_parts(*arguments, total)
+        squares = measures.centred_squares(*arguments)
         cancelled.append(measures.cancellation(squares, power).cpu().numpy())
         result = (
-            measures.withhold_meaningless(parts, power, squares) if measure == "share" else measures.effects(*given)[0]
+            measures.withhold_meaningless(parts, power, squares)
+            if measure == "share"
+            else measures.effects(*arguments)[0]
         )
         values.append(result.cpu().numpy())
 
     def states(_: int, hidden: Tensor) -> None:
-        parts, whole = stacked(hidden, len(SOURCES)).flatten(1), total(hidden).flatten()
-        carried.append((parts @ whole / (whole @ whole)).cpu().numpy())
-        off.append(float((parts.sum(0) - whole).abs().max() / (whole.max() - whole.min())))
+        parts, hidden_total = stacked(hidden, len(SOURCES)).flatten(1), total(hidden).flatten()
+        carried.append((parts @ hidden_total / (hidden_total @ hidden_total)).cpu().numpy())
+        off.append(float((parts.sum(0) - hidden_total).abs().max() / (hidden_total.max() - hidden_total.min())))
 
     with torch.inference_mode():
         trace_sources(model, family, inputs, each, states=states, freeze=freeze)

@@ -31,8 +31,8 @@ def key_centred(scores: Float[Tensor, "... Q K"], mask: Bool[Tensor, "Q K"] | No
     if mask is None:
         return scores - scores.mean(-1, keepdim=True)
     keys = mask.sum(-1, keepdim=True).clamp(min=1)
-    kept = torch.where(mask, scores, 0)
-    return torch.where(mask, kept - kept.sum(-1, keepdim=True) / keys, 0)
+    masked = torch.where(mask, scores, 0)
+    return torch.where(mask, masked - masked.sum(-1, keepdim=True) / keys, 0)
 
 
 def share_parts(
@@ -97,8 +97,8 @@ def withhold_meaningless(
     parts: Float[Tensor, "N H"], power: Float[Tensor, " H"], squares: Float[Tensor, "N H"]
 ) -> Float[Tensor, "N H"]:
     """Shares of their two parts, withheld where they say nothing. squares: as `centred_squares` gives them."""
-    says = (power > 0) & (cancellation(squares, power) <= MOST_CANCELLATION)
-    return torch.where(says, parts / power, torch.nan)
+    meaningful = (power > 0) & (cancellation(squares, power) <= MOST_CANCELLATION)
+    return torch.where(meaningful, parts / power, torch.nan)
 
 
 def cancellation(squares: Float[Tensor, "N H"], power: Float[Tensor, " H"]) -> Float[Tensor, " H"]:

@@ -28,8 +28,8 @@ def text_patterns(
     started = time.perf_counter()
     items: list[ndarray] = []
 
-    def each(seen: Layer) -> None:
-        items.append(seen.pattern[0].float().cpu().numpy())
+    def each(layer: Layer) -> None:
+        items.append(layer.pattern[0].float().cpu().numpy())
 
     patterns(model, inputs, each)
     about = provenance(model, name, revision, text, started, text_pair, cut_from)

@@ -203,32 +203,34 @@ def _layer(
     """
     items: list[Layer] = []
 
-    def take(seen: Layer) -> None:
-        if seen.index == layer:
-            items.append(seen)
+    def take(traced: Layer) -> None:
+        if traced.index == layer:
+            items.append(traced)
 
-    own, single = model, model
+    stored_precision, single = model, model
     if model.dtype in HALF:
-        single = _at(model, torch.float32).float()
+        single = _converted(model, torch.float32).float()
     elif stored in HALF:
-        own = _at(model, stored)
-    if own is not single or alone is not None:
-        trace_sources(own, family, _cast(alone or inputs, own.dtype), take, last=layer, sources=False)
-    single_inputs = _cast(inputs, torch.float32) if own is not single else inputs
+        stored_precision = _converted(model, stored)
+    if stored_precision is not single or alone is not None:
+        trace_sources(
+            stored_precision, family, _cast(alone or inputs, stored_precision.dtype), take, last=layer, sources=False
+        )
+    single_inputs = _cast(inputs, torch.float32) if stored_precision is not single else inputs
     with nullcontext() if parts is None else split_entering(single, family, layer, parts):
         trace_sources(single, family, single_inputs, take, last=layer, freeze=freeze, sources=parts is None)
     if parts is None and single.dtype == torch.float32 and _cancels(items[-1]) and _fits(single):
-        precise = _at(single, torch.float64).double()
+        precise = _converted(single, torch.float64).double()
         trace_sources(precise, family, _cast(inputs, torch.float64), take, last=layer, freeze=freeze)
     return items[0], items[-1].factors()
 
 
-def _cancels(seen: Layer) -> bool:
+def _cancels(layer: Layer) -> bool:
     """Whether the terms of some head are so large beside their sum that float32 would round it."""
-    factors, mask = seen.factors(), seen.attended()
-    given = (factors.query, factors.key, factors.scale, mask, factors.bias)
-    _, power = measures.share_parts(*given)
-    result = measures.cancellation(measures.centred_squares(*given), power)
+    factors, mask = layer.factors(), layer.attended()
+    arguments = (factors.query, factors.key, factors.scale, mask, factors.bias)
+    _, power = measures.share_parts(*arguments)
+    result = measures.cancellation(measures.centred_squares(*arguments), power)
     return bool((result > PRECISE_FROM).any())
 
 
@@ -242,7 +244,7 @@ def _cast(inputs: Mapping[str, object], dtype: torch.dtype) -> dict[str, object]
     return {**inputs, **floating}
 
 
-def _at(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
+def _converted(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
     """The model at another precision, as transformers loads it: parameters alone, not the angles of rotations."""
     converted = {id(w): nn.Parameter(w.detach().to(dtype), requires_grad=False) for w in model.parameters()}
     return copy.deepcopy(model, converted)
@@ -258,10 +260,10 @@ def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
     return total if factors.bias is None else total + factors.bias.sum(0)
 
 
-def error_of(total: Float[Tensor, "head query key"], own: Float[Tensor, "head query key"]) -> tuple[float, float]:
+def error_of(total: Float[Tensor, "head query key"], scores: Float[Tensor, "head query key"]) -> tuple[float, float]:
     """The largest difference of a sum of terms to the model's own scores, and the same over the scores' range."""
-    error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
-    return error, error / reach if reach else 0.0
+    error, extent = float((total - scores).abs().max()), float(scores.max() - scores.min()) or float(scores.abs().max())
+    return error, error / extent if extent else 0.0
 
 
 READS = {
@@ -316,13 +318,15 @@ def encode(
             f"The text has {kilobytes:,.0f} kB; at most {most} kB are accepted (ADDEND_TEXT_KB). Shorten it."
         )
     # Whatever the model takes: every head's scores are this squared.
-    own, most = longest(model.config) or sys.maxsize, min(tokens or sys.maxsize, settings.number("ADDEND_TOKENS"))
-    limit, whose = (own, f"the model {own} positions") if own <= most else (most, f"at most {most} are accepted")
+    positions, most = longest(model.config) or sys.maxsize, min(tokens or sys.maxsize, settings.number("ADDEND_TOKENS"))
+    limit, limit_text = (
+        (positions, f"the model {positions} positions") if positions <= most else (most, f"at most {most} are accepted")
+    )
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     result, cut_from = encoded["input_ids"].shape[1], None
     if result > limit:
         if not truncate:
-            raise TextTooLong(f"The text has {result} tokens and {whose}. Shorten it, or have it cut to {limit}.")
+            raise TextTooLong(f"The text has {result} tokens and {limit_text}. Shorten it, or have it cut to {limit}.")
         cut_from = result
         encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)
     ids = encoded["input_ids"]
@@ -339,8 +343,8 @@ def encode(
             f"The tokenizer marks segment {max(types)} and the model has segments 0 to {kinds - 1}; "
             "give one text, or choose a model that takes pairs."
         )
-    found_tokens = tokens_of(tokenizer, encoded, (text, text_pair), types)
+    token_info = tokens_of(tokenizer, encoded, (text, text_pair), types)
     inputs = {key: value.to(model.device) for key, value in encoded.items() if isinstance(value, Tensor)}
     if not kinds:  # GPT-2, for one, would look them up among its words
         inputs.pop("token_type_ids", None)
-    return inputs, found_tokens, cut_from
+    return inputs, token_info, cut_from

@@ -60,10 +60,10 @@ def nearest_pairs(words: Float[ndarray, "V D"], first: ndarray, count: int, devi
     for start in range(0, len(first), BLOCK):
         part = first[start : start + BLOCK]
         rows = torch.as_tensor(part, device=device)
-        apart = squares[rows, None] + squares - 2 * table[rows] @ table.T
-        apart[torch.arange(len(rows), device=device), rows] = torch.inf
+        distances = squares[rows, None] + squares - 2 * table[rows] @ table.T
+        distances[torch.arange(len(rows), device=device), rows] = torch.inf
         # A pair whose words are both among `first` is met twice.
-        values, at = apart.flatten().topk(min(2 * count, apart.numel() - len(rows)), largest=False)
+        values, at = distances.flatten().topk(min(2 * count, distances.numel() - len(rows)), largest=False)
         row, b = np.divmod(at.cpu().numpy(), len(words))
         a = part[row]
         met = np.stack([np.minimum(a, b), np.maximum(a, b), values.cpu().numpy()], 1)
@@ -81,62 +81,66 @@ def reachable(
     positions: Float[ndarray, "P D"],
     first: ndarray,
     bound: float,
-    most: int,
+    limit: int,
     device: str = "cpu",
 ) -> Pairs | None:
-    """Every pair of words, one of each among `first`, whose sums may be nearer than `bound`; None for over `most`."""
+    """Every pair of words, one of each among `first`, whose sums may be nearer than `bound`; None for over `limit`."""
     middle = positions - positions.mean(0)
     axes = np.linalg.svd(middle, full_matrices=False)[2]
     tries = []
     for count in (count for count in DIRECTIONS if count < words.shape[1]):
-        left = [table - (table @ axes[:count].T) @ axes[:count] for table in (words, middle)]
-        reach = (bound + float(np.sqrt(np.where(np.isinf(gaps := _gaps(left[1])), 0, gaps).max()))) * (1 + SLACK)
-        tries.append((sum(len(b) for _, b in _within(left[0], first[:TRIED], reach, device)), count, reach, left[0]))
-    fewest, _, reach, table = min(tries, key=lambda tried: tried[:2])
-    if fewest * len(first) / min(TRIED, len(first)) > 2 * most:
+        residuals = [table - (table @ axes[:count].T) @ axes[:count] for table in (words, middle)]
+        radius = (bound + float(np.sqrt(np.where(np.isinf(gaps := _gaps(residuals[1])), 0, gaps).max()))) * (1 + SLACK)
+        tries.append(
+            (sum(len(b) for _, b in _within(residuals[0], first[:TRIED], radius, device)), count, radius, residuals[0])
+        )
+    fewest, _, radius, table = min(tries, key=lambda tried: tried[:2])
+    if fewest * len(first) / min(TRIED, len(first)) > 2 * limit:
         return None
-    met = [np.stack([np.minimum(a, b), np.maximum(a, b)], 1) for a, b in _within(table, first, reach, device)]
-    every = np.unique(np.concatenate(met), axis=0)
-    if len(every) > most:
+    met = [np.stack([np.minimum(a, b), np.maximum(a, b)], 1) for a, b in _within(table, first, radius, device)]
+    unique_pairs = np.unique(np.concatenate(met), axis=0)
+    if len(unique_pairs) > limit:
         return None
-    distance = np.linalg.norm(words[every[:, 0]] - words[every[:, 1]], axis=1)
+    distance = np.linalg.norm(words[unique_pairs[:, 0]] - words[unique_pairs[:, 1]], axis=1)
     order = np.argsort(distance, kind="stable")
-    return Pairs(every[order, 0], every[order, 1], distance[order])
+    return Pairs(unique_pairs[order, 0], unique_pairs[order, 1], distance[order])
 
 
 def _within(
-    table: Float[ndarray, "V D"], first: ndarray, reach: float, device: str
+    table: Float[ndarray, "V D"], first: ndarray, radius: float, device: str
 ) -> Iterator[tuple[ndarray, ndarray]]:
     """Pairs of rows, one of each among `first`, that are no farther apart; found in float32, block by block."""
     rows = torch.as_tensor(table, dtype=torch.float32, device=device)
     squares = (rows**2).sum(1)
     for start in range(0, len(first), BLOCK):
         part = torch.as_tensor(first[start : start + BLOCK], device=device)
-        apart = squares[part, None] + squares - 2 * rows[part] @ rows.T
-        apart[torch.arange(len(part), device=device), part] = torch.inf
-        a, b = (apart <= reach**2).nonzero(as_tuple=True)
+        distances = squares[part, None] + squares - 2 * rows[part] @ rows.T
+        distances[torch.arange(len(part), device=device), part] = torch.inf
+        a, b = (distances <= radius**2).nonzero(as_tuple=True)
         yield first[start : start + BLOCK][a.cpu().numpy()], b.cpu().numpy()
 
 
 def nearest_sums(
-    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], pairs: Pairs, wanted: int, device: str = "cpu"
+    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], pairs: Pairs, count: int, device: str = "cpu"
 ) -> list[Collision]:
-    """The `wanted` nearest collisions, each of another pair of words, nearest first.
+    """The `count` nearest collisions, each of another pair of words, nearest first.
 
     By |v|^2 + |p - q|^2 + 2 v . (p - q) with v = a - b, in float32; what is found is taken again in float64.
     """
     gaps = _gaps(positions)
-    places, table, apart = (torch.as_tensor(x, dtype=torch.float32, device=device) for x in (positions, words, gaps))
-    least = torch.empty(len(pairs.a), device=device)
+    places, table, position_gaps = (
+        torch.as_tensor(x, dtype=torch.float32, device=device) for x in (positions, words, gaps)
+    )
+    minimum = torch.empty(len(pairs.a), device=device)
     step = SEARCHED if device == "cpu" else 256 * SEARCHED
     for start in range(0, len(pairs.a), step):
         some = slice(start, start + step)
         v = table[pairs.a[some]] - table[pairs.b[some]]
         along = 2 * v @ places.T
-        least[some] = (v**2).sum(1) + (apart + along[:, :, None] - along[:, None]).flatten(1).amin(1)
+        minimum[some] = (v**2).sum(1) + (position_gaps + along[:, :, None] - along[:, None]).flatten(1).amin(1)
     # Twice as many as wanted, lest rounding put one before another.
-    chosen = np.argsort(least.cpu().numpy(), kind="stable")[: 2 * wanted]
-    return sorted(_search(words, positions, gaps, int(pairs.a[n]), int(pairs.b[n])) for n in chosen)[:wanted]
+    chosen = np.argsort(minimum.cpu().numpy(), kind="stable")[: 2 * count]
+    return sorted(_search(words, positions, gaps, int(pairs.a[n]), int(pairs.b[n])) for n in chosen)[:count]
 
 
 def _search(words: ndarray, positions: ndarray, gaps: Float[ndarray, "P P"], a: int, b: int) -> Collision:
@@ -163,11 +167,11 @@ def searched(
     whole = len(pairs.a) == _pairs(len(words), len(first))
     if whole:
         return items, len(pairs.a), True
-    most = options.work // len(positions) ** 2
-    left = reachable(words, positions, first, items[-1].distance, most, options.device)
-    if left is None:
+    limit = options.work // len(positions) ** 2
+    remaining = reachable(words, positions, first, items[-1].distance, limit, options.device)
+    if remaining is None:
         return items, len(pairs.a), False
-    return nearest_sums(words, positions, left, NEAREST + 1, options.device), len(left.a), True
+    return nearest_sums(words, positions, remaining, NEAREST + 1, options.device), len(remaining.a), True
 
 
 def _pairs(words: int, first: int) -> int:
@@ -179,16 +183,16 @@ GIVES = ("collision_distance", "collision_ratio", "collision_complete")
 
 
 @measure("collisions", title="Sums that nearly meet", gives=GIVES, needs=("sum",))
-def collisions(held: ModelVectors, options: Options) -> Measured:
+def collisions(vectors: ModelVectors, options: Options) -> Measured:
     """Of a sample of words with any; on a GPU of the whole vocabulary."""
-    word, position = held.sums()
+    word, position = vectors.sums()
     rng, result = options.rng(), Measured()
-    every = options.device != "cpu" or options.words >= len(word)
-    first = np.arange(len(word)) if every else np.sort(rng.choice(len(word), options.words, replace=False))
+    exhaustive = options.device != "cpu" or options.words >= len(word)
+    first = np.arange(len(word)) if exhaustive else np.sort(rng.choice(len(word), options.words, replace=False))
     pairs = nearest_pairs(word, first, options.pairs, options.device)
     nearest, count, complete = searched(word, position, first, pairs, options)
-    turned = [centred(position) @ rotation(word.shape[1], rng) for _ in range(options.rotations)]
-    by_chance = [searched(word, at, first, pairs, options) for at in turned]
+    rotated = [centred(position) @ rotation(word.shape[1], rng) for _ in range(options.rotations)]
+    by_chance = [searched(word, at, first, pairs, options) for at in rotated]
     random = np.asarray([[collision.distance for collision in each] for each, _, _ in by_chance])
     result.rows.append(
         Row(
@@ -218,14 +222,14 @@ def collisions(held: ModelVectors, options: Options) -> Measured:
             **spread(random[:, 0] / pairs.distance[0]),
         )
     )
-    start = held.spoken[0]
+    start = vectors.spoken[0]
     for this, after in pairwise(nearest):
         result.cases.append(
             Case(
                 measure="collision",
-                word=held.tokens[this.a],
+                word=vectors.tokens[this.a],
                 position=start + this.i,
-                other_word=held.tokens[this.b],
+                other_word=vectors.tokens[this.b],
                 other_position=start + this.j,
                 distance=this.distance,
                 margin=after.distance - this.distance,

@@ -22,7 +22,7 @@ SUBSETS = 20
 
 
 @measure("random_cosines", title="Cosines of random vectors against dimension", gives=("abs_cosine_random",), needs=())
-def random_cosines(held: ModelVectors, options: Options) -> Measured:
+def random_cosines(vectors: ModelVectors, options: Options) -> Measured:
     """Measured, with a 95 % interval of the mean, beside the exact formula (method.md section 7)."""
     rng, result = options.rng(), Measured()
     for dim in DIMENSIONS:
@@ -50,9 +50,9 @@ def random_cosines(held: ModelVectors, options: Options) -> Measured:
     gives=("abs_cosine", "cosine_histogram"),
     needs=("sum",),
 )
-def cosines(held: ModelVectors, options: Options) -> Measured:
+def cosines(vectors: ModelVectors, options: Options) -> Measured:
     """Of a sample of words and all positions that a word can hold, raw and centred."""
-    word, position = held.sums()
+    word, position = vectors.sums()
     result = Measured()
     for ending, words, positions in (("", word, position), ("_centred", centred(word), centred(position))):
         rng = options.rng()
@@ -103,9 +103,9 @@ def _rows(subject: str, a: ndarray, b: ndarray, rng: np.random.Generator) -> Ite
         )
 
 
-def _few(table: ndarray, rng: np.random.Generator, most: int = 200) -> ndarray:
+def _few(table: ndarray, rng: np.random.Generator, limit: int = 200) -> ndarray:
     """So many rows at most: means over pairs hardly move with more, the coordinates do."""
-    return table[rng.choice(len(table), most, replace=False)] if len(table) > most else table
+    return table[rng.choice(len(table), limit, replace=False)] if len(table) > limit else table
 
 
 def _pairs(a: ndarray, b: ndarray, *, same: bool = False) -> Float[ndarray, " pair"]:

@@ -13,10 +13,10 @@ WORDS = 300
 
 
 @measure("decoded", title="Word and position read from their sum", gives=("decoded",), needs=("sum",))
-def decoded(held: ModelVectors, options: Options) -> Measured:
+def decoded(vectors: ModelVectors, options: Options) -> Measured:
     """The decoders of analysis/measurements/decoding, a third of the texts held out; low and high by resampling "
     "held-out texts."""
-    word, position = held.sums()
+    word, position = vectors.sums()
     rng = options.rng()
     slots = np.linspace(0, len(position) - 1, min(SLOTS, len(position))).round().astype(int)
     chosen = rng.choice(len(word), min(WORDS, len(word)), replace=False)

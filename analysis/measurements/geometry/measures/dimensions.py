@@ -15,9 +15,9 @@ PERMUTATIONS = 1_000
     gives=("dimension_correlation",),
     needs=("sum",),
 )
-def dimensions(held: ModelVectors, options: Options) -> Measured:
+def dimensions(vectors: ModelVectors, options: Options) -> Measured:
     """Spearman's correlation over dimensions; interval by resampling dimensions, baseline by permuting them."""
-    word, position = held.sums()
+    word, position = vectors.sums()
     result = Measured()
     for subject, a, b in (("raw", word, position), ("centred", centred(word), centred(position))):
         rng = options.rng()

@@ -58,11 +58,11 @@ class Use:
         return 1 - self.power(~removed) / self.power(np.ones_like(removed))
 
 
-def most_used(shares: Float[ndarray, " K"], held: float = HELD) -> ndarray:
+def most_used(shares: Float[ndarray, " K"], vectors: float = HELD) -> ndarray:
     """The fewest directions that hold so much."""
     order = np.argsort(shares)[::-1]
     chosen = np.zeros(len(shares), dtype=bool)
-    chosen[order[: int(np.searchsorted(shares[order].cumsum(), held) + 1)]] = True
+    chosen[order[: int(np.searchsorted(shares[order].cumsum(), vectors) + 1)]] = True
     return chosen
 
 
@@ -82,9 +82,9 @@ def measured(word: Use, position: Use) -> dict[str, float]:
     gives=("head_overlap", "head_direction", "head_loss"),
     needs=("heads",),
 )
-def heads(held: ModelVectors, options: Options) -> Measured:
+def heads(vectors: ModelVectors, options: Options) -> Measured:
     """Every head of every layer whose inputs are known."""
-    return Measured([row for layer in held.heads for row in _layer(layer, options)])
+    return Measured([row for layer in vectors.heads for row in _layer(layer, options)])
 
 
 def _layer(layer: Head, options: Options) -> Iterator[Row]:
@@ -98,22 +98,26 @@ def _layer(layer: Head, options: Options) -> Iterator[Row]:
         uses = Use(a, s, b, word), Use(a, s, b, position)
         if not uses[0].power(s > 0) or not uses[1].power(s > 0):
             continue
-        own = measured(*uses)
-        drawn = [measured(Use(u, s, v, word), Use(u, s, v, position)) for u, v in random]
+        observed = measured(*uses)
+        random_values = [measured(Use(u, s, v, word), Use(u, s, v, position)) for u, v in random]
         at = {"layer": layer.layer, "head": head, "samples": len(layer.word)}
-        for name, value in own.items():
+        for name, value in observed.items():
             overlap = name == "overlap"
             yield Row(
                 measure="head_overlap" if overlap else "head_loss",
                 subject="word_position" if overlap else name,
                 value=value,
                 **at,
-                **spread([d[name] for d in drawn]),
+                **spread([d[name] for d in random_values]),
             )
         w, p = uses[0].shares(), uses[1].shares()
         for number in range(width):
-            both = w[number] + p[number]
-            if both > 0:
+            energy = w[number] + p[number]
+            if energy > 0:
                 yield Row(
-                    measure="head_direction", subject="position", along=number + 1, value=float(p[number] / both), **at
+                    measure="head_direction",
+                    subject="position",
+                    along=number + 1,
+                    value=float(p[number] / energy),
+                    **at,
                 )

@@ -30,10 +30,10 @@ class Nearest:
     margin: Float[ndarray, "word position"]
     """Distance to the nearest other word less that to the word itself; negative where the word is lost."""
 
-    def other(self, row: int, place: int) -> tuple[int, float]:
+    def other(self, row: int, position: int) -> tuple[int, float]:
         """The nearest other word of one sum, and the distance to it, in float64."""
         at = self.searched[row]
-        distance = np.linalg.norm(self.words - (self.words[at] + self.positions[place]), axis=1)
+        distance = np.linalg.norm(self.words - (self.words[at] + self.positions[position]), axis=1)
         distance[at] = np.inf
         return int(distance.argmin()), float(distance.min())
 
@@ -45,17 +45,17 @@ def nearest_other(
     table = torch.as_tensor(words, dtype=torch.float32, device=device)
     places = torch.as_tensor(positions, dtype=torch.float32, device=device)
     squares, columns = (table**2).sum(1), 2 * places @ table.T
-    least = torch.empty(len(searched), len(positions), device=device)
+    minimum = torch.empty(len(searched), len(positions), device=device)
     step = max(1, (64 if device != "cpu" else 1) * CELLS // len(table))
     for start in range(0, len(searched), step):
         rows = torch.as_tensor(searched[start : start + step], device=device)
-        apart = squares[rows, None] + squares - 2 * table[rows] @ table.T
-        apart[torch.arange(len(rows), device=device), rows] = torch.inf
-        for place, column in enumerate(columns):
-            least[start : start + step, place] = (apart - column).amin(1) + column[rows]
-    own = np.linalg.norm(positions, axis=1)
+        distances = squares[rows, None] + squares - 2 * table[rows] @ table.T
+        distances[torch.arange(len(rows), device=device), rows] = torch.inf
+        for index, column in enumerate(columns):
+            minimum[start : start + step, index] = (distances - column).amin(1) + column[rows]
+    norms = np.linalg.norm(positions, axis=1)
     return Nearest(
-        words, searched, positions, np.sqrt(np.maximum(least.cpu().numpy().astype(np.float64) + own**2, 0)) - own
+        words, searched, positions, np.sqrt(np.maximum(minimum.cpu().numpy().astype(np.float64) + norms**2, 0)) - norms
     )
 
 
@@ -65,50 +65,54 @@ def nearest_other(
     gives=("word_kept", "word_kept_everywhere"),
     needs=("sum",),
 )
-def nearest(held: ModelVectors, options: Options) -> Measured:
+def nearest(vectors: ModelVectors, options: Options) -> Measured:
     """Raw: among the words as they stand. Centred: positions less their mean, since what all share moves every word."""
-    assert held.position is not None
-    word, spoken = held.sums()
+    assert vectors.position is not None
+    word, spoken = vectors.sums()
     rng, result = options.rng(), Measured()
-    every = options.device != "cpu" or options.words >= len(word)
-    searched = np.arange(len(word)) if every else np.sort(rng.choice(len(word), options.words, replace=False))
-    few = searched if len(searched) <= options.baseline_words else rng.choice(searched, options.baseline_words, False)
-    for subject, positions in (("raw", held.position), ("centred", held.position - spoken.mean(0))):
+    exhaustive = options.device != "cpu" or options.words >= len(word)
+    searched = np.arange(len(word)) if exhaustive else np.sort(rng.choice(len(word), options.words, replace=False))
+    baseline_words = (
+        searched if len(searched) <= options.baseline_words else rng.choice(searched, options.baseline_words, False)
+    )
+    for subject, positions in (("raw", vectors.position), ("centred", vectors.position - spoken.mean(0))):
         lengths = np.linalg.norm(positions, axis=1)
         real = nearest_other(word, searched, positions, options.device)
-        random = nearest_other(word, few, directions(lengths, word.shape[1], rng), options.device)
-        kept, by_chance = np.greater(real.margin, 0), np.greater(random.margin, 0)
-        for place in range(len(positions)):
-            result.rows.append(_row("word_kept", subject, kept[:, place], by_chance[:, place], every, place))
-        inside = slice(*held.spoken)
+        random = nearest_other(word, baseline_words, directions(lengths, word.shape[1], rng), options.device)
+        retained, by_chance = np.greater(real.margin, 0), np.greater(random.margin, 0)
+        for index in range(len(positions)):
+            result.rows.append(_row("word_kept", subject, retained[:, index], by_chance[:, index], exhaustive, index))
+        inside = slice(*vectors.spoken)
         result.rows.append(
             _row(
                 "word_kept_everywhere",
                 subject,
-                np.asarray(kept[:, inside].all(1)),
+                np.asarray(retained[:, inside].all(1)),
                 np.asarray(by_chance[:, inside].all(1)),
-                every,
+                exhaustive,
             )
         )
         if subject == "raw":
-            result.cases.extend(_cases(held, real, options))
+            result.cases.extend(_cases(vectors, real, options))
     return result
 
 
-def _row(name: str, subject: str, kept: ndarray, by_chance: ndarray, every: bool, place: int | None = None) -> Row:
-    low, high = (None, None) if every else _wilson(kept)
+def _row(
+    name: str, subject: str, retained: ndarray, by_chance: ndarray, exhaustive: bool, position: int | None = None
+) -> Row:
+    low, high = (None, None) if exhaustive else _wilson(retained)
     base_low, base_high = _wilson(by_chance)
     return Row(
         measure=name,
         subject=subject,
-        along=place,
-        value=float(kept.mean()),
+        along=position,
+        value=float(retained.mean()),
         low=low,
         high=high,
         baseline=float(by_chance.mean()),
         baseline_low=base_low,
         baseline_high=base_high,
-        samples=len(kept),
+        samples=len(retained),
     )
 
 
@@ -120,23 +124,23 @@ def _wilson(hits: ndarray) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _cases(held: ModelVectors, real: Nearest, options: Options) -> list[Case]:
+def _cases(vectors: ModelVectors, real: Nearest, options: Options) -> list[Case]:
     """The nearest change of every word searched, and every change, the clearest first; words' positions only."""
-    start, stop = held.spoken
+    start, stop = vectors.spoken
     margin = real.margin[:, start:stop]
 
-    def case(name: str, row: int, place: int) -> Case:
-        other, distance = real.other(row, place)
+    def case(name: str, row: int, position: int) -> Case:
+        other_word, distance = real.other(row, position)
         return Case(
             measure=name,
-            word=held.tokens[int(real.searched[row])],
-            position=place,
-            other_word=held.tokens[other],
+            word=vectors.tokens[int(real.searched[row])],
+            position=position,
+            other_word=vectors.tokens[other_word],
             distance=distance,
-            margin=distance - float(np.linalg.norm(real.positions[place])),
+            margin=distance - float(np.linalg.norm(real.positions[position])),
         )
 
-    closest = [case("nearest_word", row, start + int(place)) for row, place in enumerate(margin.argmin(1))]
+    closest = [case("nearest_word", row, start + int(position)) for row, position in enumerate(margin.argmin(1))]
     changed = np.argwhere(margin < 0)
     order = np.argsort(margin[margin < 0], kind="stable")[: options.listed]
-    return closest + [case("changed_word", int(row), start + int(place)) for row, place in changed[order]]
+    return closest + [case("changed_word", int(row), start + int(position)) for row, position in changed[order]]

@@ -24,11 +24,11 @@ PERMUTED = 2
 
 def absolute(table: Float[ndarray, "P D"], seed: int) -> Reading:
     """Errors of the position, in positions, of every row while its fold is held out."""
-    place, text = np.arange(len(table)), np.empty(len(table))
+    index, text = np.arange(len(table)), np.empty(len(table))
     for train, test in _folds(len(table), seed):
-        text[test] = ridge(table[train], place[train].astype(float)).predict(table[test])
-    away = float(np.abs(place - place.mean()).mean())
-    return Reading("position", "ridge", "mean_absolute_error", np.abs(text - place), np.ones(len(place)), place, away)
+        text[test] = ridge(table[train], index[train].astype(float)).predict(table[test])
+    away = float(np.abs(index - index.mean()).mean())
+    return Reading("position", "ridge", "mean_absolute_error", np.abs(text - index), np.ones(len(index)), index, away)
 
 
 def relative(table: Float[ndarray, "P D"], seed: int) -> Reading:
@@ -70,10 +70,10 @@ def rows(subject: str, table: Float[ndarray, "P D"], options: Options) -> Iterat
     gives=("absolute_position", "relative_order"),
     needs=("position",),
 )
-def order(held: ModelVectors, options: Options) -> Measured:
+def order(vectors: ModelVectors, options: Options) -> Measured:
     """Of a model's own table; `rows` does the same for an encoding's."""
-    assert held.position is not None
-    table = held.position[slice(*held.spoken)]
+    assert vectors.position is not None
+    table = vectors.position[slice(*vectors.spoken)]
     if len(table) < 4 * FOLDS or not table.any():
         return Measured()
     return Measured(list(rows("position", table, options)))

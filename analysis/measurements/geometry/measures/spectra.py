@@ -38,9 +38,9 @@ RANKS = {"effective_rank": effective_rank, "stable_rank": stable_rank, "particip
     gives=("singular_value", "energy_in_top", *RANKS, "dimension_participation", "dimension_energy"),
     needs=(),
 )
-def spectra(held: ModelVectors, options: Options) -> Measured:
+def spectra(vectors: ModelVectors, options: Options) -> Measured:
     """Of every table there is, beside Gaussian tables of the same shape and norm. A model of no table gives none."""
-    return Measured([row for subject, table in held.tables().items() for row in _table(subject, table, options)])
+    return Measured([row for subject, table in vectors.tables().items() for row in _table(subject, table, options)])
 
 
 def _table(subject: str, table: Float[ndarray, "row dim"], options: Options) -> Iterator[Row]:
@@ -49,33 +49,37 @@ def _table(subject: str, table: Float[ndarray, "row dim"], options: Options) -> 
     if not energy:
         return
     rng = options.rng()
-    own = axes(table)[0][: min(table.shape)]
+    eigenvalues = axes(table)[0][: min(table.shape)]
     random = gaussian_energies(rows, dim, energy, options.draws, rng)
-    yield from _along("singular_value", subject, np.sqrt(own), np.sqrt(random), rows)
+    yield from _along("singular_value", subject, np.sqrt(eigenvalues), np.sqrt(random), rows)
     yield from _along(
-        "energy_in_top", subject, own.cumsum() / own.sum(), random.cumsum(1) / random.sum(1, keepdims=True), rows
+        "energy_in_top",
+        subject,
+        eigenvalues.cumsum() / eigenvalues.sum(),
+        random.cumsum(1) / random.sum(1, keepdims=True),
+        rows,
     )
     for name, rank in RANKS.items():
-        yield Row(measure=name, subject=subject, value=float(rank(own)), samples=rows, **spread(rank(random)))
+        yield Row(measure=name, subject=subject, value=float(rank(eigenvalues)), samples=rows, **spread(rank(random)))
     # The energy of one dimension of a Gaussian table is chi-squared with as many degrees as there are rows.
-    dims, drawn = (table**2).sum(0) / energy, rng.chisquare(rows, (options.draws, dim))
-    drawn /= drawn.sum(1, keepdims=True)
+    dims, random_dims = (table**2).sum(0) / energy, rng.chisquare(rows, (options.draws, dim))
+    random_dims /= random_dims.sum(1, keepdims=True)
     yield Row(
         measure="dimension_participation",
         subject=subject,
         value=float(participation_ratio(dims)),
         samples=rows,
-        **spread(participation_ratio(drawn)),
+        **spread(participation_ratio(random_dims)),
     )
-    base = spread(drawn.ravel())
+    base = spread(random_dims.ravel())
     for number, value in enumerate(dims):
         yield Row(measure="dimension_energy", subject=subject, along=number, value=float(value), samples=rows, **base)
 
 
 def _along(
-    name: str, subject: str, own: Float[ndarray, " axis"], random: Float[ndarray, "draw axis"], samples: int
+    name: str, subject: str, values: Float[ndarray, " axis"], random: Float[ndarray, "draw axis"], samples: int
 ) -> Iterator[Row]:
-    for number, value in enumerate(own):
+    for number, value in enumerate(values):
         yield Row(
             measure=name,
             subject=subject,

@@ -27,9 +27,9 @@ def energy_inside(table: Float[ndarray, "row dim"], basis: Float[ndarray, "dim r
 
 
 @measure("subspaces", title="Angles and energy between words and positions", gives=GIVES, needs=("sum",))
-def subspaces(held: ModelVectors, options: Options) -> Measured:
+def subspaces(vectors: ModelVectors, options: Options) -> Measured:
     """Of the tables, raw and centred, every position counted that a word can hold."""
-    word, position = held.sums()
+    word, position = vectors.sums()
     result = Measured()
     for subject, a, b in (("raw", word, position), ("centred", centred(word), centred(position))):
         result.rows.extend(_rows(subject, None, a, b, options))
@@ -42,10 +42,10 @@ def subspaces(held: ModelVectors, options: Options) -> Measured:
     gives=GIVES,
     needs=("states",),
 )
-def state_subspaces(held: ModelVectors, options: Options) -> Measured:
+def state_subspaces(vectors: ModelVectors, options: Options) -> Measured:
     """At every depth: the position basis of method `mean`, and what is left of hidden states without it."""
     result = Measured()
-    for state in held.states:
+    for state in vectors.states:
         result.rows.extend(_rows("states", state.layer, centred(state.rest), centred(state.position), options))
     return result
 
@@ -55,31 +55,31 @@ def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, opt
         return
     dim = word.shape[1]
     words, positions = axes(word)[1], axes(position)[1]
-    most = min(dim - 1, len(word) - 1, len(position) - 1)
-    ranks = [rank for rank in RANKS if rank <= most]
+    limit = min(dim - 1, len(word) - 1, len(position) - 1)
+    ranks = [rank for rank in RANKS if rank <= limit]
 
-    def row(name: str, along: int, value: float, drawn: ndarray, samples: int = len(word)) -> Row:
+    def row(name: str, along: int, value: float, bases: ndarray, samples: int = len(word)) -> Row:
         return Row(
-            measure=name, subject=subject, layer=layer, along=along, value=value, samples=samples, **spread(drawn)
+            measure=name, subject=subject, layer=layer, along=along, value=value, samples=samples, **spread(bases)
         )
 
     for rank in ranks:
         rng = options.rng()
-        own = cosines(words[:, :rank], positions[:, :rank])
+        overlaps = cosines(words[:, :rank], positions[:, :rank])
         # Of two subspaces one may stay where it is: only their relation is random.
-        drawn = [subspace(dim, rank, rng) for _ in range(options.draws)]
-        random = np.stack([cosines(words[:, :rank], basis) for basis in drawn])
+        bases = [subspace(dim, rank, rng) for _ in range(options.draws)]
+        random = np.stack([cosines(words[:, :rank], basis) for basis in bases])
         angles = np.degrees(np.arccos(random))
-        yield row("smallest_angle", rank, _degrees(own[0]), angles[:, 0])
-        yield row("subspace_overlap", rank, float((own**2).mean()), (random**2).mean(1))
+        yield row("smallest_angle", rank, _degrees(overlaps[0]), angles[:, 0])
+        yield row("subspace_overlap", rank, float((overlaps**2).mean()), (random**2).mean(1))
         for name, table, basis in (
             ("word_energy_in_position", word, positions),
             ("position_energy_in_word", position, words),
         ):
-            yield row(name, rank, energy_inside(table, basis[:, :rank]), _energies(table, drawn), len(table))
+            yield row(name, rank, energy_inside(table, basis[:, :rank]), _energies(table, bases), len(table))
         if rank == max((r for r in ranks if r <= SHOWN), default=0):
             for number in range(rank):
-                yield row("principal_angle", number + 1, _degrees(own[number]), angles[:, number])
+                yield row("principal_angle", number + 1, _degrees(overlaps[number]), angles[:, number])
 
 
 def _energies(table: ndarray, bases: list[ndarray]) -> Float[ndarray, " draw"]:

@@ -16,11 +16,11 @@ def columns_of(cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]) -> 
     """The columns of each pair, in the order of the pairs."""
     width = cos.shape[-1]
     half = width // 2
-    first = [[pair, pair + half] for pair in range(half)]
-    beside = [[2 * pair, 2 * pair + 1] for pair in range(half)]
-    for layout in (first, beside) if width % 2 == 0 else ():
-        one, other = zip(*layout, strict=True)
-        if all(bool((x[..., list(one)] == x[..., list(other)]).all()) for x in (cos, sin)):
+    halves = [[pair, pair + half] for pair in range(half)]
+    adjacent = [[2 * pair, 2 * pair + 1] for pair in range(half)]
+    for layout in (halves, adjacent) if width % 2 == 0 else ():
+        left, right = zip(*layout, strict=True)
+        if all(bool((x[..., list(left)] == x[..., list(right)]).all()) for x in (cos, sin)):
             return layout
     return [[column] for column in range(width)]
 

@@ -42,8 +42,8 @@ class SwapBands(Intervention):
     @property
     def said(self) -> str:
         """Which."""
-        one, other = (BANDS[int(number)] for number in self.bands.split("+"))
-        return f"wavelengths {one} and {other} tokens swapped"
+        first, second = (BANDS[int(number)] for number in self.bands.split("+"))
+        return f"wavelengths {first} and {second} tokens swapped"
 
     def turns(
         self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
@@ -54,13 +54,13 @@ class SwapBands(Intervention):
         for columns in columns_of(cos, sin):
             wave = tau / frequency[columns[0]] if frequency[columns[0]] > 0 else inf
             band = sum(wave >= edge for edge in EDGES)
-            for place, number in enumerate(self.bands.split("+")):
+            for index, number in enumerate(self.bands.split("+")):
                 if band == int(number) and wave < inf:
-                    inside[place].append(columns)
+                    inside[index].append(columns)
         for band in inside:
             band.sort(key=lambda columns: -frequency[columns[0]])
         order = list(range(cos.shape[-1]))
-        for one, other in zip(*inside, strict=False):
-            for a, b in zip(one, other, strict=True):
+        for first, second in zip(*inside, strict=False):
+            for a, b in zip(first, second, strict=True):
                 order[a], order[b] = b, a
         return cos[..., order], sin[..., order]
