@@ -378,6 +378,12 @@ def test_a_config_that_asks_for_more_than_is_stored_makes_nothing_up(folder: Pat
         load(resolve(str(folder)), device="cpu")
 
 
+def test_a_model_of_too_many_parts_is_refused_while_it_is_made(folder: Path, monkeypatch):
+    monkeypatch.setattr("analysis.models.load.MAX_MODULES", 20)
+    with pytest.raises(ModelError, match="more than 20 parts; at most that many are accepted"):
+        load(resolve(str(folder)), device="cpu")
+
+
 # Texts and passes ----------------------------------------------------------------------------------------------------
 
 
