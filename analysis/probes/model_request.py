@@ -47,12 +47,12 @@ class ModelRequest(ABC, Generic[ResultT]):
 
         An empty one stands for None where that is the field's default.
         """
-        asked: dict[str, Any] = {
+        link_values: dict[str, Any] = {
             field.name: None if field.default is None and values[field.name] == "" else values[field.name]
             for field in fields(cls)
             if field.name in values
         }
-        return cls(**asked | arguments)
+        return cls(**link_values | arguments)
 
     @classmethod
     def obtain(cls, values: Values) -> ResultT:

@@ -69,11 +69,11 @@ def forward(
     a whole text are large, and often those of one token are wanted.
     Raises InterventionError where a shift leaves the model's table.
     """
-    seen: list[Tensor] = []
+    hidden_states: list[Tensor] = []
 
     def output(_module: nn.Module, _args: object, result: BaseOutput) -> BaseOutput:
-        seen.append(total(result.last_hidden_state))
-        result.last_hidden_state = keep(seen[-1])
+        hidden_states.append(total(result.last_hidden_state))
+        result.last_hidden_state = keep(hidden_states[-1])
         return result
 
     further = _further(model, family, inputs, sum(intervention.offset for intervention in chosen))
@@ -90,7 +90,7 @@ def forward(
             edit=(lambda layer: _scores(layer, chosen, further, queries)) if chosen else None,
             sources=any(intervention.sources for intervention in chosen),
         )
-    return ForwardResult(seen[0], getattr(text, "logits", None))
+    return ForwardResult(hidden_states[0], getattr(text, "logits", None))
 
 
 def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:

@@ -82,7 +82,7 @@ def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int,
             continue
         start = int(rng.integers(len(ids) - whole * room + 1))
         places = start + room * rng.permutation(whole)
-        passages = [(int(number), ids[place : place + room]) for place in places]
+        passages = [(int(number), ids[position : position + room]) for position in places]
         first.append(passages[0])
         later.extend(passages[1:])
         if len(first) == count:

@@ -20,20 +20,12 @@ TEXT_ID = "s235"
 
 def write(position_map: PositionMap, corpus: str, text_id: str, *, opened: str, name: str | None = None) -> Path:
     """Writes a map as a results file; returns its path. opened: how the model was named when it was opened."""
-    provenance = position_map.provenance
+    provenance, (layers, heads) = position_map.provenance, position_map.power.shape
     rows = [
         _row(position_map, layer, source, head)
-        for layer, source, head in np.ndindex(
-            len(position_map.power), len(position_map.sources), position_map.power.shape[1]
-        )
+        for layer, source, head in np.ndindex(layers, len(position_map.sources), heads)
     ]
     called = provenance.model if provenance.model != opened else None
-    facts = {
-        "kind": position_map.kind,
-        "looks_ahead": position_map.looks_ahead,
-        "sinks": position_map.sinks,
-        "capped": position_map.capped,
-    }
     run = files.Run(
         kind="positions",
         command=(
@@ -53,7 +45,7 @@ def write(position_map: PositionMap, corpus: str, text_id: str, *, opened: str, 
             "sources": position_map.sources,
             "errors": [float(item) for item in position_map.errors],
             "rotations": [_without_nan(asdict(item)) for item in position_map.rotations],
-            **facts,
+            **{key: getattr(position_map, key) for key in ("kind", "looks_ahead", "sinks", "capped")},
         },
         seconds=provenance.seconds,
         created=provenance.created,

@@ -65,10 +65,8 @@ def remove_rotation(
                 f"{MOST_PASSES} that are done here. Choose a smaller model."
             )
         baseline = _output(model(**inputs))
-        headed = (
-            getattr(model.config, "vocab_size", 0) == baseline.shape[-1]
-            and baseline.shape[-1] != model.config.hidden_size
-        )
+        width = baseline.shape[-1]
+        headed = width == getattr(model.config, "vocab_size", 0) and width != model.config.hidden_size
         outcome = _divergence if headed else _cosine_distance
         causal = headed and "CausalLM" in type(model).__name__
         ids = inputs["input_ids"][0]
@@ -78,9 +76,7 @@ def remove_rotation(
         for layer, (attention_call, rotation) in enumerate(zip(calls, turns, strict=True)):
             if attention_call is None or rotation is None:
                 continue
-            band_pairs = {number: band for number, band in enumerate(bands[layer]) if band}
-            band_pairs[len(BANDS)] = list(range(len(rotation.pairs)))
-            for number, pairs in band_pairs.items():
+            for number, pairs in enumerate([*bands[layer], list(range(len(rotation.pairs)))]):
                 if not pairs:
                     continue
                 output = _output(_forward_without_rotation(model, inputs, attention_call.call.module, rotation, pairs))

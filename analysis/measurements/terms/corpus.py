@@ -122,7 +122,7 @@ def measure_layers(
     if stored := unfinished.get(index):
         return [InputMeasures(*layer) for layer in zip(*(stored[name] for name in names), strict=True)]
     items: list[InputMeasures] = []
-    trace_sources(loaded.model, family, inputs, lambda seen: items.append(measure_input(seen)), freeze=freeze)
+    trace_sources(loaded.model, family, inputs, lambda traced: items.append(measure_input(traced)), freeze=freeze)
     unfinished.save(index, {name: np.stack([getattr(layer, name) for layer in items]) for name in names})
     return items
 

@@ -318,7 +318,8 @@ def encode(
             f"The text has {kilobytes:,.0f} kB; at most {most} kB are accepted (ADDEND_TEXT_KB). Shorten it."
         )
     # Whatever the model takes: every head's scores are this squared.
-    positions, most = longest(model.config) or sys.maxsize, min(tokens or sys.maxsize, settings.number("ADDEND_TOKENS"))
+    positions = longest(model.config) or sys.maxsize
+    most = min(tokens or sys.maxsize, settings.number("ADDEND_TOKENS"))
     limit, limit_text = (
         (positions, f"the model {positions} positions") if positions <= most else (most, f"at most {most} are accepted")
     )
