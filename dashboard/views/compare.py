@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import join_names
-from analysis.figures.compare.data import SIDES, common
+from analysis.figures.compare.data import SIDES, common_terms
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.data import MEASURES, term_label
 from analysis.measurements.terms.result import Decomposition
@@ -81,7 +81,7 @@ for side, made in zip(SIDES, both, strict=True):
     if told := unknown_tokens_note(made):
         st.warning(escape_markdown(told))
 picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-terms = common((both[0], both[1]))
+terms = common_terms((both[0], both[1]))
 if terms:
     picked.choice("term", "Term", terms, term_label)
 map_ways(picked)

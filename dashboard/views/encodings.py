@@ -37,7 +37,7 @@ def describe(one) -> None:
 
 def numbers(figure) -> None:
     """The similarity's properties, one row per encoding, with their definitions as help."""
-    for place, one, like in zip(st.columns(2), figure.content.shown, figure.content.likeness, strict=False):
+    for place, one, like in zip(st.columns(2), figure.content.shown, figure.content.comparisons, strict=False):
         with place:
             st.markdown(f"**{one.title}**, {like.kind}")
             with st.container(horizontal=True, gap="small"):
