@@ -77,7 +77,7 @@ class Citation:
 
 def escape_tex(text: str) -> str:
     """Text that TeX prints as it is."""
-    return "".join(_TEX.get(sign, sign) for sign in text)
+    return "".join(_TEX.get(character, character) for character in text)
 
 
 def citation_of(key: str, title: str, address: str) -> Citation:

@@ -85,9 +85,9 @@ class Theme:
         """Stops of a scale whose middle is zero: blue below it, the ground at it, orange above."""
         return colours.DIVERGING[self.dark]
 
-    def around_zero(self, reach: float) -> alt.Scale:
+    def around_zero(self, limit: float) -> alt.Scale:
         """The colours of values from -reach to reach."""
-        return colour_scale(self.diverging, (-reach, reach))
+        return colour_scale(self.diverging, (-limit, limit))
 
     @property
     def sequential(self) -> list[str]:
@@ -101,7 +101,7 @@ class Theme:
 
     def many(self, count: int) -> list[str]:
         """So many series that have no meaning of their own; colours come again after the last."""
-        hues = [SERIES[place % len(SERIES)] for place in range(count)]
+        hues = [SERIES[index % len(SERIES)] for index in range(count)]
         return [_LIGHTER.get(hue, hue) if self.dark else hue for hue in hues]
 
     def colour(self, meaning: Colour) -> str:
@@ -120,8 +120,8 @@ class Theme:
 
 def colour_scale(stops: Sequence[str], domain: tuple[float, float]) -> alt.Scale:
     """The colours of values from one end of a domain to the other; those beyond have the colour of the end."""
-    places = list(np.linspace(*domain, len(stops)))
-    return alt.Scale(domain=places, range=list(stops), clamp=True, interpolate="rgb")
+    positions = list(np.linspace(*domain, len(stops)))
+    return alt.Scale(domain=positions, range=list(stops), clamp=True, interpolate="rgb")
 
 
 ContentT = TypeVar("ContentT")
@@ -205,11 +205,11 @@ def themed(chart: Chart, theme: Theme) -> Chart:
 
 def compose(figure: Figure) -> Chart:
     """The whole figure as one light picture, as it is exported."""
-    drawn = panels(figure)
+    charts = panels(figure)
     # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain. One panel is
     # put into a row as well, lest the figure's title replace its own.
-    whole = alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent", shape="independent")
-    titled = whole.properties(
+    combined = alt.concat(*charts, columns=columns(figure)).resolve_scale(color="independent", shape="independent")
+    titled = combined.properties(
         title=alt.TitleParams(
             textwrap.wrap(figure.heading, TITLE_CHARACTERS),
             subtitle=figure.title if figure.finding else "",

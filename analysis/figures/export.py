@@ -84,21 +84,21 @@ def _printable(value: Any) -> Any:
     return value
 
 
-def _svg(figure: Figure, about: Manifest) -> bytes:
-    drawn = svg(figure, about)
-    start = drawn.index("</metadata>") + len("</metadata>")
-    return f"{drawn[:start]}<style>{fonts.faces(drawn)}</style>{drawn[start:]}".encode()
+def _svg(figure: Figure, metadata: Manifest) -> bytes:
+    markup = svg(figure, metadata)
+    start = markup.index("</metadata>") + len("</metadata>")
+    return f"{markup[:start]}<style>{fonts.faces(markup)}</style>{markup[start:]}".encode()
 
 
-def svg(figure: Figure, about: Manifest) -> str:
+def svg(figure: Figure, metadata: Manifest) -> str:
     """An SVG element without its typeface, for a page that carries that once for all."""
-    drawn = vlc.vegalite_to_svg(_specification(compose(figure)))
-    start = drawn.index(">", drawn.index("<svg")) + 1
-    inside = (
+    markup = vlc.vegalite_to_svg(_specification(compose(figure)))
+    start = markup.index(">", markup.index("<svg")) + 1
+    description = (
         f"<title>{escape(printable(figure.title))}</title><desc>{escape(printable(figure.alt))}</desc>"
-        f"<metadata>{escape(json.dumps(about))}</metadata>"
+        f"<metadata>{escape(json.dumps(metadata))}</metadata>"
     )
-    return drawn[:start] + inside + drawn[start:]
+    return markup[:start] + description + markup[start:]
 
 
 def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[str]:
@@ -106,57 +106,57 @@ def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[s
 
     width: of the plot in pixels, in place of the panel's own.
     """
-    drawn = []
+    svgs = []
     for panel in panels(figure, theme):
         if width:
             panel.width = width
-        drawn.append(vlc.vegalite_to_svg(_specification(themed(panel.properties(background="transparent"), theme))))
-    return drawn
+        svgs.append(vlc.vegalite_to_svg(_specification(themed(panel.properties(background="transparent"), theme))))
+    return svgs
 
 
-def _png(figure: Figure, about: Manifest) -> bytes:
-    drawn = vlc.vegalite_to_png(_specification(compose(figure)), scale=PNG_SCALE)
+def _png(figure: Figure, metadata: Manifest) -> bytes:
+    picture = vlc.vegalite_to_png(_specification(compose(figure)), scale=PNG_SCALE)
     text = PngInfo()
     text.add_itxt("Title", figure.title)
     text.add_itxt("Description", figure.alt)
-    text.add_itxt("Addend", json.dumps(about))
+    text.add_itxt("Addend", json.dumps(metadata))
     buffer = io.BytesIO()
-    Image.open(io.BytesIO(drawn)).save(buffer, "PNG", pnginfo=text, optimize=True)
+    Image.open(io.BytesIO(picture)).save(buffer, "PNG", pnginfo=text, optimize=True)
     return buffer.getvalue()
 
 
-def _pdf(figure: Figure, about: Manifest) -> bytes:
+def _pdf(figure: Figure, metadata: Manifest) -> bytes:
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(vlc.vegalite_to_pdf(_specification(compose(figure))))))
-    writer.add_metadata({"/Title": figure.title, "/Subject": figure.caption, "/Creator": str(about["made_by"])})
-    writer.add_attachment("manifest.json", json.dumps(about, indent=2).encode())
+    writer.add_metadata({"/Title": figure.title, "/Subject": figure.caption, "/Creator": str(metadata["made_by"])})
+    writer.add_attachment("manifest.json", json.dumps(metadata, indent=2).encode())
     buffer = io.BytesIO()
     writer.write(buffer)
     return buffer.getvalue()
 
 
-def _vega_lite(figure: Figure, about: Manifest) -> bytes:
+def _vega_lite(figure: Figure, metadata: Manifest) -> bytes:
     specification = _specification(compose(figure))
-    specification["usermeta"] = {**specification.get("usermeta", {}), "addend": about}
+    specification["usermeta"] = {**specification.get("usermeta", {}), "addend": metadata}
     return json.dumps(specification).encode()
 
 
-def _html(figure: Figure, about: Manifest) -> bytes:
+def _html(figure: Figure, metadata: Manifest) -> bytes:
     """The chart as one file with everything in it: tooltips work, and nothing is fetched."""
-    drawn = vlc.vegalite_to_html(_specification(compose(figure)), bundle=True)
-    says = escape(printable(f"{figure.title}. {figure.caption}" if figure.finding else figure.caption))
-    about_json = json.dumps(about).replace("</", "<\\/")
-    below = (
-        f'<p>{says}</p><p>From <a href="{escape(str(about["link"]), quote=True)}">Addend</a>, '
-        f"code {escape(str(about['code']))}.</p>"
-        f'<script type="application/json" id="addend">{about_json}</script>'
+    page = vlc.vegalite_to_html(_specification(compose(figure)), bundle=True)
+    text = escape(printable(f"{figure.title}. {figure.caption}" if figure.finding else figure.caption))
+    metadata_json = json.dumps(metadata).replace("</", "<\\/")
+    footer = (
+        f'<p>{text}</p><p>From <a href="{escape(str(metadata["link"]), quote=True)}">Addend</a>, '
+        f"code {escape(str(metadata['code']))}.</p>"
+        f'<script type="application/json" id="addend">{metadata_json}</script>'
     )
     head = (
         f"<title>{escape(printable(figure.heading))}</title>"
         "<style>body{font-family:sans-serif;margin:1.5rem}p{max-width:60em;color:#444}</style>"
     )
     # Of the library's own text, the last end of the body is the page's: its scripts may name one.
-    before, _, after = drawn.rpartition("</body>")
-    return f"{before}{below}</body>{after}".replace("<head>", f"<head>{head}", 1).encode()
+    before, _, after = page.rpartition("</body>")
+    return f"{before}{footer}</body>{after}".replace("<head>", f"<head>{head}", 1).encode()
 
 
 def _table(frame: pd.DataFrame, form: str) -> str:
@@ -165,18 +165,20 @@ def _table(frame: pd.DataFrame, form: str) -> str:
     return tabulate(rows, headers=list(frame.columns), tablefmt=form, disable_numparse=True)
 
 
-def _said(about: Manifest) -> str:
-    return f"{about['heading']} {about['made_by']}, {about['link']}".replace("\n", " ")
+def _source_line(metadata: Manifest) -> str:
+    return f"{metadata['heading']} {metadata['made_by']}, {metadata['link']}".replace("\n", " ")
 
 
-def _markdown(figure: Figure, about: Manifest) -> bytes:
+def _markdown(figure: Figure, metadata: Manifest) -> bytes:
     frame = figure.frame().map(lambda value: value.replace("|", r"\|") if isinstance(value, str) else value)
-    return f"{_table(frame, 'github')}\n\n<!-- {_said(about).replace('--', '- -')} -->\n".encode()
+    return f"{_table(frame, 'github')}\n\n<!-- {_source_line(metadata).replace('--', '- -')} -->\n".encode()
 
 
-def _latex(figure: Figure, about: Manifest) -> bytes:
+def _latex(figure: Figure, metadata: Manifest) -> bytes:
     """A booktabs table: \\usepackage{booktabs}."""
-    return f"% {_said(about)}\n% Needs \\usepackage{{booktabs}}.\n{_table(figure.frame(), 'latex_booktabs')}\n".encode()
+    return (
+        f"% {_source_line(metadata)}\n% Needs \\usepackage{{booktabs}}.\n{_table(figure.frame(), 'latex_booktabs')}\n"
+    ).encode()
 
 
 FORMATS: dict[str, tuple[str, Callable[[Figure, Manifest], bytes]]] = {

@@ -1,4 +1,4 @@
-"""What a figure is before anything is drawn: what it is asked for, its data, caption and sources.
+"""Figures before they are drawn: their parameters, data, captions and sources.
 
 A figure is one `FigureSpec`, registered under the figure's name. It turns the values of a link into typed `Parameters`
 and builds a `Figure` from them, so that the dashboard and the command line make the same one. The drawing is registered
@@ -20,7 +20,7 @@ from analysis.links import Values
 
 
 class Parameters(BaseModel):
-    """What one figure is asked for: some of the fields of the link of a page that shows it.
+    """The parameters of one figure: some of the fields of the link of a page that shows it.
 
     A subclass names its fields with their types; `Annotated[str, one_of(KNOWN)]` is a field that may say one of those.
     """
@@ -54,12 +54,12 @@ def one_of(known: Collection[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def whole_number(least: int, most: int) -> AfterValidator:
+def whole_number(minimum: int, maximum: int) -> AfterValidator:
     """Restricts a field to a range, both ends included: `angle: Annotated[int, whole_number(0, 90)]`."""
 
     def check(value: int) -> int:
-        if not least <= value <= most:
-            limits = {"least": least, "most": most}
+        if not minimum <= value <= maximum:
+            limits = {"least": minimum, "most": maximum}
             raise PydanticCustomError("whole_number", "expected a whole number from {least} to {most}", limits)
         return value
 
@@ -169,15 +169,15 @@ def figure(
 
     def register(build: Build[ParametersT, RunP, ContentT]) -> Build[ParametersT, RunP, ContentT]:
         @wraps(build)
-        def complete(params: ParametersT, *run: RunP.args, **named: RunP.kwargs) -> Figure[ContentT]:
-            made = replace(build(params, *run, **named), name=name)
+        def complete(params: ParametersT, *run: RunP.args, **kwargs: RunP.kwargs) -> Figure[ContentT]:
+            result = replace(build(params, *run, **kwargs), name=name)
             if live is None:
-                return made
+                return result
             return replace(
-                made,
-                command=made.command or live.command(run[0]),
-                provenance=made.provenance or live.provenance(run[0]),
-                citation_keys=made.citation_keys or live.citation_keys,
+                result,
+                command=result.command or live.command(run[0]),
+                provenance=result.provenance or live.provenance(run[0]),
+                citation_keys=result.citation_keys or live.citation_keys,
             )
 
         FIGURES.add(name, FigureSpec(parameters=parameters, build=complete, live=live))

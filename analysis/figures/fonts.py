@@ -11,12 +11,12 @@ FOLDER = files("font_source_sans_pro") / "files"
 WEIGHTS = {"normal": "SourceSansPro-Regular.ttf", "bold": "SourceSansPro-Bold.ttf"}
 
 
-def faces(drawn: str) -> str:
+def faces(markup: str) -> str:
     """CSS that carries the typeface in the weights that an SVG or a page asks for, cut to the characters it holds."""
-    characters = "".join(sorted(set(unescape(drawn))))
+    characters = "".join(sorted(set(unescape(markup))))
     rules = []
     for weight, file in WEIGHTS.items():
-        if weight != "normal" and f'font-weight="{weight}"' not in drawn:
+        if weight != "normal" and f'font-weight="{weight}"' not in markup:
             continue
         source = b64encode(_subset(file, characters)).decode()
         rules.append(f'@font-face{{font-family:"{FONT}";font-weight:{weight};src:url(data:font/woff;base64,{source})}}')
@@ -29,9 +29,9 @@ def _subset(file: str, characters: str) -> bytes:
 
     options = subset.Options(flavor="woff", hinting=False, layout_features=["kern"])
     font = subset.load_font(str(FOLDER / file), options)
-    cut = subset.Subsetter(options)
-    cut.populate(text=characters)
-    cut.subset(font)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(text=characters)
+    subsetter.subset(font)
     result = io.BytesIO()
     subset.save_font(font, result, options)
     return result.getvalue()

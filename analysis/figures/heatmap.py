@@ -15,16 +15,16 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme, colour_scale, printable
 
 LEGEND_PIXELS = 62
-MOST_LABELS = 20
-MOST_CELLS = 64 * 64
+MAX_LABELS = 20
+MAX_CELLS = 64 * 64
 """Above this a map is drawn as an image: 512 x 512 cells would be megabytes of JSON."""
 
-MOST_NAMES = 64
-"""Nor are more rows or columns than this drawn as cells, whose names and seams would run into each other."""
+MAX_NAMES = 64
+"""A map with more rows or columns is an image as well: names of cells would overlap."""
 
-NO_VALUE = 255
-SHARP = 512
-"""Pixels an image has across at least, as nearly as whole cells allow."""
+MISSING_INDEX = 255
+MIN_IMAGE_PIXELS = 512
+"""The least width and height of an image in pixels, up to whole cells."""
 
 
 def heatmap(
@@ -57,15 +57,15 @@ def heatmap(
     if diverging is None:
         diverging = -domain[0] == domain[1] > 0
     stops = theme.diverging if diverging else theme.sequential
-    bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100) if legend else None
-    color = alt.Color("value:Q", scale=colour_scale(stops, domain), legend=bar)
+    legend_bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100) if legend else None
+    color = alt.Color("value:Q", scale=colour_scale(stops, domain), legend=legend_bar)
     if is_image(values):
         x, y = index_axes(values.shape, row_title, column_title, first)
         image = picture(painted(values, stops, domain), values.shape, x, y, first)
         chart = alt.layer(image, unseen_key(color, domain, first))
     else:
-        down, across = _names(rows, values.shape[0]), _names(columns, values.shape[1])
-        chart = _cells(values, down, across, color, (row_title, column_title, value_title), level)
+        row_names, column_names = _names(rows, values.shape[0]), _names(columns, values.shape[1])
+        chart = _cells(values, row_names, column_names, color, (row_title, column_title, value_title), level)
     # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.
     stretch = LEGEND_PIXELS if theme.screen and not legend else 0
     chart = chart.properties(width=side, height=(height or side) - stretch)
@@ -78,11 +78,11 @@ def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:
 
 def is_image(values: ndarray) -> bool:
     """Whether a map is drawn as an image, whose cells have no tooltips."""
-    return values.size > MOST_CELLS or max(values.shape) > MOST_NAMES
+    return values.size > MAX_CELLS or max(values.shape) > MAX_NAMES
 
 
 def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40, limit: int = 90) -> alt.Axis:
-    """An axis of indices that are shown as labels, which may repeat; of many, every so manieth. limit: their pixels."""
+    """An axis of indices  that are shown as labels, which may repeat. room: the most labels. limit: their pixels."""
     step = max(1, -(-len(labels) // room))
     # A list in JSON is one in Vega's expressions too, with every quote and line break of a token escaped.
     lookup = f"{json.dumps([printable(label) for label in labels])}[datum.value]"
@@ -98,7 +98,7 @@ def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 4
         ticks=False,
         domain=False,
         grid=False,
-        labelOverlap=False if len(labels) <= MOST_LABELS else "greedy",
+        labelOverlap=False if len(labels) <= MAX_LABELS else "greedy",
     )
 
 
@@ -111,7 +111,7 @@ def _cells(
     level: bool,
 ) -> alt.Chart:
     """titles: of the rows, the columns and the values."""
-    i, j = (places.ravel() for places in np.indices(values.shape))
+    i, j = (grid.ravel() for grid in np.indices(values.shape))
     frame = pd.DataFrame(
         {
             "row": i,
@@ -137,23 +137,23 @@ def _cells(
 
 
 def _short(labels: Sequence[str]) -> bool:
-    return len(labels) <= MOST_LABELS and max(map(len, labels), default=0) <= 2
+    return len(labels) <= MAX_LABELS and max(map(len, labels), default=0) <= 2
 
 
-def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], sharp: int = SHARP) -> str:
+def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], sharp: int = MIN_IMAGE_PIXELS) -> str:
     """The address of a picture of `values` (row, column), whole and transparent where there is no value."""
     low, high = domain
     # A palette makes the file small: 255 steps along the colours, and the last entry for no value, no colour.
-    steps = np.linspace(0, len(stops) - 1, NO_VALUE)
+    steps = np.linspace(0, len(stops) - 1, MISSING_INDEX)
     channels = np.array([[int(stop[k : k + 2], 16) for k in (1, 3, 5)] for stop in stops], dtype=float)
     colours = np.stack([np.interp(steps, np.arange(len(stops)), channels[:, c]) for c in range(3)], -1)
-    place = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1), 0, 1) * (NO_VALUE - 1)
-    pixels = np.where(np.isnan(values), NO_VALUE, place.round()).astype(np.uint8)
+    level = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1), 0, 1) * (MISSING_INDEX - 1)
+    pixels = np.where(np.isnan(values), MISSING_INDEX, level.round()).astype(np.uint8)
     for axis, count in enumerate(values.shape):  # Large cells, lest the browser blur few ones into each other.
         pixels = pixels.repeat(max(1, sharp // count), axis)
     image = Image.fromarray(pixels, "P")
     image.putpalette([*colours.round().astype(np.uint8).ravel().tolist(), 0, 0, 0])
-    return png_address(image, transparency=NO_VALUE)
+    return png_address(image, transparency=MISSING_INDEX)
 
 
 def png_address(image: Image.Image, **options: int) -> str:
@@ -167,11 +167,11 @@ def index_axes(shape: tuple[int, ...], row_title: str, column_title: str, first:
     """Axes that count columns and rows, rows downwards, with a tick at the middle of the cell that it counts."""
     height, width = shape
     axis = {"grid": False, "tickCount": 6, "tickMinStep": 1, "domain": False, "format": "d"}
-    across = alt.Scale(domain=[first - 0.5, first + width - 0.5], nice=False, zero=False)
-    down = alt.Scale(domain=[first - 0.5, first + height - 0.5], reverse=True, nice=False, zero=False)
+    x_scale = alt.Scale(domain=[first - 0.5, first + width - 0.5], nice=False, zero=False)
+    y_scale = alt.Scale(domain=[first - 0.5, first + height - 0.5], reverse=True, nice=False, zero=False)
     return (
-        alt.X("x:Q", scale=across, axis=alt.Axis(title=column_title, **axis)),
-        alt.Y("y:Q", scale=down, axis=alt.Axis(title=row_title, **axis)),
+        alt.X("x:Q", scale=x_scale, axis=alt.Axis(title=column_title, **axis)),
+        alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=row_title, **axis)),
     )
 
 

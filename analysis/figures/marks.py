@@ -25,9 +25,9 @@ LINE, THIN_LINE = 2.0, 0.8
 BAR = 10
 """Thickness of a bar, in pixels."""
 SHAPES = ("circle", "diamond", "square", "triangle-up")
-"""The signs of names that have none of their own, from the first to the last."""
+"""Symbols of names that have none of their own, in order."""
 DASH = [4, 3]
-"""The dash of what is given and not measured: chance, a baseline, a threshold."""
+"""The dash of reference values that are not measured: chance, a baseline, a threshold."""
 STROKE = 600
 """Area of a stroke in a legend, in square pixels: long enough to show its dash."""
 WIDE, HALF, THIRD = 820, 380, 250
@@ -53,8 +53,8 @@ def tips(*columns: Tip) -> list[alt.Tooltip]:
 
 
 def _tip(name: str, title: str = "", form: str = "") -> alt.Tooltip:
-    typed = name if ":" in name else f"{name}:{'Q' if form else 'N'}"
-    return alt.Tooltip(typed, title=title or name.split(":")[0].replace("_", " "), format=form or alt.Undefined)
+    field = name if ":" in name else f"{name}:{'Q' if form else 'N'}"
+    return alt.Tooltip(field, title=title or name.split(":")[0].replace("_", " "), format=form or alt.Undefined)
 
 
 def interval_tips(form: str, low: str = "low", high: str = "high") -> tuple[Tip, Tip]:
@@ -92,8 +92,8 @@ def number(
         nice=free if nice is alt.Undefined else nice,
         padding=padding,
     )
-    marks = values if isinstance(values, UndefinedType) else list(values)
-    axis = alt.Axis(tickCount=ticks, values=marks, format=form, grid=grid)
+    tick_values = values if isinstance(values, UndefinedType) else list(values)
+    axis = alt.Axis(tickCount=ticks, values=tick_values, format=form, grid=grid)
     return channel(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
@@ -161,8 +161,8 @@ def level_labels(labels: Sequence[str]) -> dict[str, str]:
 
     A label that ends in an empty line is half a line too high; `labelled_rows` moves it down.
     """
-    most = max((label.count("\n") for label in labels), default=0)
-    missing = {label: most - label.count("\n") for label in labels}
+    maximum = max((label.count("\n") for label in labels), default=0)
+    missing = {label: maximum - label.count("\n") for label in labels}
     return {label: "\n" * (lines // 2) + label + "\n" * (lines % 2) for label, lines in missing.items()}
 
 
@@ -173,20 +173,20 @@ def wrapped_labels(names: Sequence[str], width: int = LABEL_CHARACTERS) -> dict[
     return {name: level[label] for name, label in wrapped.items()}
 
 
-def row_height(labels: Sequence[str], least: int = 26) -> int:
+def row_height(labels: Sequence[str], minimum: int = 26) -> int:
     """Pixels a row needs for the label with most lines."""
-    return max(least, LABEL_LINE * max(label.strip("\n").count("\n") + 1 for label in labels) + 8)
+    return max(minimum, LABEL_LINE * max(label.strip("\n").count("\n") + 1 for label in labels) + 8)
 
 
 def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False) -> alt.Y:
     """Rows with levelled labels, in the order given. grid: whether a line leads from each label to its marks."""
-    most = max(label.strip("\n").count("\n") for label in labels)
+    line_breaks = max(label.strip("\n").count("\n") for label in labels)
     axis = alt.Axis(
         labelExpr="split(datum.label, '\\n')",
         labelLimit=260,
         labelFontSize=TEXT,
         labelLineHeight=LABEL_LINE,
-        labelOffset=-most * LABEL_LINE / 2,
+        labelOffset=-line_breaks * LABEL_LINE / 2,
         labelBaseline={"condition": {"test": _HALF_LINE, "value": "top"}, "value": "middle"},
         ticks=False,
         domain=False,
@@ -197,16 +197,16 @@ def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False
     return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(type="band", padding=gap))
 
 
-def values_beside(base: alt.Chart, theme: Theme, flag: str, place: alt.X, dy: int = 0) -> list[Chart]:
-    """`written` left of the mark where `flag` holds, else right of it, on a halo that keeps lines off the digits."""
+def values_beside(base: alt.Chart, theme: Theme, flag: str, x: alt.X, dy: int = 0) -> list[Chart]:
+    """The text `written` left of `x` where `flag` is true, else right of it, with a halo over lines."""
     layers: list[Chart] = []
-    for holds, align, shift in _SIDES:
-        if isinstance(base.data, pd.DataFrame) and (base.data[flag] == (holds == "true")).any():
-            text = base.transform_filter(f"datum.{flag} === {holds}").encode(x=place, text=alt.Text("written:N"))
-            where = {"align": align, "dx": shift, "yOffset": dy, "fontSize": TEXT}
+    for condition, align, shift in _SIDES:
+        if isinstance(base.data, pd.DataFrame) and (base.data[flag] == (condition == "true")).any():
+            text = base.transform_filter(f"datum.{flag} === {condition}").encode(x=x, text=alt.Text("written:N"))
+            style = {"align": align, "dx": shift, "yOffset": dy, "fontSize": TEXT}
             layers += [
-                text.mark_text(**where, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
-                text.mark_text(**where, color=theme.ink),
+                text.mark_text(**style, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
+                text.mark_text(**style, color=theme.ink),
             ]
     return layers
 
@@ -222,9 +222,9 @@ def legend(
 
     lines: its signs are strokes.
     """
-    sign = {"symbolType": "stroke", "symbolSize": STROKE, "symbolStrokeWidth": LINE} if lines else {}
+    symbols = {"symbolType": "stroke", "symbolSize": STROKE, "symbolStrokeWidth": LINE} if lines else {}
     return alt.Legend(
-        title=title, orient=place, columns=columns, labelLimit=320, symbolLimit=64, symbolOpacity=1, **sign
+        title=title, orient=place, columns=columns, labelLimit=320, symbolLimit=64, symbolOpacity=1, **symbols
     )
 
 
@@ -246,15 +246,15 @@ def series(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | Non
 def sequential_hues(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | None = None) -> alt.Color:
     """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
     domain = list(names)
-    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[theme.series])
-    return alt.Color(f"{field}:N", scale=several if len(domain) > 1 else single, legend=key)
+    viridis, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[theme.series])
+    return alt.Color(f"{field}:N", scale=viridis if len(domain) > 1 else single, legend=key)
 
 
-def shapes(field: str, signs: Mapping[str, str] | Sequence[str], key: alt.Legend | None = None) -> alt.Shape:
-    """The sign of each name: circle, diamond, square, cross, triangle-up; names alone get those of `SHAPES`."""
-    if not isinstance(signs, Mapping):
-        signs = dict(zip(signs, SHAPES, strict=False))
-    return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(signs), range=list(signs.values())), legend=key)
+def shapes(field: str, symbols: Mapping[str, str] | Sequence[str], key: alt.Legend | None = None) -> alt.Shape:
+    """The symbol of each name: circle, diamond, square, cross, triangle-up; names alone get those of `SHAPES`."""
+    if not isinstance(symbols, Mapping):
+        symbols = dict(zip(symbols, SHAPES, strict=False))
+    return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(symbols), range=list(symbols.values())), legend=key)
 
 
 def dashes(field: str, patterns: Mapping[str, Sequence[int]], key: alt.Legend | None = None) -> alt.StrokeDash:
@@ -315,12 +315,12 @@ def row_plot(
     the pixels by which dots stand below the middle of their row, so that dots of one row do not hide one another;
     offset: the column by which they do. bars: whether a pale bar leads from zero to each dot.
     """
-    base = alt.Chart(frame).encode(y=y, color=_by_column(color), yOffset=offset)
-    plain = _plain(color, theme)
-    layers: list[Chart] = [base.mark_bar(opacity=0.45, height=BAR, color=plain).encode(x=x)] if bars else []
+    base = alt.Chart(frame).encode(y=y, color=_colour_encoding(color), yOffset=offset)
+    constant_colour = _constant_colour(color, theme)
+    layers: list[Chart] = [base.mark_bar(opacity=0.45, height=BAR, color=constant_colour).encode(x=x)] if bars else []
     if ends is not None and frame[ends[0]].notna().any():
-        known = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
-        spans = known.mark_rule(strokeWidth=LINE, clip=True, color=plain)
+        intervals = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
+        spans = intervals.mark_rule(strokeWidth=LINE, clip=True, color=constant_colour)
         layers.append(spans.encode(x=same_axis(x, ends[0]), x2=alt.X2(f"{ends[1]}:Q")))
     marks = base.mark_point(
         filled=filled,
@@ -329,11 +329,11 @@ def row_plot(
         # With its outline a hollow dot is as large as a filled one.
         size=size if filled else (size**0.5 - LINE) ** 2,
         opacity=opacity,
-        color=plain,
+        color=constant_colour,
         shape=shape if isinstance(shape, str) else alt.Undefined,
         yOffset=below or alt.Undefined,
     )
-    layers.append(marks.encode(x=x, shape=_by_column(shape), tooltip=tips(*tooltip)))
+    layers.append(marks.encode(x=x, shape=_colour_encoding(shape), tooltip=tips(*tooltip)))
     return layers
 
 
@@ -359,36 +359,36 @@ def line_plot(
     0 for dots that are there for the pointer alone. width: of the line in pixels; 0 for dots that no line joins.
     """
     lines = alt.Detail(detail) if isinstance(detail, str) else detail
-    base = alt.Chart(frame).encode(x=x, color=_by_column(color), detail=lines)
-    plain = _plain(color, theme)
+    base = alt.Chart(frame).encode(x=x, color=_colour_encoding(color), detail=lines)
+    constant_colour = _constant_colour(color, theme)
     layers: list[Chart] = []
     if ends is not None and frame[ends[0]].notna().any():
         area, bars = (
-            base.mark_area(opacity=0.2, color=plain),
-            base.mark_rule(strokeWidth=LINE, opacity=0.6, color=plain),
+            base.mark_area(opacity=0.2, color=constant_colour),
+            base.mark_rule(strokeWidth=LINE, opacity=0.6, color=constant_colour),
         )
         layers.append((area if band else bars).encode(y=same_axis(y, ends[0]), y2=alt.Y2(f"{ends[1]}:Q")))
     if width:
-        layers.append(base.mark_line(strokeWidth=width, color=plain).encode(y=y, strokeDash=dash))
+        layers.append(base.mark_line(strokeWidth=width, color=constant_colour).encode(y=y, strokeDash=dash))
     if dots or tooltip:
         marks = base.mark_point(
             filled=True,
             size=dots or DOT,
             opacity=1.0 if dots else 0.0,
-            color=plain,
+            color=constant_colour,
             shape=shape if isinstance(shape, str) else alt.Undefined,
         )
-        layers.append(marks.encode(y=y, shape=_by_column(shape), tooltip=tips(*tooltip)))
+        layers.append(marks.encode(y=y, shape=_colour_encoding(shape), tooltip=tips(*tooltip)))
     return layers
 
 
-def _plain(color: alt.Color | str | UndefinedType, theme: Theme) -> str | UndefinedType:
+def _constant_colour(color: alt.Color | str | UndefinedType, theme: Theme) -> str | UndefinedType:
     """The colour of marks that no column colours."""
     if isinstance(color, str):
         return color
     return theme.series if color is alt.Undefined else alt.Undefined
 
 
-def _by_column(style: EncodingT | str | UndefinedType) -> EncodingT | UndefinedType:
+def _colour_encoding(style: EncodingT | str | UndefinedType) -> EncodingT | UndefinedType:
     """The encoding that gives each row its own colour or shape, where all do not share one."""
     return alt.Undefined if isinstance(style, str) else style

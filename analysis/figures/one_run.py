@@ -13,7 +13,7 @@ from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.measurements.terms.result import MOST_CANCELLATION, Decomposition, Provenance
 
-NAMED = 6
+MAX_NAMED = 6
 """Heads whose withheld shares are named one by one."""
 
 
@@ -26,16 +26,16 @@ class LiveResult(Protocol):
         ...
 
 
-def run_facts(run: LiveResult, given: str = "text") -> dict[str, str]:
+def run_facts(run: LiveResult, input_name: str = "text") -> dict[str, str]:
     """What the numbers of a run trace to. given: what the model was given, a text or an image."""
-    about = run.provenance
+    provenance = run.provenance
     return {
-        "model": f"{about.model} ({about.revision})",
-        given: about.text,
-        **({"second text": about.text_pair} if about.text_pair else {}),
-        "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
-        "device": f"{about.device}, {about.dtype}",
-        "versions": about.versions,
+        "model": f"{provenance.model} ({provenance.revision})",
+        input_name: provenance.text,
+        **({"second text": provenance.text_pair} if provenance.text_pair else {}),
+        "run": f"{provenance.created}, code {provenance.git_sha}, {provenance.seconds:.2f} s",
+        "device": f"{provenance.device}, {provenance.dtype}",
+        "versions": provenance.versions,
     }
 
 
@@ -44,11 +44,11 @@ def image_facts(run: LiveResult) -> dict[str, str]:
     return run_facts(run, "image")
 
 
-def stored_facts(row: Any, **over: str) -> dict[str, str]:
+def stored_facts(row: Any, **sources: str) -> dict[str, str]:
     """What the numbers of a stored run of a model trace to. over: what it was measured over, by name."""
     return {
         "model": f"{row.model} ({row.revision})",
-        **over,
+        **sources,
         "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
         "device": f"{row.device}, {row['dtype']}",
         "versions": row.versions,
@@ -66,14 +66,16 @@ def cancellation_note(factors: Float[ndarray, "... head"]) -> str:
     low, high = float(known.min()), float(known.max())
     sizes = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:,.1f}"
     text = f"Together, the terms of a head are {sizes} times as large as the scores that they add up to."
-    far = [tuple(place) for place in np.argwhere(factors > MOST_CANCELLATION).tolist()]
-    if not far:
+    excessive = [tuple(index) for index in np.argwhere(factors > MOST_CANCELLATION).tolist()]
+    if not excessive:
         return text
-    places = [f"{place[-1]}" if len(place) == 1 else f"{place[-1]} of layer {place[0]}" for place in far]
-    named = ", ".join(places[:NAMED]) + (f" and {len(places) - NAMED} more" if len(places) > NAMED else "")
+    labels = [f"{index[-1]}" if len(index) == 1 else f"{index[-1]} of layer {index[0]}" for index in excessive]
+    listing = ", ".join(labels[:MAX_NAMED]) + (
+        f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
+    )
     return (
         f"{text} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would only show how "
-        f"large numbers cancel and not what a term contributes: head{'s' * (len(places) > 1)} {named}."
+        f"large numbers cancel and not what a term contributes: head{'s' * (len(labels) > 1)} {listing}."
     )
 
 

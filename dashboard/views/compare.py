@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import join_names
-from analysis.figures.compare.data import SIDES, common
+from analysis.figures.compare.data import SIDES, common_terms
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.data import MEASURES, term_label
 from analysis.probes import text_probe
@@ -76,7 +76,7 @@ for side, result in zip(SIDES, results, strict=True):
     if note := unknown_tokens_note(result):
         st.warning(escape_markdown(note))
 pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-terms = common((results[0], results[1]))
+terms = common_terms((results[0], results[1]))
 if terms:
     pickers.choice("term", "Term", terms, term_label)
 map_options(pickers)

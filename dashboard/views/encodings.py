@@ -38,7 +38,7 @@ def describe(entry) -> None:
 
 def show_numbers(figure) -> None:
     """The similarity's properties, one row per encoding, with their definitions as help."""
-    for column, entry, similarity in zip(st.columns(2), figure.content.shown, figure.content.likeness, strict=False):
+    for column, entry, similarity in zip(st.columns(2), figure.content.shown, figure.content.comparisons, strict=False):
         with column:
             st.markdown(f"**{entry.title}**, {similarity.kind}")
             with st.container(horizontal=True, gap="small"):

@@ -13,7 +13,7 @@ def show_table(table: Table) -> None:
     """The table; our own rows are shaded."""
     cells = table.cells
     shade = pd.DataFrame("", index=cells.index, columns=cells.columns)
-    shade.loc[cells["from"] == table.own, :] = OWN_SHADE
+    shade.loc[cells["from"] == table.own_source, :] = OWN_SHADE
     wide = f"{len(cells.columns)} columns: scroll the table sideways, or enlarge it with the button above its corner."
     st.caption(escape_markdown(" ".join(filter(None, (table.signs, wide)))))
     st.dataframe(

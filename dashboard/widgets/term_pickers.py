@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis.figures.heatmap import MOST_NAMES
+from analysis.figures.heatmap import MAX_NAMES
 from analysis.figures.terms.cell import STRONGEST
 from analysis.measurements.terms import Decomposition
 from analysis.measurements.terms.token_view import labels
@@ -35,7 +35,7 @@ def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
         "to",
         "Rows and columns of the maps",
         len(names),
-        help=f"Maps of at most {MOST_NAMES} rows name their tokens and show the value of the cell under the pointer.",
+        help=f"Maps of at most {MAX_NAMES} rows name their tokens and show the value of the cell under the pointer.",
     )
 
 

@@ -32,7 +32,7 @@ from analysis import __version__
 from analysis.figures import Figure, drawing, drawings, export, fonts
 from analysis.figures.drawings import CHARTS, Theme
 from analysis.figures.geometry.data import Panel, PanelsContent
-from analysis.figures.heatmap import MOST_CELLS, heatmap
+from analysis.figures.heatmap import MAX_CELLS, heatmap
 from analysis.figures.terms.data import TermTable
 from dashboard.widgets.vega_specs import vega_specs
 
@@ -110,12 +110,12 @@ def png(figure: Figure) -> np.ndarray:
 
 
 def test_few_cells_are_cells_with_tooltips_and_many_are_an_image() -> None:
-    side = int(MOST_CELLS**0.5)
+    side = int(MAX_CELLS**0.5)
     few, many = square(np.zeros((side, side))).to_dict(), square(np.zeros((side, side + 1))).to_dict()
     (cells,) = marks(few)
     assert cells["mark"]["type"] == "rect"
     assert [field["field"] for field in cells["encoding"]["tooltip"]] == ["row_label", "column_label", "value"]
-    assert sum(len(rows) for rows in few["datasets"].values()) == MOST_CELLS
+    assert sum(len(rows) for rows in few["datasets"].values()) == MAX_CELLS
     assert [unit["mark"]["type"] for unit in marks(many)] == ["image", "point"]
 
 
@@ -197,7 +197,7 @@ def test_an_image_is_drawn_in_the_colours_of_cells() -> None:
             for low, high in ((top, bottom), (left, right))
         )
         colours.append(pixels[np.ix_(rows, columns)])
-    assert 32 * 32 <= MOST_CELLS < 128 * 128
+    assert 32 * 32 <= MAX_CELLS < 128 * 128
     np.testing.assert_allclose(colours[0], colours[1], atol=2)
     np.testing.assert_allclose(
         colours[0][[0, -1], [0, -1]], [rgb(drawing.Theme().diverging[0]), rgb(drawing.Theme().diverging[-1])], atol=2

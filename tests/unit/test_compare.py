@@ -31,7 +31,7 @@ def test_maps_and_difference_are_on_one_scale() -> None:
     figure = FIGURES["compare_maps"].of({**DEFAULTS, "head2": 3, "centred": False}, made)
     expected = made[1].terms_of("position_to_position", 3) - made[0].terms_of("position_to_position", 0)
     np.testing.assert_allclose(figure.content.maps["difference"][0], expected, atol=1e-5)
-    assert figure.content.reach == pytest.approx(max(np.abs(m).max() for m, _ in figure.content.maps.values()))
+    assert figure.content.limit == pytest.approx(max(np.abs(m).max() for m, _ in figure.content.maps.values()))
     assert len(panels(figure)) == 3
     assert "layer 5, head 3" in figure.caption
 

@@ -12,8 +12,8 @@ from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawings
-from analysis.figures.encodings.data import reach, sized
-from analysis.figures.encodings.geometry import related, shifts
+from analysis.figures.encodings.data import colour_limit, sized
+from analysis.figures.encodings.geometry import shifts, shown_dimensions
 from analysis.figures.encodings.measures import MEASURES, in_words, stored
 from analysis.store import files
 
@@ -80,14 +80,14 @@ def test_its_command_makes_the_same_figure(name):
 
 def test_a_scale_is_cut_only_for_outliers_and_says_how_many_cells():
     table = encode("learned", length=128, dim=384)
-    scale, beyond = reach(table)
+    scale, beyond = colour_limit(table)
     assert beyond == (np.abs(table) > scale).sum() > 0
     assert scale == np.quantile(np.abs(table), 0.99)
     figure = made("encoding_heat")
     assert f"{beyond:,} of {table.size:,} cells" in figure.caption
     assert f"{(np.abs(table[0]) > scale).sum()} of them in row 0" in figure.caption
-    assert reach(encode("sinusoidal", length=128, dim=384)) == (1.0, 0)
-    assert reach(np.zeros((3, 3))) == (1.0, 0)
+    assert colour_limit(encode("sinusoidal", length=128, dim=384)) == (1.0, 0)
+    assert colour_limit(np.zeros((3, 3))) == (1.0, 0)
 
 
 def test_heat_data_are_the_table():
@@ -107,7 +107,7 @@ def test_movement_numbers():
     assert (frame["range"] > 0.5).sum() == 286
     assert "286 of 512 dimensions (55.9 %)" in figure.caption
     assert "the 256 most variable hold 98.4 % of the variance" in figure.caption
-    held = figure.content.held
+    held = figure.content.cumulative
     variance = np.sort(table.var(0))[::-1]
     assert held.variance.iloc[256] == pytest.approx(variance[:256].sum() / variance.sum())
     assert held.variance.iloc[[0, -1]].tolist() == pytest.approx([0, 1])
@@ -136,7 +136,7 @@ def test_similarity_against_distance(compare):
 
 
 def test_similarity_numbers_are_those_of_the_map_shown():
-    like = made("encoding_similarity", compare="dot", dim=512, other="").content.likeness[0]
+    like = made("encoding_similarity", compare="dot", dim=512, other="").content.comparisons[0]
     assert like.numbers["first_rise"] == 44
     assert like.numbers["symmetry"] == 1
     assert like.numbers["monotonicity"] == measures.monotonicity(ENCODINGS["sinusoidal"].similarity(128, 512))
@@ -144,7 +144,7 @@ def test_similarity_numbers_are_those_of_the_map_shown():
 
 def test_an_encoding_with_a_score_of_its_own_keeps_it():
     for compare in ("cosine", "dot"):
-        like = made("encoding_similarity", encoding="alibi", other="", compare=compare).content.likeness[0]
+        like = made("encoding_similarity", encoding="alibi", other="", compare=compare).content.comparisons[0]
         assert np.array_equal(like.values, ENCODINGS["alibi"].similarity(128, 8), equal_nan=True)
     with pytest.raises(AddendError, match="euclid"):
         made("encoding_similarity", compare="euclid")
@@ -166,7 +166,7 @@ def test_shift_matrix_shifts():
 def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
     figure = made("encoding_shift", shift=8)
     r2 = measures.shift_r2(encode("learned", length=128, dim=384), k=8)
-    assert figure.content.found[1].matrix is None
+    assert figure.content.results[1].matrix is None
     assert f"R² {r2:.3f}" in figure.caption
     drawn = str([panel.to_dict() for panel in drawings.panels(figure)])
     assert f"{r2:.3f}" in drawn
@@ -175,7 +175,7 @@ def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
 
 @pytest.mark.parametrize(("encoding", "why"), [("alibi", "distances"), ("none", "the same")])
 def test_where_nothing_can_be_shifted_the_reason_is_said(encoding, why):
-    assert why in made("encoding_shift", encoding=encoding).content.found[0].why
+    assert why in made("encoding_shift", encoding=encoding).content.results[0].reason
 
 
 @pytest.mark.parametrize("length", [16, 32, 512])
@@ -195,11 +195,11 @@ def test_drawn_dimensions_are_whole_pairs():
     """Whatever the order of the columns, no dimension is drawn without the one it turns with."""
     for name in ("sinusoidal", "tensor2tensor", "rotary"):
         matrix = ENCODINGS[name].shift(8, 384)
-        kept = related(matrix)
+        kept = shown_dimensions(matrix)
         assert 8 < len(kept) <= 16
         left_out = np.setdiff1d(np.arange(384), kept)
         assert not matrix[np.ix_(kept, left_out)].any()
-    assert np.array_equal(related(np.eye(16)), np.arange(16))
+    assert np.array_equal(shown_dimensions(np.eye(16)), np.arange(16))
 
 
 def test_spectrum_finds_the_wave():

@@ -6,7 +6,7 @@ import pytest
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES
-from analysis.figures.experiments.data import BASELINE, COSTED, MEASURES
+from analysis.figures.experiments.data import BASELINE, COST_PRESET, MEASURES
 from analysis.figures.figure import FigureSpec, Parameters
 from analysis.store import read
 
@@ -33,7 +33,7 @@ def test_losses_are_differences_of_means_over_seeds_in_common(board):
 def test_costs_are_over_the_baselines(board):
     long = board.frame().set_index(["measure", "variant"]).value
     costs = (
-        read.query("SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'parameters'", [COSTED])
+        read.query("SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'parameters'", [COST_PRESET])
         .set_index("variant")
         .value
     )

@@ -17,7 +17,7 @@ from specimens import embedded_loaded
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, Figure, export
 from analysis.figures.drawings import Theme
-from analysis.figures.heatmap import MOST_NAMES
+from analysis.figures.heatmap import MAX_NAMES
 from analysis.links import VIEWS
 from analysis.measurements.terms import FOUR, Decomposition
 from analysis.probes import text_probe
@@ -88,7 +88,7 @@ def test_a_part_is_the_same_cells_on_the_same_scale() -> None:
     assert "rows and columns 100 to 163" in part.caption
     assert "rows and columns" not in whole.caption
     # So few have names, and tooltips with the value.
-    assert MOST_NAMES == 64
+    assert MAX_NAMES == 64
     panel = vega_specs(part, Theme(screen=True))[0]
     assert "tooltip" in json.dumps({key: value for key, value in panel.items() if key != "datasets"})
 

@@ -17,7 +17,7 @@ from analysis.figures.runs.data import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.data import TrainingParameters, index, usual_baseline
 from analysis.figures.training.data import select_trainings as select
-from analysis.figures.training.draw_curves import FIRST, NAME_HEIGHT, spread_names
+from analysis.figures.training.draw_curves import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.settings import BEST
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
@@ -109,7 +109,7 @@ def test_a_run_is_found_by_its_settings(three):
     found = select_trainings(links.VIEWS["training"].defaults())
     assert found.variants == ["bert_a", "no_position", "tupe_a"]
     assert found.finals("bert_a") == pytest.approx({0: 5.0, 1: 5.01, 2: 5.02})
-    assert found.told == "the preset's own settings"
+    assert found.changes == "the preset's own settings"
     assert "larger" in found.sample
 
 
@@ -649,7 +649,7 @@ def test_a_name_of_two_lines_has_room_for_both():
 def test_every_variant_has_a_look_of_its_own():
     from analysis.ablation.variants import VARIANTS
 
-    assert sorted(FIRST) == sorted(set(VARIANTS) - {"bert_a", "causal_bert_a"})
+    assert sorted(DASH_ORDER) == sorted(set(VARIANTS) - {"bert_a", "causal_bert_a"})
 
 
 # ---- Runs ----

@@ -12,8 +12,8 @@ from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 SIDES = {"for": "supports it", "against": "contradicts it", "beside": "is related and decides nothing"}
-SEVERAL = {"for": "support it", "against": "contradict it", "beside": "are related and decide nothing"}
-SHOWN = 24
+SIDES_PLURAL = {"for": "support it", "against": "contradict it", "beside": "are related and decide nothing"}
+MAX_DRAWN = 24
 """Rows of one unit that are drawn; all of them are in the figure's data."""
 
 
@@ -43,8 +43,8 @@ class EvidenceContent:
 
 
 def _provenance() -> dict[str, str]:
-    about = read.query("SELECT built, git_sha, schema_version FROM meta").iloc[0]
-    return {"store": f"built {about.built}, code {about.git_sha}, schema {about.schema_version}"}
+    meta = read.query("SELECT built, git_sha, schema_version FROM meta").iloc[0]
+    return {"store": f"built {meta.built}, code {meta.git_sha}, schema {meta.schema_version}"}
 
 
 @figure("claims_verdicts", Parameters)
@@ -101,24 +101,24 @@ def claims_statements(_: Parameters) -> Figure[VerdictsContent]:
         raise NoResults("The store holds no statements. Run: python -m analysis sync --rebuild")
     frame = pd.DataFrame(
         {
-            "id": one.id,
-            "claim": f"{one.id} {one.statement}",
-            "verdict": one.verdict,
-            "sentence": one.sentence,
-            "scope": one.scope,
-            "effect": one.effect,
-            "low": one.low,
-            "high": one.high,
-            "unit": one.unit,
-            "line": one.line,
-            "for": sum(reading.standing == "holds" for reading in one.readings),
-            "against": sum(reading.standing == "fails" for reading in one.readings),
-            "readings": len(one.readings),
-            "would_decide": one.would_decide,
-            "rules_version": one.rules_version,
-            "rules_sha": one.rules_sha,
+            "id": statement.id,
+            "claim": f"{statement.id} {statement.statement}",
+            "verdict": statement.verdict,
+            "sentence": statement.sentence,
+            "scope": statement.scope,
+            "effect": statement.effect,
+            "low": statement.low,
+            "high": statement.high,
+            "unit": statement.unit,
+            "line": statement.line,
+            "for": sum(reading.standing == "holds" for reading in statement.readings),
+            "against": sum(reading.standing == "fails" for reading in statement.readings),
+            "readings": len(statement.readings),
+            "would_decide": statement.would_decide,
+            "rules_version": statement.rules_version,
+            "rules_sha": statement.rules_sha,
         }
-        for one in matches
+        for statement in matches
     )
     counts = ", ".join(f"{count} {word}" for word, count in statements.counts().items())
     return Figure(
@@ -152,11 +152,11 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
     numbered = frame[frame.value.notna()]
     if numbered.empty:
         raise NoResults(f"There is no numerical evidence on {entry.id} yet. {entry.sentence}")
-    drawn = pd.concat([_chosen(group) for _, group in numbered.groupby("unit", sort=False)])
-    left = len(numbered) - len(drawn)
+    drawn = pd.concat([_drawn_rows(group) for _, group in numbered.groupby("unit", sort=False)])
+    omitted = len(numbered) - len(drawn)
     counts = {side: int((frame.side == side).sum()) for side in SIDES}
     sides = "; ".join(
-        f"{plural(count, 'row')} {SIDES[side] if count == 1 else SEVERAL[side]}"
+        f"{plural(count, 'row')} {SIDES[side] if count == 1 else SIDES_PLURAL[side]}"
         for side, count in counts.items()
         if count
     )
@@ -177,7 +177,7 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
                     "Lines are 95 % confidence intervals, where there are any. Rows that come from a paper carry its "
                     "name.",
                     threshold,
-                    f"Not drawn, but in the data: {plural(left, 'row')} that decide nothing." if left else "",
+                    f"Not drawn, but in the data: {plural(omitted, 'row')} that decide nothing." if omitted else "",
                 ),
             )
         ),
@@ -230,7 +230,9 @@ def evidence(entry: stored.Entry) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(("value", "low", "high"), float))
 
 
-def _chosen(rows: pd.DataFrame) -> pd.DataFrame:
+def _drawn_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of a unit that are drawn: all that decide, and others for as long as there is room."""
-    decides = rows[rows.side != "beside"]
-    return pd.concat([decides.head(2 * SHOWN), rows[rows.side == "beside"].head(max(0, SHOWN - len(decides)))])
+    deciding = rows[rows.side != "beside"]
+    return pd.concat(
+        [deciding.head(2 * MAX_DRAWN), rows[rows.side == "beside"].head(max(0, MAX_DRAWN - len(deciding)))]
+    )

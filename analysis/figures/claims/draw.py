@@ -23,7 +23,7 @@ STYLES = {
     "against": (colours.VERDICTS["contradicted"], "cross"),
     "beside": (colours.VERDICTS["open"], "diamond"),
 }
-LETTERS, LINES = 34, 3
+LABEL_CHARACTERS, LABEL_LINES = 34, 3
 """Of a name: the letters of a line, and its lines. Longer lines would leave the marks no room on a narrow screen."""
 
 
@@ -31,7 +31,7 @@ LETTERS, LINES = 34, 3
 def verdicts(figure: Figure[VerdictsContent], theme: Theme) -> list[Chart]:
     """One row a claim, one column a verdict; the mark's shape says the verdict again."""
     frame, words = figure.frame(), figure.content.words
-    lines = [textwrap.wrap(claim, LETTERS, max_lines=LINES, placeholder=" …") for claim in frame.claim]
+    lines = [textwrap.wrap(claim, LABEL_CHARACTERS, max_lines=LABEL_LINES, placeholder=" …") for claim in frame.claim]
     labels = list(marks.level_labels(["\n".join(parts) for parts in lines]).values())
     shown = frame[["claim", "verdict", "for", "against", "sentence"]].assign(label=labels)
     dots = alt.Chart(shown).mark_point(filled=True, size=marks.LARGE_DOT, opacity=1)

@@ -18,7 +18,7 @@ from analysis.figures.terms.maps import REST, ViewParameters, four, method_assum
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
 
-Both = tuple[Decomposition, Decomposition]
+Pair = tuple[Decomposition, Decomposition]
 SIDES = ("left", "right")
 
 
@@ -44,84 +44,89 @@ class TwoSidesContent:
 
 @dataclass(frozen=True)
 class CompareMapsContent:
-    """maps: name -> values (query, key) and the tokens of rows and columns, on a scale from -reach to reach."""
+    """maps: name -> values (query, key) and the tokens of rows and columns, on a scale from -limit to limit."""
 
     maps: dict[str, tuple[ndarray, Sequence[str]]]
-    reach: float
+    limit: float
 
 
 def _side(decomposition: Decomposition, head: int | None = None) -> str:
-    which = "" if head is None else f", head {head}"
-    about = decomposition.provenance
-    cut = f", cut from {about.truncated_from}" if about.truncated_from else ""
+    head_text = "" if head is None else f", head {head}"
+    provenance = decomposition.provenance
+    truncation = f", cut from {provenance.truncated_from}" if provenance.truncated_from else ""
     return (
-        f"{readable(about.model)} ({about.revision}), layer {decomposition.layer}{which}, {decomposition.method}, "
-        f"{len(decomposition.tokens)} tokens{cut}"
+        f"{readable(provenance.model)} ({provenance.revision}), layer {decomposition.layer}{head_text}, "
+        f"{decomposition.method}, {len(decomposition.tokens)} tokens{truncation}"
     )
 
 
-def _about(both: Both) -> dict[str, str]:
+def _provenance(pair: Pair) -> dict[str, str]:
     entries = {}
-    for side, decomposition in zip(SIDES, both, strict=True):
-        about = decomposition.provenance
-        text = about.text if not about.text_pair else f"{about.text} | {about.text_pair}"
-        entries[side] = f"{about.model} ({about.revision}), {text}, {about.created}, {about.device}, {about.dtype}"
-    return entries | {"code": both[0].provenance.git_sha, "versions": both[0].provenance.versions}
+    for side, decomposition in zip(SIDES, pair, strict=True):
+        provenance = decomposition.provenance
+        text = provenance.text if not provenance.text_pair else f"{provenance.text} | {provenance.text_pair}"
+        entries[side] = (
+            f"{provenance.model} ({provenance.revision}), {text}, {provenance.created}, {provenance.device}, "
+            f"{provenance.dtype}"
+        )
+    return entries | {"code": pair[0].provenance.git_sha, "versions": pair[0].provenance.versions}
 
 
-def _commands(both: Both) -> str:
-    return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in both))
+def _commands(pair: Pair) -> str:
+    return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in pair))
 
 
-BOTH = LiveRun(obtain=text_probe.obtain_both, provenance=_about, command=_commands, citation_keys=CITE)
+PAIR = LiveRun(obtain=text_probe.obtain_both, provenance=_provenance, command=_commands, citation_keys=CITE)
 
 
-def _assumptions(both: Both) -> str:
-    errors = " and ".join(f"{decomposition.relative_error:.1e}" for decomposition in both)
-    text = " ".join(dict.fromkeys(method_assumption(one) for one in both))
+def _assumptions(pair: Pair) -> str:
+    errors = " and ".join(f"{decomposition.relative_error:.1e}" for decomposition in pair)
+    text = " ".join(dict.fromkeys(method_assumption(one) for one in pair))
     return f"{text} Terms add up to the model's own scores within {errors} of their range."
 
 
-def terms_of_both(both: Both) -> list[str]:
+def all_terms(pair: Pair) -> list[str]:
     """The terms that either side has, the four first."""
-    return list(dict.fromkeys(term for decomposition in both for term in visible_terms(decomposition)))
+    return list(dict.fromkeys(term for decomposition in pair for term in visible_terms(decomposition)))
 
 
-def common(both: Both) -> list[str]:
+def common_terms(pair: Pair) -> list[str]:
     """The terms that both sides have a map of, the four first."""
-    return [term for term in terms_of_both(both) if all(term in decomposition.names for decomposition in both)]
+    return [term for term in all_terms(pair) if all(term in decomposition.names for decomposition in pair)]
 
 
-def _folded(table: pd.DataFrame, both: Both, *, add_up: bool) -> pd.DataFrame:
+def _fold_terms(table: pd.DataFrame, pair: Pair, *, add_up: bool) -> pd.DataFrame:
     """The table with the terms of word and position alone, and the others together where their values add up."""
-    named = [term for term in table.index if term == "total" or any(term in four(one) for one in both)]
-    others = table.drop(index=named)
+    retained = [
+        term for term in table.index if term == "total" or any(term in four(decomposition) for decomposition in pair)
+    ]
+    others = table.drop(index=retained)
     if add_up and len(others):
         table = pd.concat([table, others.sum(min_count=1).to_frame(REST).T]).rename_axis("term")
-        named.insert(len(named) - ("total" in named), REST)
+        retained.insert(len(retained) - ("total" in retained), REST)
     elif len(others):
-        named += list(others.index[(others[list(SIDES)].abs() >= NOTHING).any(axis=1)])
-    return table.loc[named]
+        retained += list(others.index[(others[list(SIDES)].abs() >= NOTHING).any(axis=1)])
+    return table.loc[retained]
 
 
-@figure("compare_terms", MeasureParameters, live=BOTH)
-def compare_terms(params: MeasureParameters, both: Both) -> Figure[TwoSidesContent]:
+@figure("compare_terms", MeasureParameters, live=PAIR)
+def compare_terms(params: MeasureParameters, pair: Pair) -> Figure[TwoSidesContent]:
     """Every term of both sides, mean over heads, and the difference."""
     measure = params.measure
     columns = {}
-    for side, decomposition in zip(SIDES, both, strict=True):
+    for side, decomposition in zip(SIDES, pair, strict=True):
         values = decomposition.shares() if measure == "share" else decomposition.effects()
         columns[side] = {
             term: float(np.nanmean(values[term])) for term in visible_terms(decomposition) if term in values
         }
-    table = pd.DataFrame(columns).reindex(terms_of_both(both))
+    table = pd.DataFrame(columns).reindex(all_terms(pair))
     table["difference"] = table.right - table.left
     table.index.name = "term"
-    far = table.difference.abs()
+    magnitudes = table.difference.abs()
     largest = (
-        f"The largest difference is in {term_label(str(far.idxmax()))}: "
-        f"{signed(table.difference.iloc[far.argmax()], 3)}."
-        if far.notna().any()
+        f"The largest difference is in {term_label(str(magnitudes.idxmax()))}: "
+        f"{signed(table.difference.iloc[magnitudes.argmax()], 3)}."
+        if magnitudes.notna().any()
         else "No term is defined on both sides."
     )
     return Figure(
@@ -129,72 +134,77 @@ def compare_terms(params: MeasureParameters, both: Both) -> Figure[TwoSidesConte
         finding=largest.removesuffix("."),
         frame=lambda: table.reset_index(),
         caption=(
-            f"{capitalised(MEASURES[measure])}, mean over heads. Left: {_side(both[0])}. Right: "
-            f"{_side(both[1])}. Difference: right minus left, on the same scale. {largest} "
-            f"{reading(measure, coloured=False)} {_assumptions(both)}"
+            f"{capitalised(MEASURES[measure])}, mean over heads. Left: {_side(pair[0])}. Right: "
+            f"{_side(pair[1])}. Difference: right minus left, on the same scale. {largest} "
+            f"{reading(measure, coloured=False)} {_assumptions(pair)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
-        content=TwoSidesContent(table=_folded(table, both, add_up=measure == "share"), label=MEASURES[measure]),
+        content=TwoSidesContent(table=_fold_terms(table, pair, add_up=measure == "share"), label=MEASURES[measure]),
     )
 
 
-@figure("compare_cell", CompareParameters, live=BOTH)
-def compare_cell(params: CompareParameters, both: Both) -> Figure[TwoSidesContent]:
+@figure("compare_cell", CompareParameters, live=PAIR)
+def compare_cell(params: CompareParameters, pair: Pair) -> Figure[TwoSidesContent]:
     """The score of one query on one key, by their places, as the sum of its terms: both sides, and the difference."""
-    matches = [viewed_head(side, one, visible_terms(one)) for side, one in zip(params.sides(), both, strict=True)]
+    matches = [
+        viewed_head(side, decomposition, visible_terms(decomposition))
+        for side, decomposition in zip(params.sides(), pair, strict=True)
+    ]
     heads, views = zip(*matches, strict=True)
-    on_both = min(len(view.labels) for view in views)
-    query, key = place(params, views[0].part(0, on_both - 1))
+    shared_length = min(len(view.labels) for view in views)
+    query, key = place(params, views[0].part(0, shared_length - 1))
     columns = {
         side: {term: float(values[query, key]) for term, values in view.terms.items()}
         | {"total": float(view.total[query, key])}
         for side, view in zip(SIDES, views, strict=True)
     }
-    table = pd.DataFrame(columns).reindex([*terms_of_both(both), "total"])
+    table = pd.DataFrame(columns).reindex([*all_terms(pair), "total"])
     table["difference"] = table.right - table.left
     table.index.name = "term"
     pairs = [f"“{view.labels[query]}” on “{view.labels[key]}”" for view in views]
-    which = pairs[0] if pairs[0] == pairs[1] else f"{pairs[0]} (left) and {pairs[1]} (right)"
+    pairs_text = pairs[0] if pairs[0] == pairs[1] else f"{pairs[0]} (left) and {pairs[1]} (right)"
     kind = "key-centred score" if params.centred else "score before centring"
     totals = table.loc[["total"], [*SIDES, "difference"]].to_numpy(dtype=float)
     left, right, difference = (signed(float(value)) for value in totals[0])
-    text = f"The score of {which} is {left} on the left and {right} on the right, a difference of {difference}."
+    text = f"The score of {pairs_text} is {left} on the left and {right} on the right, a difference of {difference}."
     return Figure(
         title=f"Query {query} on key {key}, term by term",
         finding=text.removesuffix("."),
         frame=lambda: table.reset_index(),
         caption=(
-            f"What each term adds to the {kind} of one query on one key. Left: {_side(both[0], heads[0])}. Right: "
-            f"{_side(both[1], heads[1])}. {_assumptions(both)}"
+            f"What each term adds to the {kind} of one query on one key. Left: {_side(pair[0], heads[0])}. Right: "
+            f"{_side(pair[1], heads[1])}. {_assumptions(pair)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {text}",
-        content=TwoSidesContent(table=_folded(table, both, add_up=True), label=kind),
+        content=TwoSidesContent(table=_fold_terms(table, pair, add_up=True), label=kind),
     )
 
 
-@figure("compare_maps", CompareParameters, live=BOTH)
-def compare_maps(params: CompareParameters, both: Both) -> Figure[CompareMapsContent]:
+@figure("compare_maps", CompareParameters, live=PAIR)
+def compare_maps(params: CompareParameters, pair: Pair) -> Figure[CompareMapsContent]:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
     term = params.term
-    for side, decomposition in zip(SIDES, both, strict=True):
+    for side, decomposition in zip(SIDES, pair, strict=True):
         if term not in decomposition.names:
             raise LinkError(
                 f"The {side} side has no term {term_label(term)}; "
                 f"it has: {', '.join(map(term_label, visible_terms(decomposition)))}."
             )
-    matches = [viewed_head(side, one, [term]) for side, one in zip(params.sides(), both, strict=True)]
+    matches = [viewed_head(side, one, [term]) for side, one in zip(params.sides(), pair, strict=True)]
     heads, views = zip(*matches, strict=True)
     maps = {side: (view.terms[term], view.labels) for side, view in zip(SIDES, views, strict=True)}
     left, right = (view.terms[term] for view in views)
     if left.shape == right.shape:
         same = views[0].labels == views[1].labels
-        labels = views[0].labels if same else [f"{a} / {b}" for a, b in zip(*(v.labels for v in views), strict=True)]
+        labels = (
+            views[0].labels if same else [f"{a} / {b}" for a, b in zip(*(view.labels for view in views), strict=True)]
+        )
         maps["difference"] = (right - left, labels)
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
         text = f"No difference: the sides have {len(left)} and {len(right)} tokens."
-    reach = max(float(np.abs(values).max()) for values, _ in maps.values()) or 1.0
-    drawn = "key-centred" if params.centred else "as they are, before centring"
+    limit = max(float(np.abs(values).max()) for values, _ in maps.values()) or 1.0
+    centring = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
         parts = {
@@ -211,10 +221,10 @@ def compare_maps(params: CompareParameters, both: Both) -> Figure[CompareMapsCon
         ),
         frame=frame,
         caption=(
-            f"Pre-softmax scores of {term_label(term)}, {drawn}. Left: {_side(both[0], heads[0])}. Right: "
-            f"{_side(both[1], heads[1])}. Rows are queries, columns are keys; one scale for all. {text} "
-            f"{_assumptions(both)}"
+            f"Pre-softmax scores of {term_label(term)}, {centring}. Left: {_side(pair[0], heads[0])}. Right: "
+            f"{_side(pair[1], heads[1])}. Rows are queries, columns are keys; one scale for all. {text} "
+            f"{_assumptions(pair)}"
         ),
         alt=f"{len(maps)} maps of {term_label(term)}. {text}",
-        content=CompareMapsContent(maps=maps, reach=reach),
+        content=CompareMapsContent(maps=maps, limit=limit),
     )

@@ -18,9 +18,9 @@ def _terms(figure: Figure[TwoSidesContent], theme: Theme) -> list[Chart]:
     order = [term_label(term) for term in table.index]
     wide = table.reset_index().assign(label=order, what="right minus left")
     values = wide[[*SIDES, "difference"]]
-    reach = (min(0.0, float(values.min().min())), float(values.max().max()))
-    x = marks.number(alt.X, "value", label, domain=reach, nice=True, ticks=6)
-    change = marks.number(alt.X, "difference", "difference", domain=reach, nice=True, ticks=6)
+    domain = (min(0.0, float(values.min().min())), float(values.max().max()))
+    x = marks.number(alt.X, "value", label, domain=domain, nice=True, ticks=6)
+    change = marks.number(alt.X, "difference", "difference", domain=domain, nice=True, ticks=6)
     y = marks.rows_down("label", order, title=TERM, grid=False)
     key = marks.legend(place="top", columns=2)
     lines = alt.Chart(wide).mark_rule(color=theme.faint, strokeWidth=marks.LINE)
@@ -45,6 +45,6 @@ def _terms(figure: Figure[TwoSidesContent], theme: Theme) -> list[Chart]:
 def compare_maps(figure: Figure[CompareMapsContent], theme: Theme) -> list[Chart]:
     """Left, right, and the difference where there is one."""
     return [
-        token_map(values, labels, figure.content.reach, theme, title=name)
+        token_map(values, labels, figure.content.limit, theme, title=name)
         for name, (values, labels) in figure.content.maps.items()
     ]

@@ -17,7 +17,7 @@ CLIP_FROM = 2.0  # a scale is cut only where the largest value is more than this
 
 
 @dataclass(frozen=True)
-class Sized:
+class SizedEncoding:
     """An encoding at a size that it takes, and in one sentence why that is not the size asked for."""
 
     encoding: Encoding
@@ -66,20 +66,20 @@ class Sized:
 
 
 @lru_cache(maxsize=64)
-def sized(name: str, length: int, dim: int) -> Sized:
+def sized(name: str, length: int, dim: int) -> SizedEncoding:
     """An encoding at the size nearest to the one asked for."""
     encoding = ENCODINGS[name]
-    result = Sized(encoding, *encoding.nearest(length, dim))
+    result = SizedEncoding(encoding, *encoding.nearest(length, dim))
     if (result.length, result.dim) == (length, dim):
         return result
     if result.column == "head":
-        why = f"{result.title} has one column for each head, not for each dimension; {result.dim} heads are shown."
-        return Sized(encoding, result.length, result.dim, why)
-    why = (
+        reason = f"{result.title} has one column for each head, not for each dimension; {result.dim} heads are shown."
+        return SizedEncoding(encoding, result.length, result.dim, reason)
+    reason = (
         f"{result.title} is not available at {length} positions × {dim} dimensions; the nearest size, {result.size}, "
         "is shown."
     )
-    return Sized(encoding, result.length, result.dim, why)
+    return SizedEncoding(encoding, result.length, result.dim, reason)
 
 
 @lru_cache(maxsize=8)
@@ -100,29 +100,29 @@ class PairParameters(Parameters):
 
 @dataclass(frozen=True)
 class HeatContent:
-    """reach: for each encoding shown, half the width of its colour scale."""
+    """limits: for each encoding shown, half the width of its colour scale."""
 
-    shown: list[Sized]
-    reach: list[float]
+    shown: list[SizedEncoding]
+    limits: list[float]
 
 
-def pair(params: PairParameters) -> list[Sized]:
+def pair(params: PairParameters) -> list[SizedEncoding]:
     """The encodings to show: the chosen one and, unless it is the same or "", the one it is compared with."""
     names = dict.fromkeys((params.encoding, params.other))
     return [sized(name, params.length, params.dim) for name in names if name]
 
 
-def reach(values: np.ndarray) -> tuple[float, int]:
+def colour_limit(values: np.ndarray) -> tuple[float, int]:
     """Half the width of a symmetric colour scale, and how many values lie beyond it.
 
     The largest magnitude, unless a few outliers would wash the map out: then the 99th percentile.
     """
-    size = np.abs(values[~np.isnan(values)])
-    if not size.size or not size.max():
+    magnitudes = np.abs(values[~np.isnan(values)])
+    if not magnitudes.size or not magnitudes.max():
         return 1.0, 0
-    usual = float(np.quantile(size, CLIP_QUANTILE))
-    chosen = usual if 0 < usual * CLIP_FROM < size.max() else float(size.max())
-    return chosen, int((size > chosen).sum())
+    quantile = float(np.quantile(magnitudes, CLIP_QUANTILE))
+    limit = quantile if 0 < quantile * CLIP_FROM < magnitudes.max() else float(magnitudes.max())
+    return limit, int((magnitudes > limit).sum())
 
 
 def export_command(name: str, params: PairParameters, *more: str) -> str:
@@ -131,88 +131,90 @@ def export_command(name: str, params: PairParameters, *more: str) -> str:
     return f"python -m analysis export '/encodings?{link}' --figure {name} -o {name}.csv"
 
 
-def keys(shown: list[Sized], *more: str) -> tuple[str, ...]:
+def citation_keys(shown: list[SizedEncoding], *more: str) -> tuple[str, ...]:
     """Citation keys of the encodings' papers, and of other works, each once."""
-    return tuple(dict.fromkeys(key for key in (*(one.encoding.key for one in shown), *more) if key))
+    return tuple(dict.fromkeys(key for key in (*(entry.encoding.key for entry in shown), *more) if key))
 
 
-def origins(shown: list[Sized]) -> dict[str, str]:
+def origins(shown: list[SizedEncoding]) -> dict[str, str]:
     """Where each encoding's values come from."""
-    return {one.title: one.encoding.note for one in shown}
+    return {entry.title: entry.encoding.note for entry in shown}
 
 
 @figure("encoding_heat", PairParameters)
 def heat(params: PairParameters) -> Figure[HeatContent]:
     """Each encoding's table: rows are positions (or distances), columns dimensions (or heads)."""
     shown = pair(params)
-    scales = [reach(one.table()) for one in shown]
+    scales = [colour_limit(entry.table()) for entry in shown]
 
     def frame() -> pd.DataFrame:
         parts = [
-            frames.cells(one.table(), "value", row=None, column=None).assign(encoding=one.name, rows=one.encoding.rows)
-            for one in shown
+            frames.cells(entry.table(), "value", row=None, column=None).assign(
+                encoding=entry.name, rows=entry.encoding.rows
+            )
+            for entry in shown
         ]
         return pd.concat(parts, ignore_index=True)[["encoding", "rows", "row", "column", "value"]]
 
     return Figure(
         title="The table itself",
-        finding="; ".join(_between(one) for one in shown),
+        finding="; ".join(_value_range(entry) for entry in shown),
         frame=frame,
         caption=sentences(
-            "; ".join(f"{one.title}: {one.size}, columns are {one.encoding.columns}" for one in shown) + ".",
+            "; ".join(f"{entry.title}: {entry.size}, columns are {entry.encoding.columns}" for entry in shown) + ".",
             "Each map has its own colour scale, symmetric about zero.",
-            *(_clipping(one, *scale) for one, scale in zip(shown, scales, strict=True)),
+            *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
         ),
-        alt=" ".join(_extremes(one) for one in shown),
+        alt=" ".join(_extremes(entry) for entry in shown),
         command="\n".join(
-            f"python -m analysis encode {one.name} --length {one.length} --dim {one.dim} --csv" for one in shown
+            f"python -m analysis encode {entry.name} --length {entry.length} --dim {entry.dim} --csv" for entry in shown
         ),
         provenance=origins(shown),
-        citation_keys=keys(shown),
-        content=HeatContent(shown=shown, reach=[scale for scale, _ in scales]),
+        citation_keys=citation_keys(shown),
+        content=HeatContent(shown=shown, limits=[scale for scale, _ in scales]),
     )
 
 
-def _clipping(one: Sized, scale: float, beyond: int) -> str:
+def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
     if not beyond:
         return ""
-    table = one.table()
+    table = entry.table()
     rows, counts = np.unique(np.nonzero(np.abs(table) > scale)[0], return_counts=True)
-    most = int(rows[counts.argmax()])
+    row = int(rows[counts.argmax()])
     return (
-        f"The scale of {one.title} ends at ±{scale:.3g}, its 99th percentile, so that outliers do not wash the map "
-        f"out: {beyond:,} of {table.size:,} cells lie beyond, {counts.max():,} of them in row {most}; the largest is "
+        f"The scale of {entry.title} ends at ±{scale:.3g}, its 99th percentile, so that outliers do not wash the map "
+        f"out: {beyond:,} of {table.size:,} cells lie beyond, {counts.max():,} of them in row {row}; the largest is "
         f"{np.abs(table).max():.3g}."
     )
 
 
-def _between(one: Sized) -> str:
+def _value_range(entry: SizedEncoding) -> str:
     """How far the largest value stands out from the usual ones, where they are not the same."""
-    low, high = float(one.table().min()), float(one.table().max())
+    low, high = float(entry.table().min()), float(entry.table().max())
     if low == high:
-        return f"{one.title}: every value is {significant(low)}"
-    usual = float(np.nanmedian(np.abs(one.table())))
-    return f"{one.title}: half of the values lie within ±{significant(usual)}, the largest is {_largest(one)}"
+        return f"{entry.title}: every value is {significant(low)}"
+    median = float(np.nanmedian(np.abs(entry.table())))
+    return f"{entry.title}: half of the values lie within ±{significant(median)}, the largest is {_largest(entry)}"
 
 
-def _largest(one: Sized) -> str:
+def _largest(entry: SizedEncoding) -> str:
     """The value of the greatest size."""
-    table = one.table()
+    table = entry.table()
     return significant(float(table.flat[int(np.nanargmax(np.abs(table)))]))
 
 
-def colours_end(one: Sized, scale: float) -> list[str]:
+def clip_note(entry: SizedEncoding, scale: float) -> list[str]:
     """A line that says where the colours of an encoding's map end, where some values lie beyond."""
-    beyond = float(np.nanmax(np.abs(one.table()))) > scale
-    return [f"colours end at ±{significant(scale)}; the largest value is {_largest(one)}"] if beyond else []
+    beyond = float(np.nanmax(np.abs(entry.table()))) > scale
+    return [f"colours end at ±{significant(scale)}; the largest value is {_largest(entry)}"] if beyond else []
 
 
-def _extremes(one: Sized) -> str:
-    table = one.table()
-    low, high = (np.unravel_index(place, table.shape) for place in (table.argmin(), table.argmax()))
+def _extremes(entry: SizedEncoding) -> str:
+    table = entry.table()
+    low, high = (np.unravel_index(index, table.shape) for index in (table.argmin(), table.argmax()))
     if table[low] == table[high]:
-        return f"Heat map of {one.title}, {one.size}: every value is {table[low]:.3g}."
+        return f"Heat map of {entry.title}, {entry.size}: every value is {table[low]:.3g}."
     return (
-        f"Heat map of {one.title}, {one.size}: values from {table[low]:.3g} (row {low[0]}, column {low[1]}) "
+        f"Heat map of {entry.title}, {entry.size}: values from {table[low]:.3g} (row {low[0]}, column {low[1]}) "
         f"to {table[high]:.3g} (row {high[0]}, column {high[1]})."
     )

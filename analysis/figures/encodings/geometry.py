@@ -10,7 +10,15 @@ import pandas as pd
 from analysis.core.errors import AddendError
 from analysis.core.formatting import fixed, plural, sentences
 from analysis.encodings import ENCODINGS, measures
-from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, reach
+from analysis.figures.encodings.data import (
+    PairParameters,
+    SizedEncoding,
+    citation_keys,
+    colour_limit,
+    export_command,
+    origins,
+    pair,
+)
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.figure import Figure, figure
 
@@ -18,10 +26,10 @@ COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
 SHIFTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PAIRS_SHOWN = 8
-WHOLE_UP_TO = 32
+MAX_FULL_SIZE = 32
 
 
-class Likeness(NamedTuple):
+class Comparison(NamedTuple):
     """How alike every two positions are, and what follows from it."""
 
     values: np.ndarray  # (query, key); NaN where undefined or not attended to
@@ -35,15 +43,15 @@ def shifts(length: int) -> list[int]:
     return [k for k in SHIFTS if k <= min(length // 2, length - 2 * measures.FOLDS)] or [1]
 
 
-def likeness(one: Sized, compare: str) -> Likeness:
+def compare_rows(entry: SizedEncoding, compare: str) -> Comparison:
     """The requested comparison; the encoding's own score where it defines one."""
     if compare not in COMPARISONS:
         raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
-    return _likeness(one.name, one.length, one.dim, compare)
+    return _compare_rows(entry.name, entry.length, entry.dim, compare)
 
 
 @lru_cache(maxsize=8)
-def _likeness(name: str, length: int, dim: int, compare: str) -> Likeness:
+def _compare_rows(name: str, length: int, dim: int, compare: str) -> Comparison:
     encoding = ENCODINGS[name]
     if encoding.make_similarity is not None:
         kind, values = "score", encoding.similarity(length, dim)
@@ -58,7 +66,7 @@ def _likeness(name: str, length: int, dim: int, compare: str) -> Likeness:
         "symmetry": measures.symmetry(values),
         "first_rise": measures.first_rise(values),
     }
-    return Likeness(values, kind, measures.by_distance(values), numbers)
+    return Comparison(values, kind, measures.by_distance(values), numbers)
 
 
 class CompareParameters(PairParameters):
@@ -69,115 +77,124 @@ class CompareParameters(PairParameters):
 
 @dataclass(frozen=True)
 class SimilarityContent:
-    """reach: for each encoding shown, half the width of its colour scale."""
+    """limits: for each encoding shown, half the width of its colour scale."""
 
-    shown: list[Sized]
-    likeness: list[Likeness]
-    reach: list[float]
+    shown: list[SizedEncoding]
+    comparisons: list[Comparison]
+    limits: list[float]
 
 
 @figure("encoding_similarity", CompareParameters)
 def similarity(params: CompareParameters) -> Figure[SimilarityContent]:
     """Similarity against distance, and position by position."""
     shown = pair(params)
-    likes = [likeness(one, params.compare) for one in shown]
+    comparisons = [compare_rows(entry, params.compare) for entry in shown]
 
     def frame() -> pd.DataFrame:
         return pd.concat(
-            pd.DataFrame({"encoding": one.name, "similarity": like.kind, **like.profile._asdict()})
-            for one, like in zip(shown, likes, strict=True)
+            pd.DataFrame({"encoding": entry.name, "similarity": comparison.kind, **comparison.profile._asdict()})
+            for entry, comparison in zip(shown, comparisons, strict=True)
         ).reset_index(drop=True)
 
     return Figure(
         title="Similarity against distance",
-        finding="; ".join(_turning(one, like) for one, like in zip(shown, likes, strict=True) if _turning(one, like)),
+        finding="; ".join(
+            _first_rise(entry, comparison)
+            for entry, comparison in zip(shown, comparisons, strict=True)
+            if _first_rise(entry, comparison)
+        ),
         frame=frame,
         caption=sentences(
             "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
             "over those pairs, of which the farthest distance has only one. Map: every pair.",
-            *(_compared(one, like) for one, like in zip(shown, likes, strict=True)),
+            *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
             "Exact: nothing is sampled.",
         ),
-        alt=" ".join(_compared_alt(one, like) for one, like in zip(shown, likes, strict=True)),
+        alt=" ".join(_comparison_alt(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
         command=export_command("encoding_similarity", params, "compare"),
         provenance=origins(shown),
-        citation_keys=keys(shown, "wang2021position"),
+        citation_keys=citation_keys(shown, "wang2021position"),
         content=SimilarityContent(
             shown=shown,
-            likeness=likes,
-            reach=[1.0 if like.kind.startswith("cosine") else reach(like.values)[0] for like in likes],
+            comparisons=comparisons,
+            limits=[
+                1.0 if comparison.kind.startswith("cosine") else colour_limit(comparison.values)[0]
+                for comparison in comparisons
+            ],
         ),
     )
 
 
-def _compared(one: Sized, like: Likeness) -> str:
-    if one.encoding.make_similarity is not None:
-        own = "the score that position alone adds, of head 0" if "head" in one.encoding.options else "its own score"
-        what = f"{one.title}: {own}"
+def _comparison_sentence(entry: SizedEncoding, comparison: Comparison) -> str:
+    if entry.encoding.make_similarity is not None:
+        score = "the score that position alone adds, of head 0" if "head" in entry.encoding.options else "its own score"
+        text = f"{entry.title}: {score}"
     else:
-        what = f"{one.title}: {like.kind} of the rows"
-    hidden = int(np.isnan(like.values).sum())
-    if hidden == like.values.size:
-        return f"{what}, undefined: every row is zero."
-    what += f", {int(like.profile.pairs.sum()):,} pairs"
+        text = f"{entry.title}: {comparison.kind} of the rows"
+    hidden = int(np.isnan(comparison.values).sum())
+    if hidden == comparison.values.size:
+        return f"{text}, undefined: every row is zero."
+    text += f", {int(comparison.profile.pairs.sum()):,} pairs"
     if hidden:
-        what += "; blank where a key comes after the query and is not attended to"
-    beyond = 0 if like.kind.startswith("cosine") else reach(like.values)[1]
+        text += "; blank where a key comes after the query and is not attended to"
+    beyond = 0 if comparison.kind.startswith("cosine") else colour_limit(comparison.values)[1]
     if beyond:
-        what += f"; the colours end at ±{reach(like.values)[0]:.3g}, beyond which lie {beyond:,} pairs"
-    return f"{what}."
+        text += f"; the colours end at ±{colour_limit(comparison.values)[0]:.3g}, beyond which lie {beyond:,} pairs"
+    return f"{text}."
 
 
-def _compared_alt(one: Sized, like: Likeness) -> str:
-    result = like.profile
-    if not result.distance.size:
-        return f"{one.title}: nothing to compare."
-    at_zero = result.mean[result.distance == 0][0]
-    low = int(result.mean.argmin())
-    numbers = ", ".join(f"{MEASURES[name].title.lower()} {in_words(name, like.numbers[name])}" for name in NUMBERS)
+def _comparison_alt(entry: SizedEncoding, comparison: Comparison) -> str:
+    profile = comparison.profile
+    if not profile.distance.size:
+        return f"{entry.title}: nothing to compare."
+    at_zero = profile.mean[profile.distance == 0][0]
+    low = int(profile.mean.argmin())
+    numbers = ", ".join(
+        f"{MEASURES[name].title.lower()} {in_words(name, comparison.numbers[name])}" for name in NUMBERS
+    )
     return (
-        f"{one.title}: mean {like.kind} {at_zero:.3g} at distance 0, lowest, {result.mean[low]:.3g}, at distance "
-        f"{result.distance[low]}; {numbers}."
+        f"{entry.title}: mean {comparison.kind} {at_zero:.3g} at distance 0, lowest, {profile.mean[low]:.3g}, "
+        f"at distance {profile.distance[low]}; {numbers}."
     )
 
 
-class Shifted(NamedTuple):
-    """What a shift by k does: the matrix and its residual, or how well the best map foretells, or why neither."""
+class ShiftResult(NamedTuple):
+    """A shift by k: its matrix and residual, or the held-out R² of the best linear map, or the reason for neither."""
 
     matrix: np.ndarray | None = None
     residual: float = np.nan
     r2: float = np.nan
-    why: str = ""
+    reason: str = ""
 
 
-def shifted(one: Sized, k: int) -> Shifted:
+def shift_result(entry: SizedEncoding, k: int) -> ShiftResult:
     """The closed form where there is one, else the best linear map, else the reason why not."""
-    return _shifted(one.name, one.length, one.dim, k)
+    return _shift_result(entry.name, entry.length, entry.dim, k)
 
 
 @lru_cache(maxsize=16)
-def _shifted(name: str, length: int, dim: int, k: int) -> Shifted:
+def _shift_result(name: str, length: int, dim: int, k: int) -> ShiftResult:
     encoding = ENCODINGS[name]
     if encoding.rows == "distance":
-        return Shifted(why="its rows are distances; no shift of both positions changes them.")
+        return ShiftResult(reason="its rows are distances; no shift of both positions changes them.")
     if encoding.make_shift is not None:
         residual = measures.shift_residual(encoding, length=length, dim=dim, k=k)
-        return Shifted(matrix=encoding.shift(k, dim), residual=residual)
+        return ShiftResult(matrix=encoding.shift(k, dim), residual=residual)
     r2 = measures.shift_r2(encoding.table(length, dim), k=k)
     if np.isnan(r2):
-        return Shifted(why="every row is the same; a shift changes nothing.")
-    return Shifted(r2=r2)
+        return ShiftResult(reason="every row is the same; a shift changes nothing.")
+    return ShiftResult(r2=r2)
 
 
-def related(matrix: np.ndarray) -> np.ndarray:
+def shown_dimensions(matrix: np.ndarray) -> np.ndarray:
     """The dimensions to show of a large shift matrix: evenly spaced ones, each with those it mixes with."""
-    if len(matrix) <= WHOLE_UP_TO:
+    if len(matrix) <= MAX_FULL_SIZE:
         return np.arange(len(matrix))
     # With i go all the dimensions that its row takes from: its own pair, whatever the column order.
     groups = {tuple(np.flatnonzero(row)) for row in matrix} - {()}
-    whole = sorted(group for group in groups if len(group) == max(map(len, groups)))
-    picked = np.linspace(0, len(whole) - 1, min(PAIRS_SHOWN, len(whole))).round().astype(int)
-    return np.unique(np.concatenate([whole[place] for place in picked]))
+    largest = sorted(group for group in groups if len(group) == max(map(len, groups)))
+    selected = np.linspace(0, len(largest) - 1, min(PAIRS_SHOWN, len(largest))).round().astype(int)
+    return np.unique(np.concatenate([largest[index] for index in selected]))
 
 
 class ShiftParameters(PairParameters):
@@ -188,10 +205,10 @@ class ShiftParameters(PairParameters):
 
 @dataclass(frozen=True)
 class ShiftContent:
-    """found: what a shift by k does to each encoding shown."""
+    """results: what a shift by k does to each encoding shown."""
 
-    shown: list[Sized]
-    found: list[Shifted]
+    shown: list[SizedEncoding]
+    results: list[ShiftResult]
     k: int
 
 
@@ -199,69 +216,71 @@ class ShiftContent:
 def shift(params: ShiftParameters) -> Figure[ShiftContent]:
     """What turns the row of a position into that of the position k further on (claim C03)."""
     shown, k = pair(params), params.shift
-    items = [shifted(one, k) for one in shown]
+    results = [shift_result(entry, k) for entry in shown]
 
     def frame() -> pd.DataFrame:
         parts = []
-        for one, result in zip(shown, items, strict=True):
-            about = {"encoding": one.name, "k": k, "residual": result.residual, "held_out_r2": result.r2}
+        for entry, result in zip(shown, results, strict=True):
+            fields = {"encoding": entry.name, "k": k, "residual": result.residual, "held_out_r2": result.r2}
             if result.matrix is None:
-                parts.append(pd.DataFrame([about]))
+                parts.append(pd.DataFrame([fields]))
             else:
                 row, column = np.nonzero(result.matrix)
-                parts.append(pd.DataFrame({**about, "row": row, "column": column, "value": result.matrix[row, column]}))
+                parts.append(
+                    pd.DataFrame({**fields, "row": row, "column": column, "value": result.matrix[row, column]})
+                )
         return pd.concat(parts, ignore_index=True).reindex(
             columns=["encoding", "k", "residual", "held_out_r2", "row", "column", "value"]
         )
 
     return Figure(
         title=f"From a position to the one {k} further on",
-        finding="; ".join(_linear(one, result, k) for one, result in zip(shown, items, strict=True)),
+        finding="; ".join(_linear(entry, result, k) for entry, result in zip(shown, results, strict=True)),
         frame=frame,
-        caption=sentences(*(_moved_on(one, result, k) for one, result in zip(shown, items, strict=True))),
-        alt=" ".join(_moved_on(one, result, k) for one, result in zip(shown, items, strict=True)),
+        caption=sentences(*(_shift_sentence(entry, result, k) for entry, result in zip(shown, results, strict=True))),
+        alt=" ".join(_shift_sentence(entry, result, k) for entry, result in zip(shown, results, strict=True)),
         command=export_command("encoding_shift", params, "shift"),
         provenance=origins(shown),
-        citation_keys=keys(shown),
-        content=ShiftContent(shown=shown, found=items, k=k),
+        citation_keys=citation_keys(shown),
+        content=ShiftContent(shown=shown, results=results, k=k),
     )
 
 
-def _linear(one: Sized, result: Shifted, k: int) -> str:
+def _linear(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
     """Whether a shift by k is one matrix, in a few words."""
-    if result.why:
-        return f"{one.title}: {result.why.split(';')[0].removesuffix('.')}"
+    if result.reason:
+        return f"{entry.title}: {result.reason.split(';')[0].removesuffix('.')}"
     if result.matrix is None:
-        return f"{one.title}: the best single matrix predicts a shift by {k} with R² {fixed(result.r2)}"
-    return f"{one.title}: one matrix shifts every position by {k}, to within {result.residual:.0e}"
+        return f"{entry.title}: the best single matrix predicts a shift by {k} with R² {fixed(result.r2)}"
+    return f"{entry.title}: one matrix shifts every position by {k}, to within {result.residual:.0e}"
 
 
-def _moved_on(one: Sized, result: Shifted, k: int) -> str:
-    if result.why:
-        return f"{one.title}: {result.why}"
+def _shift_sentence(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
+    if result.reason:
+        return f"{entry.title}: {result.reason}"
     if result.matrix is None:
         return (
-            f"{one.title}: no closed form. The best single linear map, fitted on four fifths of the {one.length - k} "
-            "pairs of positions and tested on the rest, five times in turn, predicts the rows with R² "
-            f"{result.r2:.3f}: 1 would be a linear shift, 0 is no better than the mean row. Ridge regression without "
-            "intercept."
+            f"{entry.title}: no closed form. The best single linear map, fitted on four fifths of the "
+            f"{entry.length - k} pairs of positions and tested on the rest, five times in turn, predicts the rows "
+            f"with R² {result.r2:.3f}: 1 would be a linear shift, 0 is no better than the mean row. Ridge regression "
+            "without intercept."
         )
-    count = len(related(result.matrix))
-    part = f"{count} of its {one.dim} dimensions are drawn; the data hold every entry that is not zero." * (
-        count < one.dim
+    count = len(shown_dimensions(result.matrix))
+    part = f"{count} of its {entry.dim} dimensions are drawn; the data hold every entry that is not zero." * (
+        count < entry.dim
     )
     return sentences(
-        f"{one.title}: one matrix for every position, a rotation of each pair of dimensions; the largest difference "
-        f"|M row(pos) − row(pos + {k})| over {one.length - k} positions is {result.residual:.0e}.",
+        f"{entry.title}: one matrix for every position, a rotation of each pair of dimensions; the largest difference "
+        f"|M row(pos) − row(pos + {k})| over {entry.length - k} positions is {result.residual:.0e}.",
         part,
     )
 
 
-def _turning(one: Sized, like: Likeness) -> str:
+def _first_rise(entry: SizedEncoding, comparison: Comparison) -> str:
     """How far similarity falls with distance before it rises again."""
-    first = like.numbers["first_rise"]
+    first = comparison.numbers["first_rise"]
     if np.isnan(first):
         return ""
     if np.isinf(first):
-        return f"{one.title}: similarity never rises with distance"
-    return f"{one.title}: similarity first rises again {plural(int(first), 'token')} away"
+        return f"{entry.title}: similarity never rises with distance"
+    return f"{entry.title}: similarity first rises again {plural(int(first), 'token')} away"

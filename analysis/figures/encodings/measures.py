@@ -112,13 +112,13 @@ def stored() -> pd.DataFrame:
         ) = 1
         """
     )
-    known = rows.loc[rows.encoding.isin(list(ENCODINGS))]
-    if known.empty:
+    selected = rows.loc[rows.encoding.isin(list(ENCODINGS))]
+    if selected.empty:
         raise AddendError(f"No measures of encodings are stored; make them with: {COMMAND}")
-    return known
+    return selected
 
 
-class PickedParameters(Parameters):
+class ShadedParameters(Parameters):
     """The two encodings whose rows are shaded."""
 
     encoding: str
@@ -127,35 +127,35 @@ class PickedParameters(Parameters):
 
 @dataclass(frozen=True)
 class MeasuresContent:
-    """rows: a row an encoding, size and measure. order: the encodings' titles. picked: the ids of those shaded."""
+    """rows: a row an encoding, size and measure. order: the encodings' titles. selected: the ids of those shaded."""
 
     rows: pd.DataFrame
     order: list[str]
-    picked: list[str]
+    selected: list[str]
 
 
-@figure("encoding_measures", PickedParameters)
-def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
+@figure("encoding_measures", ShadedParameters)
+def scalar_measures(params: ShadedParameters) -> Figure[MeasuresContent]:
     """Every registered encoding by every scalar measure."""
     rows = stored()
     moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
     moving["value"] = moving.value / moving.dim
     names = sorted(ENCODINGS, key=lambda name: GROUPS.index(ENCODINGS[name].enters))
-    order = {name: place for place, name in enumerate(names)}
-    every = pd.concat([rows, moving], ignore_index=True)
-    every = every.assign(
-        title=[ENCODINGS[name].title for name in every.encoding],
-        about=_about(every.length),
-        place=every.encoding.map(order),
+    ranks = {name: rank for rank, name in enumerate(names)}
+    table = pd.concat([rows, moving], ignore_index=True)
+    table = table.assign(
+        title=[ENCODINGS[name].title for name in table.encoding],
+        about=_nearest_power(table.length),
+        place=table.encoding.map(ranks),
     ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
     columns = ["encoding", "title", "length", "dim", "measure", "value"]
-    untrained = [e.title for _, e in ENCODINGS.items() if "seed" in e.options and e.learned]
-    missing = [e.title for name, e in ENCODINGS.items() if name not in set(rows.encoding)]
-    frame = rows.drop_duplicates("run_id")
+    untrained = [encoding.title for _, encoding in ENCODINGS.items() if "seed" in encoding.options and encoding.learned]
+    missing = [encoding.title for name, encoding in ENCODINGS.items() if name not in set(rows.encoding)]
+    runs = rows.drop_duplicates("run_id")
     return Figure(
         title="All encodings, measure by measure",
-        finding=_invariant(every),
-        frame=lambda: every.loc[:, columns].reset_index(drop=True),
+        finding=_invariant(table),
+        frame=lambda: table.loc[:, columns].reset_index(drop=True),
         caption=sentences(
             f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
             "The sizes are those stored, not those picked above.",
@@ -168,57 +168,62 @@ def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
             f"Not measured yet: {', '.join(missing)}." if missing else "",
             "Exact for the tables shown; one seed where values are random.",
         ),
-        alt=_alt(every),
+        alt=_alt(table),
         command=COMMAND,
         provenance={
             run: f"measured {created} with the code at {sha}"
-            for run, created, sha in zip(frame.run_id, frame.created, frame.git_sha, strict=True)
+            for run, created, sha in zip(runs.run_id, runs.created, runs.git_sha, strict=True)
         },
         citation_keys=("wang2021position",),
         content=MeasuresContent(
-            rows=every,
-            picked=[name for name in (params.encoding, params.other) if name],
+            rows=table,
+            selected=[name for name in (params.encoding, params.other) if name],
             order=[ENCODINGS[name].title for name in names],
         ),
     )
 
 
-def _about(length: pd.Series) -> pd.Series:
+def _nearest_power(length: pd.Series) -> pd.Series:
     """The power of two nearest to a length: 121 patches are about 128 positions."""
     return pd.Series(2 ** np.log2(length.to_numpy()).round(), index=length.index).astype(int)
 
 
 def _sizes(rows: pd.DataFrame) -> str:
     """The usual size of each length, then the encodings that come at another one."""
-    sizes = rows.drop_duplicates(["encoding", "length", "dim"]).assign(about=lambda r: _about(r.length))
+    sizes = rows.drop_duplicates(["encoding", "length", "dim"]).assign(about=lambda frame: _nearest_power(frame.length))
     sizes["size"] = [f"{length} × {dim}" for length, dim in zip(sizes.length, sizes.dim, strict=True)]
     usual = sizes.groupby("about")["size"].agg(lambda result: result.mode()[0])
-    other = sizes.loc[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
-    named = other.groupby("encoding", sort=False)["size"].agg(" and ".join)
-    return "; ".join([" and ".join(usual), *(f"{ENCODINGS[str(name)].title} {size}" for name, size in named.items())])
+    unusual = sizes.loc[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
+    sizes_by_encoding = unusual.groupby("encoding", sort=False)["size"].agg(" and ".join)
+    return "; ".join(
+        [" and ".join(usual), *(f"{ENCODINGS[str(name)].title} {size}" for name, size in sizes_by_encoding.items())]
+    )
 
 
-def _invariant(every: pd.DataFrame) -> str:
+def _invariant(table: pd.DataFrame) -> str:
     """How many encodings compare positions by their distance alone, at the longest length."""
-    at = every[(every.measure == "translation_invariance") & (every.about == every.about.max()) & every.value.notna()]
-    alone = int((at.value.round(2) == 1).sum())
-    return f"In {alone} of {len(at)} encodings, how alike two positions are depends on their distance alone"
+    longest = table[
+        (table.measure == "translation_invariance") & (table.about == table.about.max()) & table.value.notna()
+    ]
+    invariant = int((longest.value.round(2) == 1).sum())
+    return f"In {invariant} of {len(longest)} encodings, how alike two positions are depends on their distance alone"
 
 
-def _alt(every: pd.DataFrame) -> str:
+def _alt(table: pd.DataFrame) -> str:
     """The ends of every measure at the longest length."""
     parts = []
     for name, measure in MEASURES.items():
-        at = every.loc[(every.measure == name) & (every.about == every.about.max()) & np.isfinite(every.value)]
-        if len(at):
+        last = table.loc[(table.measure == name) & (table.about == table.about.max()) & np.isfinite(table.value)]
+        if len(last):
             parts.append(
-                f"{measure.title}: lowest {_who(at, name, at.value.min())}, highest {_who(at, name, at.value.max())}."
+                f"{measure.title}: lowest {_value_with_names(last, name, last.value.min())}, "
+                f"highest {_value_with_names(last, name, last.value.max())}."
             )
-    return f"Dots, one panel per measure, at about {every.about.max()} positions. {' '.join(parts)}"
+    return f"Dots, one panel per measure, at about {table.about.max()} positions. {' '.join(parts)}"
 
 
-def _who(at: pd.DataFrame, name: str, value: float) -> str:
+def _value_with_names(longest: pd.DataFrame, name: str, value: float) -> str:
     """A value and the encodings that have it, at the digits shown."""
     words = in_words(name, value)
-    having = at.title[[in_words(name, one) == words for one in at.value]]
-    return f"{words} ({having.iloc[0] if len(having) == 1 else f'{len(having)} encodings'})"
+    titles = longest.title[[in_words(name, other) == words for other in longest.value]]
+    return f"{words} ({titles.iloc[0] if len(titles) == 1 else f'{len(titles)} encodings'})"

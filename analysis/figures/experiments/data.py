@@ -12,14 +12,14 @@ from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures.figure import FIGURES, Figure, Parameters, figure
 from analysis.figures.glue.data import GlueParameters, rows, study_and_table
 from analysis.figures.training.data import MASKED, title
-from analysis.figures.training.gaps import counted
+from analysis.figures.training.gaps import count_outcomes
 from analysis.glue_comparison import AVERAGE
 from analysis.store import read
 
 BASELINE = "bert_a"
-COSTED = "cpu"
+COST_PRESET = "cpu"
 """The preset whose costs were measured for every variant."""
-SCORED = "cpu"
+GLUE_PRESET = "cpu"
 """The preset whose models were fine-tuned on GLUE."""
 MEASURES = {
     "loss": "Final loss difference (nats)",
@@ -57,16 +57,16 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
     Raises NoResults where nothing was measured, AddendError for a preset that is not offered.
     """
     preset = params.preset
-    of_gap, of_plateau = (_training(name, preset) for name in ("training_gap", "training_plateau"))
-    gap = of_gap.frame() if of_gap else None
-    plateau = of_plateau.content.table if of_plateau else None
+    gap_figure, plateau_figure = (_training(name, preset) for name in ("training_gap", "training_plateau"))
+    gap = gap_figure.frame() if gap_figure else None
+    plateau = plateau_figure.content.table if plateau_figure else None
     frames = [
         _measure("loss", gap, value="gap", low="low", high="high", seeds="n", word="standing"),
         _measure("plateau", plateau, value="mean", low="low", high="high", seeds="n", word="told"),
         *_glue(),
         *_costs(),
     ]
-    long = pd.concat([one for one in frames if len(one)], ignore_index=True)
+    long = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
     long = long[long.variant.isin(list(VARIANTS))]
     if long.empty:
         raise NoResults("No experiment of our own is stored yet. Run: python -m analysis ablate --preset debug")
@@ -74,7 +74,7 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
     order = _order(long)
     return Figure(
         title="All experiments on one board",
-        finding=counted(gap, BASELINE) if gap is not None else "",
+        finding=count_outcomes(gap, BASELINE) if gap is not None else "",
         frame=lambda: long,
         caption=sentences(
             f"{plural(len(order), 'variant')}, each compared with {title(BASELINE)}; bars are 95 % confidence "
@@ -83,16 +83,16 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
             f"{preset} at its own settings."
             if gap is not None
             else f"No training of preset {preset} is stored.",
-            f"GLUE scores come from models of preset {SCORED}, which are too small for GLUE to rank them.",
+            f"GLUE scores come from models of preset {GLUE_PRESET}, which are too small for GLUE to rank them.",
             "Published scores come from Ke et al. 2021 (TUPE), Table 1: other models on other data, with no spread "
             "printed.",
-            f"Time and size are those of preset {COSTED}; time was measured in turns on one machine. A row without a "
-            "dot was not measured.",
+            f"Time and size are those of preset {COST_PRESET}; time was measured in turns on one machine. A row "
+            "without a dot was not measured.",
         ),
         alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel per measure."
-        + (f" {counted(gap, BASELINE)}." if gap is not None else ""),
+        + (f" {count_outcomes(gap, BASELINE)}." if gap is not None else ""),
         command="python -m analysis export '/experiments' --figure experiments_board -o board.csv",
-        provenance={"trainings": f"preset {preset}", "GLUE": f"preset {SCORED}", "costs": f"preset {COSTED}"},
+        provenance={"trainings": f"preset {preset}", "GLUE": f"preset {GLUE_PRESET}", "costs": f"preset {COST_PRESET}"},
         citation_keys=("ke2021tupe",),
         content=BoardContent(
             [title(name) for name in order],
@@ -100,10 +100,10 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
             origins={
                 "loss": f"preset {preset}",
                 "plateau": f"preset {preset}",
-                "glue": f"preset {SCORED}",
+                "glue": f"preset {GLUE_PRESET}",
                 "published": "Ke et al. 2021",
-                "time": f"preset {COSTED}",
-                "parameters": f"preset {COSTED}",
+                "time": f"preset {COST_PRESET}",
+                "parameters": f"preset {COST_PRESET}",
             },
         ),
     )
@@ -123,37 +123,37 @@ def _measure(
     if table is None:
         return pd.DataFrame()
     names = {value: "value", low: "low", high: "high", seeds: "seeds", word: "word"}
-    kept = table[["variant", *names]].rename(columns=names).assign(measure=measure)
-    return kept[kept.value.notna() & ~((kept.variant == BASELINE) & (measure == "loss"))]
+    selected = table[["variant", *names]].rename(columns=names).assign(measure=measure)
+    return selected[selected.value.notna() & ~((selected.variant == BASELINE) & (measure == "loss"))]
 
 
 def _glue() -> list[pd.DataFrame]:
     """Differences of averages to the baseline's, our own and the published ones."""
     try:
-        every = rows(*study_and_table(GlueParameters(preset=SCORED, baseline=BASELINE)))
+        table = rows(*study_and_table(GlueParameters(preset=GLUE_PRESET, baseline=BASELINE)))
     except NoResults:
         return []
-    means = every[(every.task == AVERAGE) & every.difference.notna() & (every.variant != BASELINE)]
-    named = means.rename(columns={"difference_low": "lower", "difference_high": "upper", "verdict": "word"})
-    named = named.assign(
-        measure=np.where(named.word == "published", "published", "glue"),
-        value=named.difference,
-        low=named.lower,
-        high=named.upper,
+    means = table[(table.task == AVERAGE) & table.difference.notna() & (table.variant != BASELINE)]
+    renamed = means.rename(columns={"difference_low": "lower", "difference_high": "upper", "verdict": "word"})
+    renamed = renamed.assign(
+        measure=np.where(renamed.word == "published", "published", "glue"),
+        value=renamed.difference,
+        low=renamed.lower,
+        high=renamed.upper,
     )
-    return [named[["variant", "value", "low", "high", "seeds", "word", "measure"]]]
+    return [renamed[["variant", "value", "low", "high", "seeds", "word", "measure"]]]
 
 
 def _costs() -> list[pd.DataFrame]:
     """Parameters and the time of a step, over the baseline's."""
-    own = read.query(
+    costs = read.query(
         "SELECT variant, measure, value FROM newest_costs WHERE preset = ? AND measure IN ('parameters', 'step_ratio')",
-        [COSTED],
+        [COST_PRESET],
     ).pivot(index="variant", columns="measure", values="value")
     frames = []
     for measure, column in (("time", "step_ratio"), ("parameters", "parameters")):
-        if column in own and BASELINE in own.index:
-            ratio = (own[column] / own[column][BASELINE]).dropna()
+        if column in costs and BASELINE in costs.index:
+            ratio = (costs[column] / costs[column][BASELINE]).dropna()
             frames.append(pd.DataFrame({"variant": ratio.index, "value": ratio.to_numpy(), "measure": measure}))
     return frames
 
@@ -161,8 +161,8 @@ def _costs() -> list[pd.DataFrame]:
 def _order(long: pd.DataFrame) -> list[str]:
     """Variants by their final loss, the lowest first; those that have none after them, as the code lists them."""
     loss = long[long.measure == "loss"].set_index("variant").value.to_dict() | {BASELINE: 0.0}
-    there = set(long.variant)
-    return sorted(there, key=lambda name: (loss.get(name, np.inf), list(VARIANTS).index(name)))
+    variants = set(long.variant)
+    return sorted(variants, key=lambda name: (loss.get(name, np.inf), list(VARIANTS).index(name)))
 
 
 def _table(long: pd.DataFrame, order: list[str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.claims.statements.rows import readable
 from analysis.figures.figure import Figure, figure
-from analysis.figures.geometry.data import GeometryParameters, find_estimate, geometry_figure, rows_of
+from analysis.figures.geometry.data import GeometryParameters, find_estimate, geometry_figure, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 
 DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -44,7 +44,7 @@ class DimensionContent:
     dim: int
 
 
-def as_random(cosine: float) -> float | None:
+def random_dimension(cosine: float) -> float | None:
     """The dimension in which random vectors have this mean |cosine|; None outside 2 to a million dimensions."""
     if not expected_abs_cosine(1e6) < cosine < expected_abs_cosine(2):
         return None
@@ -60,10 +60,10 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
     Raises NoResults where none is stored of the model.
     """
     model, dim = params.model, params.dim
-    rows = rows_of(model, "cosine_histogram")
-    real = rows[rows.subject.isin(["word_position", "word_position_centred"])]
-    real = real.assign(series=real.subject.map(PAIRS))
-    edges = np.linspace(-1, 1, real.along.nunique() + 1)
+    rows = stored_rows(model, "cosine_histogram")
+    model_rows = rows[rows.subject.isin(["word_position", "word_position_centred"])]
+    model_rows = model_rows.assign(series=model_rows.subject.map(PAIRS))
+    edges = np.linspace(-1, 1, model_rows.along.nunique() + 1)
     random = pd.DataFrame(
         {
             "along": (edges[1:] + edges[:-1]) / 2,
@@ -77,22 +77,22 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
     )
     return geometry_figure(
         "How nearly orthogonal?",
-        real,
+        model_rows,
         caption=(
             f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Coloured: "
-            f"{real.samples.iloc[0]:,} pairs of {readable(model)}, from a sample of words and every position that a "
-            "word can hold, in bins of 0.02. Random vectors follow the exact distribution, (cos + 1)/2 ~ "
+            f"{model_rows.samples.iloc[0]:,} pairs of {readable(model)}, from a sample of words and every position "
+            "that a word can hold, in bins of 0.02. Random vectors follow the exact distribution, (cos + 1)/2 ~ "
             "Beta((d-1)/2, (d-1)/2)."
         ),
         alt=text,
         finding=_angle(model, dim),
-        content=CosinesContent(real, random, random_name=f"random, {dim} dimensions"),
+        content=CosinesContent(model_rows, random, random_name=f"random, {dim} dimensions"),
     )
 
 
 def _angle(model: str, dim: int) -> str:
     """How near to a right angle the model's words and positions are, and random vectors; empty where not stored."""
-    rows = rows_of(model, "abs_cosine")
+    rows = stored_rows(model, "abs_cosine")
     row = find_estimate(rows, "abs_cosine", "word_position", rows.along.max())
     if row is None:
         return ""
@@ -109,18 +109,22 @@ def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
     Raises NoResults where none is stored of the model.
     """
     model, dim = params.model, params.dim
-    rows = rows_of(model, "abs_cosine", "abs_cosine_random")
+    rows = stored_rows(model, "abs_cosine", "abs_cosine_random")
     shown = rows[rows.subject.isin([*PAIRS, "random"])]
     shown = shown.assign(series=shown.subject.map({**PAIRS, "random": RANDOM_PAIRS}))
-    whole = rows[rows.measure == "abs_cosine"].along.max()
-    row = find_estimate(rows, "abs_cosine", "word_position_centred", whole)
+    width = rows[rows.measure == "abs_cosine"].along.max()
+    row = find_estimate(rows, "abs_cosine", "word_position_centred", width)
     text = ""
     if row is not None:
-        like = as_random(row.value)
+        equivalent = random_dimension(row.value)
         text = (
             f"With their means subtracted, the words and positions of {readable(model)} have a mean |cosine| of "
-            f"{row.value:.3f}, and random vectors of {whole:,.0f} dimensions {row.baseline:.3f}"
-            + (f"; random vectors of {like:,.0f} dimensions have {row.value:.3f} too." if like is not None else ".")
+            f"{row.value:.3f}, and random vectors of {width:,.0f} dimensions {row.baseline:.3f}"
+            + (
+                f"; random vectors of {equivalent:,.0f} dimensions have {row.value:.3f} too."
+                if equivalent is not None
+                else "."
+            )
         )
     return geometry_figure(
         "|Cosine| against dimension",

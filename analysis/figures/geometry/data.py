@@ -15,7 +15,7 @@ from analysis.core.provenance import model_options
 from analysis.figures.figure import Figure, Parameters
 from analysis.store import read
 
-MAKE = "python -m analysis measure geometry"
+COMMAND = "python -m analysis measure geometry"
 BAND = "Grey: mean and 95 % range of {draws} random draws, {of}."
 COLUMNS = ["measure", "subject", "layer", "head", "along", "value", "low", "high"]
 BASELINE = ["baseline", "baseline_low", "baseline_high"]
@@ -86,23 +86,23 @@ class Estimate:
     samples: int
 
 
-def rows_of(model: str, *measures: str) -> pd.DataFrame:
+def stored_rows(model: str, *measures: str) -> pd.DataFrame:
     """The newest rows of some measures. Raises NoResults where there are none, with what the run says of why."""
-    marks = ", ".join("?" for _ in measures)
+    placeholders = ", ".join("?" for _ in measures)
     rows = read.query(
-        f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({marks}) "
+        f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({placeholders}) "
         "ORDER BY measure, subject, layer, head, along",
         [model, *measures],
     )
     if rows.empty:
-        raise NoResults(_why(model, measures))
+        raise NoResults(_missing_reason(model, measures))
     return rows
 
 
-def _why(model: str, measures: Sequence[str]) -> str:
+def _missing_reason(model: str, measures: Sequence[str]) -> str:
     run = read.query("SELECT any_value(config) AS config FROM newest_geometry WHERE model = ?", [model])
     if run.empty or run.config.isna().all():
-        return f"No geometry is stored yet for {readable(model)}. Run: {MAKE} {model_options(model)}"
+        return f"No geometry is stored yet for {readable(model)}. Run: {COMMAND} {model_options(model)}"
     missing = dict.fromkeys(json.loads(run.config.iloc[0])["missing"].values())
     return f"{readable(model)} has no {', '.join(m.replace('_', ' ') for m in measures)}: {'; '.join(missing)}."
 
@@ -157,9 +157,9 @@ def geometry_figure(
 
 def find_estimate(rows: pd.DataFrame, measure: str, subject: str, along: float | None = None) -> Estimate | None:
     """The first estimate of a measure and subject, at `along` if that is given; None where there is none."""
-    known = rows[(rows.measure == measure) & (rows.subject == subject)]
-    known = known if along is None else known[known.along == along]
-    for row in frames.rows(known):
+    matches = rows[(rows.measure == measure) & (rows.subject == subject)]
+    matches = matches if along is None else matches[matches.along == along]
+    for row in frames.rows(matches):
         return Estimate(
             row.value, row.low, row.high, row.baseline, row.baseline_low, row.baseline_high, samples=row.samples
         )
@@ -168,10 +168,10 @@ def find_estimate(rows: pd.DataFrame, measure: str, subject: str, along: float |
 
 def estimate(rows: pd.DataFrame, measure: str, subject: str) -> Estimate:
     """The first estimate of a measure and subject. Raises NoResults where there is none."""
-    if (known := find_estimate(rows, measure, subject)) is None:
+    if (found := find_estimate(rows, measure, subject)) is None:
         model = str(rows.model.iloc[0])
         raise NoResults(
             f"No {measure.replace('_', ' ')} of {subject.replace('_', ' ')} is stored yet for {readable(model)}. "
-            f"Run: {MAKE} {model_options(model)}"
+            f"Run: {COMMAND} {model_options(model)}"
         )
-    return known
+    return found

@@ -11,7 +11,7 @@ from analysis.figures.geometry.tables import EnergiesContent
 from analysis.figures.geometry.words import CallsContent
 
 HEIGHT, TALL = 210, 300
-MOST_DOTS = 100
+MAX_DOTS = 100
 """Of more values than this, lines are drawn without dots."""
 LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 LOG_COSINES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
@@ -24,7 +24,7 @@ RANDOM: tuple[marks.Tip, ...] = (
 NUMBERS = ["along", "value", "low", "high", "baseline", "baseline_low", "baseline_high"]
 
 
-def _shown(rows: pd.DataFrame) -> pd.DataFrame:
+def _chart_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """What a chart carries of stored rows; a column in which nothing is known is one of numbers, too."""
     return rows.reindex(columns=[*NUMBERS, "series", "layer", "head"]).astype(dict.fromkeys(NUMBERS, float))
 
@@ -35,8 +35,8 @@ def _series(rows: pd.DataFrame, theme: Theme) -> alt.Color:
     key = marks.legend(lines=True) if len(names) > 1 else None
     # A pair of words or positions has one hue in every chart of the page.
     pairs = [*PAIRS.values(), RANDOM_PAIRS]
-    known = pairs if set(names) <= set(pairs) else names
-    colour = dict(zip(known, theme.many(len(known)), strict=True)) | {RANDOM_PAIRS: GREY}
+    ordered = pairs if set(names) <= set(pairs) else names
+    colour = dict(zip(ordered, theme.many(len(ordered)), strict=True)) | {RANDOM_PAIRS: GREY}
     return marks.hues("series", {name: colour[name] for name in names}, key)
 
 
@@ -45,7 +45,7 @@ def _lines(content: Panel, theme: Theme, width: int) -> Chart:
 
     Lines after the first have gaps, through which one that it lies on is seen.
     """
-    rows = _shown(content.rows)
+    rows = _chart_rows(content.rows)
     names = list(dict.fromkeys(rows.series))
     x = marks.number(
         alt.X, "along", content.along, log=10 if content.log else alt.Undefined, nice=False, grid=False, ticks=6,
@@ -56,8 +56,8 @@ def _lines(content: Panel, theme: Theme, width: int) -> Chart:
     lines = marks.line_plot(
         rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True,
         color=_series(rows, theme),
-        dash=marks.dashes("series", {name: [9, 9 * place] if place else [1, 0] for place, name in enumerate(names)}),
-        dots=marks.SEED if len(rows) <= MOST_DOTS else 0,
+        dash=marks.dashes("series", {name: [9, 9 * index] if index else [1, 0] for index, name in enumerate(names)}),
+        dots=marks.SEED if len(rows) <= MAX_DOTS else 0,
         tooltip=(("series", "of"), ("along:Q", content.along), *RANDOM),
     )  # fmt: skip
     return marks.panel(
@@ -77,7 +77,7 @@ def _lines(content: Panel, theme: Theme, width: int) -> Chart:
 
 def _dots(content: Panel, theme: Theme, width: int) -> Chart:
     """One row a series, its value and interval; the baseline as a grey tick with its range."""
-    rows = _shown(content.rows)
+    rows = _chart_rows(content.rows)
     names = list(dict.fromkeys(rows.series))
     x = marks.number(
         alt.X, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None, ticks=5
@@ -137,14 +137,14 @@ def heads(figure: Figure[PanelsContent], theme: Theme) -> list[Chart]:
 def _heads(content: Panel, theme: Theme) -> Chart:
     # From zero, and below it: what is removed may have worked against the rest.
     y = marks.number(alt.Y, "value", content.value, zero=True)
-    base = alt.Chart(_shown(content.rows)).encode(
+    base = alt.Chart(_chart_rows(content.rows)).encode(
         x=marks.categories(alt.X, "layer", "layer"), xOffset=alt.XOffset("head:O")
     )
     random = base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY)
-    own = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=theme.series)
+    points = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=theme.series)
     return marks.panel(
         random.encode(y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
-        own.encode(y=y, tooltip=marks.tips("layer:O", "head:O", *RANDOM)),
+        points.encode(y=y, tooltip=marks.tips("layer:O", "head:O", *RANDOM)),
         theme=theme,
         width=marks.THIRD,
         height=HEIGHT,
@@ -165,15 +165,15 @@ def energies(figure: Figure[EnergiesContent], theme: Theme) -> list[Chart]:
         dots=marks.SEED,
         tooltip=("dimension:Q", ("position", "", ".3~g"), ("word", "", ".3~g")),
     )
-    given = (marks.rule(theme, x=chance, dash=marks.DASH), marks.rule(theme, y=chance, dash=marks.DASH))
-    return [marks.panel(*given, *points, theme=theme, width=marks.WIDE, height=TALL)]
+    chance_rules = (marks.rule(theme, x=chance, dash=marks.DASH), marks.rule(theme, y=chance, dash=marks.DASH))
+    return [marks.panel(*chance_rules, *points, theme=theme, width=marks.WIDE, height=TALL)]
 
 
 @drawing("geometry_cosines")
 def cosines(figure: Figure[CosinesContent], theme: Theme) -> list[Chart]:
     """Shares of pairs by cosine: random ones as a grey area, the model's as lines."""
     content = figure.content
-    rows = _shown(content.rows)
+    rows = _chart_rows(content.rows)
     x = marks.number(alt.X, "along", "cosine", domain=(-1, 1))
     y = marks.number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True)
     area = alt.Chart(content.random).mark_area(opacity=0.45, color=GREY)
@@ -193,7 +193,7 @@ def cosines(figure: Figure[CosinesContent], theme: Theme) -> list[Chart]:
 @drawing("geometry_dimension")
 def dimension(figure: Figure[DimensionContent], theme: Theme) -> list[Chart]:
     """Mean |cosine| against dimension, both logarithmic; the exact formula in grey, the slider upright."""
-    rows = _shown(figure.content.rows)
+    rows = _chart_rows(figure.content.rows)
     x = marks.number(alt.X, "along", "dimension", domain=(2, 1024), log=10, values=LOG_DIMENSIONS)
     y = marks.number(alt.Y, "value", "mean |cosine|", log=10, values=LOG_COSINES)
     exact = alt.Chart(rows[rows.series == "random, measured"]).mark_line(strokeWidth=5, opacity=0.5, color=GREY)
@@ -218,13 +218,13 @@ def dimension(figure: Figure[DimensionContent], theme: Theme) -> list[Chart]:
 def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
     """Every word's margin in order, the picked one marked; below the line a word is lost."""
     rows = figure.frame()
-    picked = rows[rows.word == figure.content.picked].assign(label=lambda row: row.word + " → " + row.other_word)
+    selected = rows[rows.word == figure.content.selected].assign(label=lambda row: row.word + " → " + row.other_word)
     x = marks.number(alt.X, "rank", "words, from the smallest margin to the largest", nice=False, padding=8)
     y = marks.number(alt.Y, "margin", "margin (0: as near to another word)", zero=True)
     tooltip: tuple[marks.Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
     # The label reaches into the chart, not over an axis.
-    left = bool((picked["rank"] < rows["rank"].median()).all())
-    label = alt.Chart(picked).mark_text(
+    left = bool((selected["rank"] < rows["rank"].median()).all())
+    label = alt.Chart(selected).mark_text(
         align="left" if left else "right",
         dx=12 if left else -12,
         fontSize=marks.PANEL_TITLE,
@@ -236,7 +236,7 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
             marks.rule(theme, y=0, dash=marks.DASH),
             *marks.line_plot(rows, x=x, y=y, theme=theme, width=0, dots=marks.SEED, tooltip=tooltip),
             *marks.line_plot(
-                picked, x=x, y=y, theme=theme, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
+                selected, x=x, y=y, theme=theme, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
             ),
             label.encode(x=x, y=y, text=alt.Text("label:N")),
             theme=theme,

@@ -16,8 +16,8 @@ from analysis.figures.geometry.data import (
     estimate,
     find_estimate,
     geometry_figure,
-    rows_of,
     run_settings,
+    stored_rows,
 )
 
 SUBJECTS = {
@@ -57,12 +57,14 @@ def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, "energy_in_top", "singular_value")
-    named = rows[rows.subject.isin(["word_centred", "position_centred"])]
-    named = named.assign(series=named.subject.map({"word_centred": "words", "position_centred": "positions"}))
-    shares, values = (named[named.measure == m] for m in ("energy_in_top", "singular_value"))
+    rows = stored_rows(model, "energy_in_top", "singular_value")
+    selected = rows[rows.subject.isin(["word_centred", "position_centred"])]
+    selected = selected.assign(series=selected.subject.map({"word_centred": "words", "position_centred": "positions"}))
+    shares, values = (selected[selected.measure == measure] for measure in ("energy_in_top", "singular_value"))
     largest = values.groupby("series").value.transform("max")
-    values = values.assign(**{c: values[c] / largest for c in ("value", "baseline", "baseline_low", "baseline_high")})
+    values = values.assign(
+        **{column: values[column] / largest for column in ("value", "baseline", "baseline_low", "baseline_high")}
+    )
     text = " ".join(
         f"The {name}' top 20 directions hold {percent(row.value)} of their energy (in a random table, "
         f"{percent(row.baseline)})."
@@ -96,7 +98,7 @@ def ranks(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, *RANKS)
+    rows = stored_rows(model, *RANKS)
     rows = rows.assign(series=rows.subject.map(SUBJECTS), panel=rows.measure.map(RANKS))
     word, position = (find_estimate(rows, "effective_rank", f"{name}_centred") for name in ("word", "position"))
     text = " ".join(
@@ -131,10 +133,10 @@ def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, *SUBSPACES)
+    rows = stored_rows(model, *SUBSPACES)
     rows = rows[rows.subject.isin(KINDS)]
     if rows.empty:
-        rows_of(model, "abs_cosine")  # Says why, where words and positions are no summands.
+        stored_rows(model, "abs_cosine")  # Says why, where words and positions are no summands.
     rows = rows.assign(series=rows.subject.map(KINDS))
     row = find_estimate(rows, "word_energy_in_position", "centred", 20)
     angle = find_estimate(rows, "principal_angle", "centred", 1)
@@ -168,16 +170,16 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, *list(SUBSPACES)[1:])
+    rows = stored_rows(model, *list(SUBSPACES)[1:])
     rows = rows[rows.subject == "states"]
     if rows.empty:
-        rows_of(model, "states")
+        stored_rows(model, "states")
     ranks = sorted(set(rows.along))
     rank = min(ranks, key=lambda r: abs(r - 20))
     rows = rows[rows.along == rank].assign(series="hidden states")
     rows = rows.assign(along=rows.layer)
-    inside = rows[rows.measure == "word_energy_in_position"].sort_values("layer")
-    first, last = inside.iloc[0], inside.iloc[-1]
+    overlap = rows[rows.measure == "word_energy_in_position"].sort_values("layer")
+    first, last = overlap.iloc[0], overlap.iloc[-1]
     text = (
         f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the words' energy "
         f"before the first layer and {percent(last.value, 1)} after the last; random directions hold "
@@ -214,10 +216,10 @@ def energies(params: GeometryParameters) -> Figure[EnergiesContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, "dimension_energy", "dimension_correlation")
+    rows = stored_rows(model, "dimension_energy", "dimension_correlation")
     wide = rows[rows.measure == "dimension_energy"].pivot(index="along", columns="subject", values="value")
     if not {"word_centred", "position_centred"} <= set(wide) or "centred" not in set(rows.subject):
-        rows_of(model, "abs_cosine")
+        stored_rows(model, "abs_cosine")
     row = estimate(rows, "dimension_correlation", "centred")
     dots = pd.DataFrame(
         {"dimension": wide.index.astype(int), "word": wide.word_centred, "position": wide.position_centred}

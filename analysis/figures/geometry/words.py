@@ -11,20 +11,20 @@ from analysis.core.formatting import percent
 from analysis.core.provenance import model_options
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.data import (
-    MAKE,
+    COMMAND,
     GeometryParameters,
     Panel,
     PanelsContent,
     RunSettings,
     estimate,
     geometry_figure,
-    rows_of,
     run_settings,
+    stored_rows,
 )
 from analysis.store import read
 
 KINDS = {"raw": "positions as they are", "centred": "positions minus their mean"}
-READ = {
+DECODED = {
     "position_nearest_exact": "Position, nearest mean: exact",
     "position_nearest_within_3": "Position, nearest mean: within 3",
     "order_logistic_accuracy": "Which of two is first: accuracy",
@@ -42,18 +42,18 @@ class WordParameters(GeometryParameters):
 
 @dataclass(frozen=True)
 class CallsContent:
-    """picked: the word that is marked."""
+    """selected: the word that is marked."""
 
-    picked: str
+    selected: str
 
 
-def cases_of(model: str, measure: str) -> pd.DataFrame:
+def stored_cases(model: str, measure: str) -> pd.DataFrame:
     """The newest cases of a measure. Raises NoResults."""
     rows = read.query(
         "SELECT * FROM newest_neighbours WHERE model = ? AND measure = ? ORDER BY margin", [model, measure]
     )
     if rows.empty:
-        raise NoResults(f"No such words are stored yet for {readable(model)}. Run: {MAKE} {model_options(model)}")
+        raise NoResults(f"No such words are stored yet for {readable(model)}. Run: {COMMAND} {model_options(model)}")
     return rows
 
 
@@ -71,10 +71,10 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, "word_kept", "word_kept_everywhere")
+    rows = stored_rows(model, "word_kept", "word_kept_everywhere")
     shown = rows[rows.measure == "word_kept"].assign(series=lambda x: x.subject.map(KINDS))
     row, config = estimate(rows, "word_kept_everywhere", "raw"), run_settings(rows)
-    least = min(0.9, float(shown[["low", "value", "baseline_low"]].min().min()))
+    lower = min(0.9, float(shown[["low", "value", "baseline_low"]].min().min()))
     text = (
         f"Of {row.samples:,} words of {readable(model)}, {percent(row.value, 1)} are still nearest to themselves "
         f"whichever position is added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
@@ -90,7 +90,7 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
             "words. A model that knows the position can still recognise a word that is lost here."
         ),
         alt=text,
-        content=PanelsContent([Panel("", "share of words kept", shown, "position added", domain=(least, 1))]),
+        content=PanelsContent([Panel("", "share of words kept", shown, "position added", domain=(lower, 1))]),
     )
 
 
@@ -101,15 +101,15 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
     Raises NoResults where none is stored of the model, or the word was not searched for.
     """
     model, word = params.model, params.word
-    rows = cases_of(model, "nearest_word").assign(rank=lambda x: range(1, len(x) + 1))
+    rows = stored_cases(model, "nearest_word").assign(rank=lambda x: range(1, len(x) + 1))
     if word and word not in set(rows.word):
         raise NoResults(f"The word {word!r} was not searched for {readable(model)}; choose one of its {len(rows):,}.")
-    plain = rows[rows.word.str.fullmatch("[A-Za-z]+")]
-    picked = rows[rows.word == word].iloc[0] if word else (rows if plain.empty else plain).iloc[0]
-    verb = "turns it into" if picked.margin < 0 else "brings it nearest to"
+    alphabetic = rows[rows.word.str.fullmatch("[A-Za-z]+")]
+    selected = rows[rows.word == word].iloc[0] if word else (rows if alphabetic.empty else alphabetic).iloc[0]
+    verb = "turns it into" if selected.margin < 0 else "brings it nearest to"
     text = (
-        f"“{picked.word}”: position {picked.position} {verb} “{picked.other_word}”, {picked.distance:.2f} away "
-        f"({'nearer' if picked.margin < 0 else 'farther'} by {abs(picked.margin):.2f} than the word itself)."
+        f"“{selected.word}”: position {selected.position} {verb} “{selected.other_word}”, {selected.distance:.2f} away "
+        f"({'nearer' if selected.margin < 0 else 'farther'} by {abs(selected.margin):.2f} than the word itself)."
     )
     return geometry_figure(
         "How near each word comes to another word",
@@ -123,7 +123,7 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
             "the distance to the word itself, in the units of the table."
         ),
         alt=text,
-        content=CallsContent(str(picked.word)),
+        content=CallsContent(str(selected.word)),
     )
 
 
@@ -147,11 +147,11 @@ def collisions(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, "collision_distance", "collision_ratio", "collision_complete")
-    cases = cases_of(model, "collision").sort_values("distance", ignore_index=True)
+    rows = stored_rows(model, "collision_distance", "collision_ratio", "collision_complete")
+    cases = stored_cases(model, "collision").sort_values("distance", ignore_index=True)
     shown = rows[rows.measure == "collision_distance"].assign(series="nearest sums")
-    ends = shown[["value", "baseline_low", "baseline_high"]]
-    domain = (0.97 * float(ends.min().min()), 1.03 * float(ends.max().max()))
+    values = shown[["value", "baseline_low", "baseline_high"]]
+    domain = (0.97 * float(values.min().min()), 1.03 * float(values.max().max()))
     first, ratio, config = cases.iloc[0], estimate(rows, "collision_ratio", "nearest"), run_settings(rows)
     text = (
         f"The nearest two sums: “{first.word}” at {first.position} and “{first.other_word}” at "
@@ -184,8 +184,8 @@ def decoded(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, "decoded")
-    shown = rows[rows.subject.isin(READ)].assign(series=lambda x: x.subject.map(READ))
+    rows = stored_rows(model, "decoded")
+    shown = rows[rows.subject.isin(DECODED)].assign(series=lambda x: x.subject.map(DECODED))
     error = estimate(rows, "decoded", "position_ridge_mean_absolute_error")
     exact, word = (estimate(rows, "decoded", name) for name in ("position_nearest_exact", "word_nearest_top1"))
     text = (
@@ -214,24 +214,24 @@ def order(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    own = read.query(
+    rows = read.query(
         "SELECT * FROM newest_geometry WHERE (model = ? OR model IS NULL) "
         "AND measure IN ('absolute_position', 'relative_order') ORDER BY measure, model NULLS LAST, subject",
         [model],
     )
-    if own.empty:
-        rows_of(model, "absolute_position")
+    if rows.empty:
+        stored_rows(model, "absolute_position")
     titles = read.query("SELECT encoding, title FROM encodings").set_index("encoding").title
-    series = own.subject.map(titles).fillna(own.subject).where(own.model.isna(), model)
-    own = own.assign(series=series)
-    row = next(iter(frames.rows(own[own.measure == "relative_order"])))
+    series = rows.subject.map(titles).fillna(rows.subject).where(rows.model.isna(), model)
+    rows = rows.assign(series=series)
+    row = next(iter(frames.rows(rows[rows.measure == "relative_order"])))
     text = (
         f"{row.series}: which of two rows of the table comes first is decoded correctly in {percent(row.value, 1)} of "
         f"pairs (with the rows permuted, {percent(row.baseline, 1)})."
     )
     return geometry_figure(
         "What position tables say about position and order",
-        own,
+        rows,
         caption=(
             f"{text} The probes of Wang & Chen 2020, regularised, in 5 folds: ridge regression from a row to its "
             "position, and logistic regression from the difference of two held-out rows to which is first. Bars: 95 % "
@@ -247,8 +247,8 @@ def order(params: GeometryParameters) -> Figure[PanelsContent]:
         citation_keys=("wang2020what",),
         content=PanelsContent(
             [
-                Panel("Position: mean error", "positions", own[own.measure == "absolute_position"]),
-                Panel("Which of two is first", "accuracy", own[own.measure == "relative_order"], domain=(0, 1)),
+                Panel("Position: mean error", "positions", rows[rows.measure == "absolute_position"]),
+                Panel("Which of two is first", "accuracy", rows[rows.measure == "relative_order"], domain=(0, 1)),
             ]
         ),
     )
@@ -261,7 +261,7 @@ def heads(params: GeometryParameters) -> Figure[PanelsContent]:
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = rows_of(model, "head_overlap", "head_loss")
+    rows = stored_rows(model, "head_overlap", "head_loss")
     names = {
         "word_position": "Overlap of the directions used",
         "word_without_position": "Word's term lost without position's directions",

@@ -52,15 +52,15 @@ class GlueParameters(Parameters):
 
 @dataclass(frozen=True)
 class GlueContent:
-    """order: variants from the best average down. study: our own runs. beside: the published table, where there is one.
+    """order: variants from the best average down. study: our own runs. published: the published table, if any.
 
-    own: what our own rows are called. baseline: the title of what the others are compared with.
+    own_source: what our own rows are called. baseline: the title of what the others are compared with.
     """
 
     order: list[str]
     study: Study
-    beside: PublishedComparison | None
-    own: str
+    published: PublishedComparison | None
+    own_source: str
     baseline: str
 
 
@@ -73,7 +73,7 @@ def recipe(preset: str) -> Trained | None:
     preset = glue_comparison.resolve(preset)
     usual = TrainingParameters(preset=preset, objective=MASKED)
     try:
-        return select_trainings(usual, among=glue_comparison.pretrained(preset))
+        return select_trainings(usual, run_ids=glue_comparison.pretrained(preset))
     except NoResults:
         return None
 
@@ -98,17 +98,17 @@ def study_and_table(params: GlueParameters) -> tuple[Study, PublishedComparison 
     Raises NoResults where there is neither, and LinkError for an unknown name.
     """
     study = study_of(params)
-    beside = glue_comparison.published_comparison(params.table, study.baseline)
-    if not study and beside is None:
+    published = glue_comparison.published_comparison(params.table, study.baseline)
+    if not study and published is None:
         raise NoResults(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
-    return study, beside
+    return study, published
 
 
-def averaged_tasks(study: Study, beside: PublishedComparison | None) -> list[str]:
+def averaged_tasks(study: Study, published: PublishedComparison | None) -> list[str]:
     """Tasks in the averages: ours, or without any of ours the ticked ones of the table."""
-    if study or beside is None:
+    if study or published is None:
         return study.averaged_tasks
-    return [task for task in beside.tasks if task not in study.without]
+    return [task for task in published.tasks if task not in study.without]
 
 
 def source(study: Study) -> str:
@@ -122,28 +122,28 @@ def run_owner(study: Study) -> str:
 
 
 @lru_cache(maxsize=4)
-def rows(study: Study, beside: PublishedComparison | None) -> pd.DataFrame:
+def rows(study: Study, published: PublishedComparison | None) -> pd.DataFrame:
     """Every own row and every published one, a row per variant and task, and one for each average.
 
-    Kept, as figure and table of a page are made of the same; so it is not to be changed.
+    Cached, since figure and table of a page use the same frame; do not modify it.
     """
-    matches = []
+    parts = []
     if study:
         cells = study.cells.assign(source=source(study))
         if len(study.contrasts):
-            against = study.comparisons.rename(columns={"low": "difference_low", "high": "difference_high"})
-            against = against.drop(columns=["title", "task_title", "seeds", "sd", "within_margin"])
-            cells = cells.merge(against, on=["variant", "task"], how="left", suffixes=("", "_compared"))
+            comparisons = study.comparisons.rename(columns={"low": "difference_low", "high": "difference_high"})
+            comparisons = comparisons.drop(columns=["title", "task_title", "seeds", "sd", "within_margin"])
+            cells = cells.merge(comparisons, on=["variant", "task"], how="left", suffixes=("", "_compared"))
             notes = [cells.pop("note"), cells.pop("note_compared")]
             cells["note"] = [
-                "; ".join(dict.fromkeys(t for t in both if isinstance(t, str) and t))
-                for both in zip(*notes, strict=True)
+                "; ".join(dict.fromkeys(note for note in pair if isinstance(note, str) and note))
+                for pair in zip(*notes, strict=True)
             ]
-        matches.append(cells)
-    if beside:
-        names = {task: study.title(task) if task in study.tasks else column for task, column in beside.tasks.items()}
-        frame = beside.rows(averaged_tasks(study, beside), AVERAGE)
-        matches.append(
+        parts.append(cells)
+    if published:
+        names = {task: study.title(task) if task in study.tasks else column for task, column in published.tasks.items()}
+        frame = published.rows(averaged_tasks(study, published), AVERAGE)
+        parts.append(
             frame.assign(
                 title=frame.row,
                 task_title=[names.get(task, "Average") for task in frame.task],
@@ -152,53 +152,57 @@ def rows(study: Study, beside: PublishedComparison | None) -> pd.DataFrame:
                 note="",
             ).drop(columns=["row"])
         )
-    return pd.concat(matches, ignore_index=True).reindex(columns=list(OWN_COLUMNS))
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(OWN_COLUMNS))
 
 
-def order(study: Study, every: pd.DataFrame) -> list[str]:
+def order(study: Study, table: pd.DataFrame) -> list[str]:
     """Variants from the best average down, ours first."""
-    means = every[(every.task == AVERAGE) & (every.verdict == PUBLISHED)].sort_values("value", ascending=False)
-    return list(dict.fromkeys([*(study.order if study else []), *means.variant, *every.variant]))
+    means = table[(table.task == AVERAGE) & (table.verdict == PUBLISHED)].sort_values("value", ascending=False)
+    return list(dict.fromkeys([*(study.order if study else []), *means.variant, *table.variant]))
 
 
 # ---- What every figure says ----
 
 
 def _figure(
-    name: str, title: str, params: GlueParameters, shows: str, pick: Callable[[pd.DataFrame], pd.DataFrame]
+    name: str, title: str, params: GlueParameters, shows: str, select: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> Figure[GlueContent]:
-    study, beside = study_and_table(params)
-    every = rows(study, beside)
-    shown = pick(every)
-    if shown.empty or (name == "glue_average" and not averaged_tasks(study, beside)):
+    study, published = study_and_table(params)
+    table = rows(study, published)
+    shown = select(table)
+    if shown.empty or (name == "glue_average" and not averaged_tasks(study, published)):
         raise LinkError("No task is in the average; tick one.")
-    baseline = study.name if study else beside.baseline if beside else ""
-    text = " ".join(part for part in (_own(name, study, shows), _published(study, beside, shows)) if part)
+    baseline = study.name if study else published.baseline if published else ""
+    text = " ".join(
+        part for part in (_own_caption(name, study, shows), _published_caption(study, published, shows)) if part
+    )
     return Figure(
         title=title.format(baseline),
         finding=_finding(shown, study, shows),
         frame=lambda: shown.reset_index(drop=True),
         caption=text,
         alt=f"{title.format(study.name)}. {_alt(shown, shows)}",
-        command=_command(study, beside),
-        provenance=_provenance(study, beside),
-        citation_keys=(beside.table.citation,) if beside else (),
-        content=GlueContent(order(study, every), study, beside, own=source(study) if study else "", baseline=baseline),
+        command=_command(study, published),
+        provenance=_provenance(study, published),
+        citation_keys=(published.table.citation,) if published else (),
+        content=GlueContent(
+            order(study, table), study, published, own_source=source(study) if study else "", baseline=baseline
+        ),
     )
 
 
-def seeds_are(study: Study) -> str:
-    """What the seeds of a study tell apart: trainings from scratch, or fine-tunings of one model."""
+def seed_kind(study: Study) -> str:
+    """What a seed of a study is: a training from scratch, or a fine-tuning of one model."""
     return "fine-tuning seeds of one model" if study.results.preset == "surgery" else "pre-training seeds"
 
 
-def _own(name: str, study: Study, shows: str) -> str:
+def _own_caption(name: str, study: Study, shows: str) -> str:
     """What the own side of a figure rests on."""
     if not study:
         return f"No results of our own yet: {MAKE}."
     cells = study.cells
     tasks = [study.title(task) for task in study.averaged_tasks]
-    out = [study.title(task) for task in study.glue if task not in study.averaged_tasks]
+    excluded = [study.title(task) for task in study.glue if task not in study.averaged_tasks]
     partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
     parts = [
         {
@@ -208,25 +212,26 @@ def _own(name: str, study: Study, shows: str) -> str:
             "scores": "Score on each task's dev set; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
-        f"{len(study.results.variants)} variants, {span(cells.seeds)} {seeds_are(study)}, "
+        f"{len(study.results.variants)} variants, {span(cells.seeds)} {seed_kind(study)}, "
         "at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
-        VALUES[study.protocol].replace("pre-training seeds", seeds_are(study)),
-        f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
+        VALUES[study.protocol].replace("pre-training seeds", seed_kind(study)),
+        f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})"
+        + (f", without {words(excluded)}." if excluded else ".")
         if tasks
         else "No task is in the average.",
         f"Partial data: {words(partial)}." if partial else "",
         f"Pre-trainings at other settings, left out: {study.results.left_out}." if study.results.left_out else "",
     ]
-    apart = [study.title(task) for task in study.tasks if task not in study.glue]
+    non_glue = [study.title(task) for task in study.tasks if task not in study.glue]
     if shows == "scores":
         parts.append(
             "All panels of GLUE tasks span the same number of points; dashed: the majority class, where it is in range."
         )
-    if apart:
-        parts.append(f"{words(apart)}: a task of our own, outside GLUE; it is in no average and has its own axis.")
+    if non_glue:
+        parts.append(f"{words(non_glue)}: a task of our own, outside GLUE; it is in no average and has its own axis.")
     if shows == "difference" and len(study.contrasts):
-        least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
+        detectable = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
         parts += [
             "Differences are paired by seed. Thin bars: 95 % bootstrap intervals over the dev examples, with the "
             "trained models held fixed.",
@@ -235,28 +240,28 @@ def _own(name: str, study: Study, shows: str) -> str:
             f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither of the "
             "two, which does not show that the scores are the same.",
             f"With these seeds, a difference in averages is detected 80 % of the time if it is at least "
-            f"{span(least, 1)} points, depending on the variant."
-            if len(least)
+            f"{span(detectable, 1)} points, depending on the variant."
+            if len(detectable)
             else "",
         ]
     return " ".join(part for part in parts if part)
 
 
-def _published(study: Study, beside: PublishedComparison | None, shows: str) -> str:
+def _published_caption(study: Study, published: PublishedComparison | None, shows: str) -> str:
     """What the published side rests on."""
-    if beside is None:
+    if published is None:
         return ""
-    table, ours = beside.table, averaged_tasks(study, beside)
-    shared = [column for task, column in beside.tasks.items() if task in ours]
-    lacking = [study.title(task) for task in ours if task not in beside.tasks]
+    table, ours = published.table, averaged_tasks(study, published)
+    shared = [column for task, column in published.tasks.items() if task in ours]
+    missing = [study.title(task) for task in ours if task not in published.tasks]
     spread = "its standard deviations are not drawn" if table.cells.sd.notna().any() else "no spread is printed"
     parts = [
         f"Orange diamonds, published: {table.title} ({table.kinds}), other models on other data"
-        + (f", minus {beside.baseline}" if shows == "difference" else "")
+        + (f", minus {published.baseline}" if shows == "difference" else "")
         + f"; {spread}.",
         f"Published averages are over {len(shared)} columns ({words(shared)})" if shared else "No published average",
     ]
-    return " ".join(parts) + (f"; it does not print {words(lacking)}." if lacking else ".")
+    return " ".join(parts) + (f"; it does not print {words(missing)}." if missing else ".")
 
 
 def _alt(shown: pd.DataFrame, shows: str) -> str:
@@ -264,39 +269,39 @@ def _alt(shown: pd.DataFrame, shows: str) -> str:
     sentences = []
     for name, rows in shown[shown[column].notna()].groupby(["source", "task_title"], sort=False):
         top, bottom = rows.iloc[rows[column].argmax()], rows.iloc[rows[column].argmin()]
-        write = signed if shows == "difference" else "{:.2f}".format
+        format_value = signed if shows == "difference" else "{:.2f}".format
         sentences.append(
-            f"{name[1]}, {name[0]}: highest {top.title} {write(top[column])}, lowest {bottom.title} "
-            f"{write(bottom[column])} points."
+            f"{name[1]}, {name[0]}: highest {top.title} {format_value(top[column])}, lowest {bottom.title} "
+            f"{format_value(bottom[column])} points."
         )
     return " ".join(sentences[:12])
 
 
-def _command(study: Study, beside: PublishedComparison | None) -> str:
-    if study or beside is None:
+def _command(study: Study, published: PublishedComparison | None) -> str:
+    if study or published is None:
         return query_command(
             "SELECT variant, task, metric, seed, finetune_seed, learning_rate, data, 100 * value AS points FROM scores "
             f"WHERE preset = {quoted(study.results.preset)} ORDER BY ALL"
         )
-    citation, _, name = beside.table.id.partition("|")
+    citation, _, name = published.table.id.partition("|")
     where = " AND ".join(
         f"{column} = {quoted(text)}" for column, text in (("citation", citation), ("table_name", name))
     )
     return query_command(f"SELECT * FROM published_scores WHERE {where}")
 
 
-def _provenance(study: Study, beside: PublishedComparison | None) -> dict[str, str]:
+def _provenance(study: Study, published: PublishedComparison | None) -> dict[str, str]:
     entries = {}
     if study:
         runs = study.results.runs
         for name, column in {"device": "device", "code": "git_sha", "libraries": "versions"}.items():
             entries[f"own runs, {name}"] = "; ".join(map(str, dict.fromkeys(runs[column])))
         if settings := recipe(study.results.preset):
-            entries["own pre-trainings"] = settings.about()
+            entries["own pre-trainings"] = settings.description()
         entries["own runs"] = f"{len(runs)}, made {runs.created.min()} to {runs.created.max()}"
-    if beside:
-        entries["published table"] = beside.table.title
-        entries["published file"] = "data/published/figures/" + ", ".join(dict.fromkeys(beside.table.cells.file))
+    if published:
+        entries["published table"] = published.table.title
+        entries["published file"] = "data/published/figures/" + ", ".join(dict.fromkeys(published.table.cells.file))
     return entries
 
 
@@ -314,7 +319,7 @@ def average(params: GlueParameters) -> Figure[GlueContent]:
         "GLUE average compared with {}",
         params,
         "difference",
-        lambda every: every[every.task == AVERAGE],
+        lambda table: table[table.task == AVERAGE],
     )
 
 
@@ -329,7 +334,7 @@ def difference(params: GlueParameters) -> Figure[GlueContent]:
         "Difference to {}, task by task",
         params,
         "difference",
-        lambda every: every[every.difference.notna() & (every.variant != every.baseline)],
+        lambda table: table[table.difference.notna() & (table.variant != table.baseline)],
     )
 
 
@@ -339,24 +344,24 @@ def scores(params: GlueParameters) -> Figure[GlueContent]:
 
     Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
     """
-    return _figure("glue_scores", "Scores, task by task", params, "scores", lambda every: every)
+    return _figure("glue_scores", "Scores, task by task", params, "scores", lambda table: table)
 
 
 def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     """What our own rows say: how many differ from the baseline, or whose average is the highest."""
-    own = shown[shown.verdict != PUBLISHED]
-    if own.empty:
+    own_rows = shown[shown.verdict != PUBLISHED]
+    if own_rows.empty:
         return ""
     if shows == "difference":
-        against = own[own.difference.notna() & (own.variant != own.baseline)]
-        counts = against.verdict.str.split(" within").str[0].value_counts()
-        what, of = ("comparisons", "with") if against.task.nunique() > 1 else ("variants", "compared with")
+        compared = own_rows[own_rows.difference.notna() & (own_rows.variant != own_rows.baseline)]
+        counts = compared.verdict.str.split(" within").str[0].value_counts()
+        what, of = ("comparisons", "with") if compared.task.nunique() > 1 else ("variants", "compared with")
         return (
-            f"Of {len(against)} {what} {of} {study.name}, {counts.get('different', 0)} differ, "
+            f"Of {len(compared)} {what} {of} {study.name}, {counts.get('different', 0)} differ, "
             f"{counts.get('equivalent', 0)} are equivalent and "
-            f"{len(against) - counts.get('different', 0) - counts.get('equivalent', 0)} are not resolved"
+            f"{len(compared) - counts.get('different', 0) - counts.get('equivalent', 0)} are not resolved"
         )
-    means = own[own.task == AVERAGE].sort_values("value")
+    means = own_rows[own_rows.task == AVERAGE].sort_values("value")
     if means.empty:
         return ""
     low, high = means.iloc[0], means.iloc[-1]

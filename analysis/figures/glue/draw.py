@@ -11,7 +11,7 @@ from analysis.figures.drawing import GREEN, GREY, Chart, Theme, drawing
 from analysis.figures.glue.data import PUBLISHED, GlueContent
 from analysis.glue_comparison import AVERAGE
 
-LOOKS = {
+STYLES = {
     "own": (SOURCES["own"], "circle"),
     "different": (SOURCES["own"], "circle"),
     "equivalent": (Colour(GREEN, GREEN), "square"),
@@ -20,10 +20,10 @@ LOOKS = {
     PUBLISHED: (SOURCES["published"], "diamond"),
 }
 """Colour and shape of what a mark says, told apart by shape or lightness too."""
-REACH = 1.6
-"""Panels reach to this many times the largest difference; longer bars run off, so that one wide bar hides no other."""
-APART = 7
-"""Pixels by which a published mark stands above, and the interval over examples below, the middle of a row."""
+AXIS_FACTOR = 1.6
+"""Axes extend to this many times the largest difference; longer bars are cut off."""
+ROW_OFFSET = 7
+"""Offset in pixels from the middle of a row: of a published mark above, of the interval over examples below."""
 TIPS: tuple[marks.Tip, ...] = (
     ("title", "variant"),
     "source",
@@ -38,25 +38,25 @@ DIFFERENCE_TIPS: tuple[marks.Tip, ...] = (
     ("smallest_detectable", "smallest difference found with 80 % power", ".2f"),
 )
 SCORE_TIPS: tuple[marks.Tip, ...] = ("learnt", ("learning_rate", "learning rate", ".0e"), "data")
-USED = (
+CHART_COLUMNS = (
     "label", "kind", "value", "low", "high", "difference", "difference_low", "difference_high", "examples_low",
     "examples_high", "title", "source", "written", "interval", "over_examples", "seeds", "verdict", "p_corrected",
     "smallest_detectable", "probability_better", "learnt", "learning_rate", "data", "note",
 )  # fmt: skip
-"""What a chart carries of a row."""
+"""Columns that a chart uses."""
 
 
 @drawing("glue_average", columns=2)
 def average(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
     """Differences of averages, and the averages: ours, or where there are none of ours the published ones."""
     rows, content = figure.frame(), figure.content
-    against = rows[rows.difference.notna() & (rows.variant != rows.baseline)]
+    compared = rows[rows.difference.notna() & (rows.variant != rows.baseline)]
     ours = rows[rows.verdict != PUBLISHED]
     # The averages of another model on other data would press ours together on a shared axis; the table has both.
     shown = ours if len(ours) else rows
     title = "Our average" if len(ours) else "Published average"
     return [
-        _panel(content, against, "difference", (f"Difference to {content.baseline}", ""), theme, wide=True),
+        _panel(content, compared, "difference", (f"Difference to {content.baseline}", ""), theme, wide=True),
         _panel(content, shown, "value", (title, _majority(shown)), theme, wide=True),
     ]
 
@@ -66,7 +66,7 @@ def difference(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
     """A panel a task. Those of GLUE share one axis; our own task, of another size altogether, has its own."""
     rows, content = figure.frame(), figure.content
     own_tasks = set(content.study.tasks) - set(content.study.glue)
-    shared = _reach(rows[~rows.task.isin(own_tasks)])
+    shared = _axis_range(rows[~rows.task.isin(own_tasks)])
     return [
         _panel(
             content,
@@ -74,10 +74,10 @@ def difference(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
             "difference",
             _heading(content, task, frame),
             theme,
-            reach=_reach(frame) if task in own_tasks else shared,
-            keyed=not place and not theme.screen,  # On screen there is no room; the caption says it.
+            domain=_axis_range(frame) if task in own_tasks else shared,
+            keyed=not index and not theme.screen,  # On screen there is no room; the caption says it.
         )
-        for place, (task, frame) in enumerate(_by_task(content, rows))
+        for index, (task, frame) in enumerate(_by_task(content, rows))
     ]
 
 
@@ -85,18 +85,18 @@ def difference(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
 def scores(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
     """A panel a task and source; those of GLUE span as many points each, so that bars can be compared."""
     panels = []
-    every, content = figure.frame(), figure.content
+    table, content = figure.frame(), figure.content
     own_tasks = set(content.study.tasks) - set(content.study.glue)
     for published in (False, True):
-        tasks = _by_task(content, every[(every.verdict == PUBLISHED) == published])
-        ends = {task: _ends(rows) for task, rows in tasks}
+        tasks = _by_task(content, table[(table.verdict == PUBLISHED) == published])
+        ends = {task: _value_range(rows) for task, rows in tasks}
         shared = max((high - low for task, (low, high) in ends.items() if task not in own_tasks), default=0.0)
         for task, rows in tasks:
             low, high = ends[task]
             half = 0.54 * ((high - low if task in own_tasks else shared) or 1.0)
             name = str(rows.source.iloc[0]) if published else _majority(rows)
-            reach = ((low + high) / 2 - half, (low + high) / 2 + half)
-            panels.append(_panel(content, rows, "value", _heading(content, task, rows, name), theme, reach=reach))
+            domain = ((low + high) / 2 - half, (low + high) / 2 + half)
+            panels.append(_panel(content, rows, "value", _heading(content, task, rows, name), theme, domain=domain))
     return panels
 
 
@@ -116,7 +116,7 @@ def _heading(content: GlueContent, task: str, rows: pd.DataFrame, name: str = ""
     return str(rows.task_title.iloc[0]), ", ".join(filter(None, below))
 
 
-def _ends(rows: pd.DataFrame) -> tuple[float, float]:
+def _value_range(rows: pd.DataFrame) -> tuple[float, float]:
     values = rows[["value", "low", "high"]].to_numpy(dtype=float)
     return float(np.nanmin(values)), float(np.nanmax(values))
 
@@ -127,12 +127,15 @@ def _majority(rows: pd.DataFrame) -> str:
     return f"majority class {known.iloc[0]:.1f}" if len(known) else ""
 
 
-def _reach(rows: pd.DataFrame) -> tuple[float, float]:
-    """One axis for all panels: every dot, and bars up to REACH times the furthest."""
-    far = float(rows.difference.abs().max()) or 1.0
-    ends = ["difference", "difference_low", "difference_high", "examples_low", "examples_high"]
-    bars = rows[ends].to_numpy(dtype=float)
-    low, high = max(min(float(np.nanmin(bars)), 0.0), -REACH * far), min(max(float(np.nanmax(bars)), 0.0), REACH * far)
+def _axis_range(rows: pd.DataFrame) -> tuple[float, float]:
+    """One axis for all panels: every dot, and bars up to AXIS_FACTOR times the largest difference."""
+    largest = float(rows.difference.abs().max()) or 1.0
+    columns = ["difference", "difference_low", "difference_high", "examples_low", "examples_high"]
+    bars = rows[columns].to_numpy(dtype=float)
+    low, high = (
+        max(min(float(np.nanmin(bars)), 0.0), -AXIS_FACTOR * largest),
+        min(max(float(np.nanmax(bars)), 0.0), AXIS_FACTOR * largest),
+    )
     room = 0.03 * (high - low)  # A mark at the end is not cut in two.
     return low - room, high + room
 
@@ -148,9 +151,9 @@ def _kind_titles(content: GlueContent) -> dict[str, str]:
     """What a legend says of the kinds, where it is more than their names."""
     margin = f"{content.study.margin:g} point{'' if content.study.margin == 1 else 's'}"
     return {
-        "own": content.own,
+        "own": content.own_source,
         "equivalent": f"equivalent within {margin}",
-        PUBLISHED: content.beside.table.title if content.beside else "",
+        PUBLISHED: content.published.table.title if content.published else "",
     }
 
 
@@ -161,7 +164,7 @@ def _panel(
     titles: tuple[str, str],
     theme: Theme,
     *,
-    reach: tuple[float, float] | None = None,
+    domain: tuple[float, float] | None = None,
     wide: bool = False,
     keyed: bool = False,
 ) -> Chart:
@@ -170,10 +173,10 @@ def _panel(
     low, high = ("difference_low", "difference_high") if relative else ("low", "high")
     order = [variant for variant in content.order if variant in set(rows.variant)]
     kinds = _kinds(rows, relative=relative)
-    named = {kind: _kind_titles(content).get(kind, kind) for kind in LOOKS if kind in set(kinds)}
+    names = {kind: _kind_titles(content).get(kind, kind) for kind in STYLES if kind in set(kinds)}
     frame = rows.assign(
         label=_labels(rows, order, seeds=wide),
-        kind=kinds.map(named),
+        kind=kinds.map(names),
         written=[signed(value) if relative else f"{value:.2f}" for value in rows[column]],
         interval=[_interval(a, b, relative) for a, b in zip(rows[low], rows[high], strict=True)],
         over_examples=[_interval(a, b, True) for a, b in zip(rows.examples_low, rows.examples_high, strict=True)],
@@ -184,31 +187,35 @@ def _panel(
         alt.X,
         column,
         marks.wrap_lines(unit, 40),
-        domain=reach or alt.Undefined,
+        domain=domain or alt.Undefined,
         nice=False,
-        padding=alt.Undefined if reach else 14,
+        padding=alt.Undefined if domain else 14,
         ticks=5,
     )
     y = marks.labelled_rows(labels, gap=0.05)
     layers: list[Chart] = [marks.rule(theme, x=0)] if relative else []
-    if not relative and reach and (known := [at for at in rows.majority.dropna() if reach[0] <= at <= reach[1]]):
+    if (
+        not relative
+        and domain
+        and (known := [level for level in rows.majority.dropna() if domain[0] <= level <= domain[1]])
+    ):
         layers.append(marks.rule(theme, x=known[0], dash=marks.DASH))
     if relative and frame.examples_low.notna().any():
-        thin = alt.Chart(frame[list(USED)]).transform_filter("isValid(datum.examples_low)")
-        bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=theme.ink, yOffset=APART, clip=True)
+        thin = alt.Chart(frame[list(CHART_COLUMNS)]).transform_filter("isValid(datum.examples_low)")
+        bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=theme.ink, yOffset=ROW_OFFSET, clip=True)
         layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2=alt.X2("examples_high:Q"), y=y))
     key = marks.legend(place="top") if keyed else None
     tooltip = (*TIPS, *(DIFFERENCE_TIPS if relative else SCORE_TIPS), "note")
     if relative and frame.probability_better.notna().any():
         tooltip = (*tooltip[:-1], ("probability_better", "probability of improvement", ".2f"), "note")
     # A published mark does not hide ours in the same row.
-    above = (rows.verdict == PUBLISHED) & rows.variant.isin(set(rows.variant[rows.verdict != PUBLISHED]))
-    for some, offset in ((frame[~above], 0), (frame[above], -APART)):
-        if len(some):
+    overlapping = (rows.verdict == PUBLISHED) & rows.variant.isin(set(rows.variant[rows.verdict != PUBLISHED]))
+    for group, offset in ((frame[~overlapping], 0), (frame[overlapping], -ROW_OFFSET)):
+        if len(group):
             layers += marks.row_plot(
-                some[list(USED)], x=x, y=y, theme=theme, ends=(low, high), below=offset, tooltip=tooltip,
-                color=marks.hues("kind", {title: theme.colour(LOOKS[kind][0]) for kind, title in named.items()}, key),
-                shape=marks.shapes("kind", {title: LOOKS[kind][1] for kind, title in named.items()}, key),
+                group[list(CHART_COLUMNS)], x=x, y=y, theme=theme, ends=(low, high), below=offset, tooltip=tooltip,
+                color=marks.hues("kind", {name: theme.colour(STYLES[kind][0]) for kind, name in names.items()}, key),
+                shape=marks.shapes("kind", {name: STYLES[kind][1] for kind, name in names.items()}, key),
             )  # fmt: skip
     title, below = titles
     return marks.panel(
@@ -224,13 +231,18 @@ def _panel(
 
 def _labels(rows: pd.DataFrame, order: list[str], *, seeds: bool) -> list[str]:
     """A variant's title, the same for our row and the published one; with our seeds where there is room."""
-    own = rows[rows.verdict != PUBLISHED].drop_duplicates("variant").set_index("variant")
-    titles = {v: str(t) for v, t in zip(rows.variant, rows.title, strict=True)} | own.title.to_dict()
+    own_rows = rows[rows.verdict != PUBLISHED].drop_duplicates("variant").set_index("variant")
+    titles = {
+        variant: str(variant_title) for variant, variant_title in zip(rows.variant, rows.title, strict=True)
+    } | own_rows.title.to_dict()
     wide = 34 if seeds else 22
-    counts = own.seeds.to_dict() if seeds else {}
-    broken = {v: marks.wrap_label(titles[v] + (f" (n={counts[v]:.0f})" if v in counts else ""), wide) for v in order}
+    counts = own_rows.seeds.to_dict() if seeds else {}
+    broken = {
+        variant: marks.wrap_label(titles[variant] + (f" (n={counts[variant]:.0f})" if variant in counts else ""), wide)
+        for variant in order
+    }
     level = marks.level_labels(list(broken.values()))
-    return [level[broken[v]] for v in rows.variant]
+    return [level[broken[variant]] for variant in rows.variant]
 
 
 def _interval(low: float, high: float, relative: bool) -> str:

@@ -34,7 +34,9 @@ def headline(study: Study) -> list[str]:
     """
     if study.results.preset == SURGERY:
         return _after_surgery()
-    why_not = [reason for reason in (_below_baselines(study), _untaught(study), _nothing_to_compare(study)) if reason]
+    why_not = [
+        reason for reason in (_below_baselines(study), _positions_unused(study), _nothing_to_compare(study)) if reason
+    ]
     if why_not:
         named = "; ".join(dict.fromkeys(reason.word for reason in why_not))
         return [f"Inconclusive: {named}.", *(reason.sentence for reason in why_not)]
@@ -67,34 +69,41 @@ def headline(study: Study) -> list[str]:
 
 def _after_surgery() -> list[str]:
     """What the frozen rules make of one model fine-tuned after several operations: the ledger's own sentences."""
-    items = [one for one in stored.statements() if one.kind == "tuned"]
-    decided = [one for one in items if one.verdict != OPEN]
-    first = (
-        f"One model, fine-tuned after each operation: {len(decided)} of {len(items)} statements about it are decided."
+    statements = [statement for statement in stored.statements() if statement.kind == "tuned"]
+    decided = [statement for statement in statements if statement.verdict != OPEN]
+    summary = (
+        f"One model, fine-tuned after each operation: {len(decided)} of {len(statements)} statements about it are "
+        "decided."
     )
-    return [first, *(f"{one.id}, {one.verdict}: {one.statement} {one.sentence}" for one in (decided or items))]
+    return [
+        summary,
+        *(
+            f"{statement.id}, {statement.verdict}: {statement.statement} {statement.sentence}"
+            for statement in (decided or statements)
+        ),
+    ]
 
 
 def _sides(study: Study, different: pd.DataFrame) -> str:
     sides = []
     # Under the protocol of medians the interval is that of the mean difference, and need not hold theirs.
-    of = " between medians; that of means" if study.protocol == "median" else ","
-    for side, some in (("above", different[different.difference > 0]), ("below", different[different.difference < 0])):
+    separator = " between medians; that of means" if study.protocol == "median" else ","
+    for side, group in (("above", different[different.difference > 0]), ("below", different[different.difference < 0])):
         parts = [
-            f"{row.title} ({signed(row.difference)} points{of} {signed(row.low)} to {signed(row.high)}, "
+            f"{row.title} ({signed(row.difference)} points{separator} {signed(row.low)} to {signed(row.high)}, "
             f"{row.seeds} seeds)"
-            for row in frames.rows(some)
+            for row in frames.rows(group)
         ]
         sides += [f"; {side} it {words(parts)}"] if parts else []
     return "".join(sides)
 
 
 def _resolution(unresolved: pd.DataFrame) -> str:
-    least = [f"{value:.1f}" for value in sorted(unresolved.smallest_detectable.dropna())]
-    if not least:
+    detectable = [f"{value:.1f}" for value in sorted(unresolved.smallest_detectable.dropna())]
+    if not detectable:
         return ""
-    span = least[0] if least[0] == least[-1] else f"{least[0]} to {least[-1]}"
-    by = "" if least[0] == least[-1] else ", by variant"
+    span = detectable[0] if detectable[0] == detectable[-1] else f"{detectable[0]} to {detectable[-1]}"
+    by = "" if detectable[0] == detectable[-1] else ", by variant"
     return (
         f"; with so few seeds, the smallest difference that would be detected four times out of five is {span} "
         f"points{by}"
@@ -109,17 +118,17 @@ def _nothing_to_compare(study: Study) -> Reason | None:
             "No GLUE task is in the average: none was learnt better than its majority class, or all are unticked.",
         )
     if study.baseline not in study.averages:
-        lacks = words([study.title(task) for task in study.missing_scores.get(study.baseline, study.averaged_tasks)])
-        return Reason("the baseline has no average", f"{study.name} has no scores of {lacks}.")
-    have = study.averages[study.baseline].interval.n
+        missing = words([study.title(task) for task in study.missing_scores.get(study.baseline, study.averaged_tasks)])
+        return Reason("the baseline has no average", f"{study.name} has no scores of {missing}.")
+    count = study.averages[study.baseline].interval.n
     others = study.contrasts[study.contrasts.task == AVERAGE].seeds if len(study.contrasts) else []
-    most = max(others, default=0)
-    if have >= NEEDED_SEEDS and most >= NEEDED_SEEDS:
+    maximum = max(others, default=0)
+    if count >= NEEDED_SEEDS and maximum >= NEEDED_SEEDS:
         return None
     return Reason(
         "too few seeds",
         f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has "
-        f"{have}, and no other has more than {most} in common with it.",
+        f"{count}, and no other has more than {maximum} in common with it.",
     )
 
 
@@ -132,14 +141,14 @@ def _below_baselines(study: Study) -> Reason | None:
     wins, losses, tried = [], [], 0
     for task in study.glue:
         best = study.best_without_encoder(task)
-        own = study.interval(study.baseline, task)
-        if best is None or own is None:
+        interval = study.interval(study.baseline, task)
+        if best is None or interval is None:
             continue
         tried += 1
         orderless = study.interval("no_position", task)
-        least = max(best[1], orderless.mean if orderless else best[1])
-        name = f"{study.title(task)} ({own.mean:.1f} against {best[1]:.1f})"
-        (wins if own.low == own.low and own.low > least else losses).append(name)
+        threshold = max(best[1], orderless.mean if orderless else best[1])
+        name = f"{study.title(task)} ({interval.mean:.1f} against {best[1]:.1f})"
+        (wins if interval.low == interval.low and interval.low > threshold else losses).append(name)
     if not tried or len(wins) >= NEEDED_TASKS:
         return None
     return Reason(
@@ -151,7 +160,7 @@ def _below_baselines(study: Study) -> Reason | None:
     )
 
 
-def _untaught(study: Study) -> Reason | None:
+def _positions_unused(study: Study) -> Reason | None:
     """Why these trainings do not show that positions are used."""
     settings = recipe(study.results.preset)
     if settings is None:
@@ -159,7 +168,7 @@ def _untaught(study: Study) -> Reason | None:
             "not known whether positions are used",
             "No curves of these pre-trainings are stored, so whether their positions are used is not known.",
         )
-    judged = verdict(settings)
-    if judged is None or judged.holds:
+    result = verdict(settings)
+    if result is None or result.holds:
         return None
-    return Reason(judged.why_not, f"{judged.sentence} Only pre-trainings that were scored count here.")
+    return Reason(result.why_not, f"{result.sentence} Only pre-trainings that were scored count here.")

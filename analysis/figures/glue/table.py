@@ -12,7 +12,7 @@ from analysis.figures.published.data import words
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 
 UP, DOWN, SAME, TIE, OPEN, NOT_LEARNT = "▲", "▼", "≈", "=", "?", "†"
-OUT, PART, OTHER = "not averaged", "partial data", "not GLUE"
+NOT_AVERAGED, PARTIAL, NOT_GLUE = "not averaged", "partial data", "not GLUE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Table:
     """The table, and the notes under it."""
 
     cells: pd.DataFrame
-    own: str
+    own_source: str
     """What `from` says of our own rows."""
     notes: tuple[str, ...]
     signs: str
@@ -35,52 +35,56 @@ WITHOUT_ENCODER = {
 """Baselines that need no encoder, as they are named in tables; of STS-B, which is a regression, ridge."""
 
 
-def table(study: Study, beside: PublishedComparison | None, *, relative: bool) -> Table:
+def table(study: Study, published: PublishedComparison | None, *, relative: bool) -> Table:
     """Values x100 with half the width of their t interval, or differences to the baseline; marked where they differ."""
-    every = rows(study, beside)
-    tasks = list(dict.fromkeys([AVERAGE, *study.tasks, *(beside.tasks if beside else ())]))
+    results = rows(study, published)
+    tasks = list(dict.fromkeys([AVERAGE, *study.tasks, *(published.tasks if published else ())]))
     # Own tasks that are no GLUE stand last, beyond what any paper prints.
     tasks.sort(key=lambda task: task in study.tasks and task not in study.glue)
-    heads = {task: _head(task, study, beside) for task in tasks}
-    sources = {False: source(study), True: beside.table.title if beside else ""}
-    written: dict[tuple[bool, str], dict[str, str]] = {}
-    for row in frames.rows(every):
-        printed = row.verdict == PUBLISHED
-        line = written.setdefault((printed, row.variant), {"variant": row.title, "from": sources[printed]})
-        if row.task in heads:
-            line[heads[row.task]] = _cell(row, relative)
+    column_titles = {task: _column_title(task, study, published) for task in tasks}
+    sources = {False: source(study), True: published.table.title if published else ""}
+    lines_by_row: dict[tuple[bool, str], dict[str, str]] = {}
+    for row in frames.rows(results):
+        is_published = row.verdict == PUBLISHED
+        line = lines_by_row.setdefault(
+            (is_published, row.variant), {"variant": row.title, "from": sources[is_published]}
+        )
+        if row.task in column_titles:
+            line[column_titles[row.task]] = _cell(row, relative)
     lines = []
-    ranked = order(study, every)
-    for printed in sources:
-        lines += [written[printed, name] for name in ranked if (printed, name) in written]
-        if study and not printed and not relative:
+    ranked = order(study, results)
+    for is_published in sources:
+        lines += [lines_by_row[is_published, name] for name in ranked if (is_published, name) in lines_by_row]
+        if study and not is_published and not relative:
             levels = {AVERAGE: study.majority_average, **study.results.majority}
-            known = {heads[t]: f"{value:.1f}" for t, value in levels.items() if t in heads and value == value}
+            known = {
+                column_titles[t]: f"{value:.1f}" for t, value in levels.items() if t in column_titles and value == value
+            }
             lines.append({"variant": "Majority class", "from": "no model", **known})
             for name, values in study.results.without_encoder.items():
-                known = {heads[t]: f"{value:.1f}" for t, value in values.items() if t in heads}
+                known = {column_titles[t]: f"{value:.1f}" for t, value in values.items() if t in column_titles}
                 lines.append({"variant": WITHOUT_ENCODER.get(name, name), "from": "no encoder", **known})
-    cells = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
+    cells = pd.DataFrame(lines, columns=["variant", "from", *column_titles.values()])
     return Table(
         cells=cells.astype(object).fillna(""),
-        own=source(study),
-        notes=tuple(_notes(study, beside, relative)),
+        own_source=source(study),
+        notes=tuple(_notes(study, published, relative)),
         signs=_signs(study),
     )
 
 
-def _head(task: str, study: Study, beside: PublishedComparison | None) -> str:
+def _column_title(task: str, study: Study, published: PublishedComparison | None) -> str:
     if task == AVERAGE:
-        return f"Average of {len(averaged_tasks(study, beside))}"
+        return f"Average of {len(averaged_tasks(study, published))}"
     sentences = []
     if study and task in study.tasks:
-        sentences += [OTHER] if task not in study.glue else []
+        sentences += [NOT_GLUE] if task not in study.glue else []
         sentences += ["not learnt"] if task in study.not_learnt else []
-        sentences += [OUT] if task in study.glue and task not in study.averaged_tasks else []
-        sentences += [PART] if study.results.tasks.partial[task] else []
-    elif task not in averaged_tasks(study, beside):
-        sentences = [OUT]
-    name = study.title(task) if task in study.tasks or beside is None else beside.tasks[task]
+        sentences += [NOT_AVERAGED] if task in study.glue and task not in study.averaged_tasks else []
+        sentences += [PARTIAL] if study.results.tasks.partial[task] else []
+    elif task not in averaged_tasks(study, published):
+        sentences = [NOT_AVERAGED]
+    name = study.title(task) if task in study.tasks or published is None else published.tasks[task]
     return f"{name} ({', '.join(sentences)})" if sentences else name
 
 
@@ -119,13 +123,13 @@ def _signs(study: Study) -> str:
     )
 
 
-def _notes(study: Study, beside: PublishedComparison | None, relative: bool) -> list[str]:
+def _notes(study: Study, published: PublishedComparison | None, relative: bool) -> list[str]:
     if not study:
         return []
     sentences = [
         "All values are multiplied by 100."
         + (
-            f" Differences to {study.name}" + (f", published ones to {beside.baseline}." if beside else ".")
+            f" Differences to {study.name}" + (f", published ones to {published.baseline}." if published else ".")
             if relative
             else ""
         )

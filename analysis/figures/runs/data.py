@@ -79,26 +79,26 @@ def _status(run: Mapping[str, Any]) -> str:
     return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
 
 
-MOST_CHARACTERS = 500
+MAX_CHARACTERS = 500
 """Of a setting's value that are shown."""
 
 
 def settings(config: str) -> pd.DataFrame:
     """A run's settings, one row each; what is nested has its path for a name."""
-    rows = [(name, _shortened(value)) for name, value in _flat(json.loads(config))]
+    rows = [(name, _shortened(value)) for name, value in _flatten(json.loads(config))]
     return pd.DataFrame(rows, columns=["setting", "value"])
 
 
 def _shortened(value: str) -> str:
     """A value of which a table shows the beginning; the run's file holds all of it."""
-    return value if len(value) <= MOST_CHARACTERS else f"{value[:MOST_CHARACTERS]}… ({len(value):,} characters)"
+    return value if len(value) <= MAX_CHARACTERS else f"{value[:MAX_CHARACTERS]}… ({len(value):,} characters)"
 
 
-def _flat(values: Mapping[str, Any], path: str = "") -> list[tuple[str, str]]:
+def _flatten(values: Mapping[str, Any], path: str = "") -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for name, value in values.items():
         if isinstance(value, Mapping) and value:
-            rows += _flat(value, f"{path}{name}.")
+            rows += _flatten(value, f"{path}{name}.")
         else:
             rows.append((f"{path}{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
     return rows
@@ -124,16 +124,16 @@ def run_curve(params: RunParameters) -> Figure[RunContent]:
 
     Raises NoResults where it has no curve or none is stored, AddendError where its file holds no losses.
     """
-    request = params.run
+    run_id = params.run
     known = read.query(
         "SELECT r.* FROM runs r WHERE r.kind = 'curves' AND (? = '' OR r.run_id = ?) "
         "ORDER BY r.created DESC, r.run_id LIMIT 1",
-        [request, request],
+        [run_id, run_id],
     )
     if known.empty:
         raise NoResults(
-            f"The run {request!r} has no curve."
-            if request
+            f"The run {run_id!r} has no curve."
+            if run_id
             else f"No run with a curve is stored yet. Make one with: {COMMAND}"
         )
     run = known.iloc[0]
@@ -145,23 +145,23 @@ def run_curve(params: RunParameters) -> Figure[RunContent]:
     if rows.empty:
         raise AddendError(f"The run {run.run_id!r} holds no losses; its file is {run.file}.")
     last = rows.groupby("metric").value.last()
-    ends = "; ".join(f"{LOSSES[name]} {last[name]:.2f}" for name in LOSSES if name in last)
+    final_losses = "; ".join(f"{LOSSES[name]} {last[name]:.2f}" for name in LOSSES if name in last)
     variant = str(rows.variant.iloc[0])
     task = "every masked word" if objective(variant) == MASKED else "every next token"
     label = f"loss ({UNIT})"
-    what = (
+    description = (
         f"Loss in {UNIT}, of {task}; the training loss is the mean since the previous evaluation, on other texts than "
     )
-    what += "the validation loss."
+    description += "the validation loss."
     if str(run.preset).startswith(IMPORTED):
         label = "loss (as logged)"
-        what = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
+        description = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
     return Figure(
         title=f"{title(variant)}, seed {rows.seed.iloc[0]}",
-        finding=f"{title(variant)}, seed {rows.seed.iloc[0]}: {ends}",
+        finding=f"{title(variant)}, seed {rows.seed.iloc[0]}: {final_losses}",
         frame=lambda: rows,
-        caption=f"{what} In the end: {ends}.",
-        alt=f"Lines of loss against steps, up to step {rows.step.max():,}. In the end: {ends}.",
+        caption=f"{description} In the end: {final_losses}.",
+        alt=f"Lines of loss against steps, up to step {rows.step.max():,}. In the end: {final_losses}.",
         command=run.command,
         provenance={
             run.run_id: f"{run.file}, {run.device}, {run.created}, code {run.git_sha}",

@@ -16,7 +16,7 @@ def run_curve(figure: Figure[RunContent], theme: Theme) -> list[Chart]:
     rows = figure.content.rows
     kinds = [name for name in LOSSES.values() if name in set(rows.loss)]
     colour = dict(zip(kinds, [theme.ink, *theme.many(len(kinds) - 1)], strict=True))
-    dash = {name: [1, 0] if place % 2 == 0 else [5, 3] for place, name in enumerate(kinds)}
+    dash = {name: [1, 0] if index % 2 == 0 else [5, 3] for index, name in enumerate(kinds)}
     lines = marks.line_plot(
         rows, theme=theme, dots=EVALUATION,
         x=marks.number(alt.X, "step", "steps", form=",d", nice=False),

@@ -12,10 +12,10 @@ from analysis.sql.run_query import ask
 from analysis.store import read
 
 MARKS = {"line": "Lines", "point": "Points", "bar": "Bars"}
-MOST = 5_000
+MAX_ROWS = 5_000
 """Rows that a chart draws."""
-MOST_COLOURS = 12
-MOST_NAMES, LONGEST_NAME = 100, 60
+MAX_COLOURS = 12
+MAX_NAMES, MAX_NAME_LENGTH = 100, 60
 """Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
 NONE = ""
 
@@ -69,7 +69,7 @@ def columns(frame: pd.DataFrame, params: ChartParameters) -> tuple[str, str, str
     colour = params.colour
     if not colour:
         names = [name for name in names if name not in (x, y) and not numeric(frame, name)]
-        colour = next((name for name in names if 1 < frame[name].astype(str).nunique() <= MOST_COLOURS), NONE)
+        colour = next((name for name in names if 1 < frame[name].astype(str).nunique() <= MAX_COLOURS), NONE)
     return x, y, "" if colour == x else colour
 
 
@@ -91,28 +91,28 @@ def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
     rows["colour"] = frame[colour].astype(str) if colour else ""
     if kind == "nominal":
         rows["x"] = rows.x.astype(str)
-    drawn = rows[rows.y.notna()].head(MOST)
+    drawn = rows[rows.y.notna()].head(MAX_ROWS)
     if drawn.empty:
         raise AddendError(f"The result has no row with a number in {y!r}, so there is nothing to draw.")
-    if kind == "nominal" and (drawn.x.nunique() > MOST_NAMES or drawn.x.str.len().max() > LONGEST_NAME):
+    if kind == "nominal" and (drawn.x.nunique() > MAX_NAMES or drawn.x.str.len().max() > MAX_NAME_LENGTH):
         raise AddendError(
             f"The column {x!r} has {drawn.x.nunique():,} names of up to {drawn.x.str.len().max():,} characters; at "
-            f"most {MOST_NAMES} names of {LONGEST_NAME} characters fit along x. Aggregate, or take left(name, "
-            f"{LONGEST_NAME})."
+            f"most {MAX_NAMES} names of {MAX_NAME_LENGTH} characters fit along x. Aggregate, or take left(name, "
+            f"{MAX_NAME_LENGTH})."
         )
-    if drawn.colour.str.len().max() > LONGEST_NAME:
+    if drawn.colour.str.len().max() > MAX_NAME_LENGTH:
         raise AddendError(
-            f"The column {colour!r} has names of {drawn.colour.str.len().max():,} characters; at most {LONGEST_NAME} "
-            f"fit in a legend. Shorten them: left(name, {LONGEST_NAME})."
+            f"The column {colour!r} has names of {drawn.colour.str.len().max():,} characters; at most "
+            f"{MAX_NAME_LENGTH} fit in a legend. Shorten them: left(name, {MAX_NAME_LENGTH})."
         )
-    if drawn.colour.nunique() > MOST_COLOURS:
+    if drawn.colour.nunique() > MAX_COLOURS:
         raise AddendError(
-            f"The column {colour!r} has {drawn.colour.nunique()} values; at most {MOST_COLOURS} colours can be told "
+            f"The column {colour!r} has {drawn.colour.nunique()} values; at most {MAX_COLOURS} colours can be told "
             "apart."
         )
     store = read.query("SELECT built, git_sha, versions FROM meta").iloc[0]
     cut = " The result was cut at the limit of a query." if answer.cut else ""
-    part = f"the first {MOST:,} of {len(rows):,} rows" if len(rows) > MOST else f"{len(drawn):,} rows"
+    part = f"the first {MAX_ROWS:,} of {len(rows):,} rows" if len(rows) > MAX_ROWS else f"{len(drawn):,} rows"
     by = f", by {colour}" if colour else ""
     return Figure(
         title=f"{y} by {x}",

@@ -17,7 +17,7 @@ def sql_chart(figure: Figure[ChartContent], theme: Theme) -> list[Chart]:
     """One panel. Bars begin at zero; lines and points where the values do."""
     content = figure.content
     rows, names = content.rows, list(dict.fromkeys(content.rows.colour))
-    x = _across(content)
+    x = _x_axis(content)
     y = marks.number(alt.Y, "y", content.y, zero=content.mark == "bar")
     key = marks.legend(content.colour, columns=KEY_COLUMNS, lines=content.mark == "line") if content.colour else None
     color = marks.series("colour", names, theme, key)
@@ -31,7 +31,7 @@ def sql_chart(figure: Figure[ChartContent], theme: Theme) -> list[Chart]:
         ]
     else:
         line = content.mark == "line"
-        patterns = {name: DASHES[place // len(SERIES) % len(DASHES)] for place, name in enumerate(names)}
+        patterns = {name: DASHES[index // len(SERIES) % len(DASHES)] for index, name in enumerate(names)}
         layers = marks.line_plot(
             rows, x=x, y=y, theme=theme, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
             dots=marks.SEED if line else marks.DOT, width=marks.LINE if line else 0,
@@ -39,7 +39,7 @@ def sql_chart(figure: Figure[ChartContent], theme: Theme) -> list[Chart]:
     return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)]
 
 
-def _across(content: ChartContent) -> alt.X:
+def _x_axis(content: ChartContent) -> alt.X:
     """The axis of x: whole numbers have whole ticks, names the order of the rows."""
     if content.kind == "nominal":
         return alt.X("x:N", title=content.x, sort=None, axis=alt.Axis(labelAngle=-40, labelLimit=160))
@@ -48,6 +48,6 @@ def _across(content: ChartContent) -> alt.X:
     values: pd.Series = content.rows.x.dropna()
     if (values % 1 != 0).any():
         return marks.number(alt.X, "x", content.x)
-    reach = float(values.max() - values.min())
-    form = ",d" if reach < 1e5 else "~s"
-    return marks.number(alt.X, "x", content.x, ticks=int(min(10, max(1, reach))), form=form)
+    extent = float(values.max() - values.min())
+    form = ",d" if extent < 1e5 else "~s"
+    return marks.number(alt.X, "x", content.x, ticks=int(min(10, max(1, extent))), form=form)

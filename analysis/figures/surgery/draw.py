@@ -8,9 +8,9 @@ from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.surgery.data import MaskedSurgeryContent, SurgeryContent
 
 LABEL = "Spearman's correlation"
-LETTERS = 30
+LABEL_CHARACTERS = 30
 """Of one line of a label: two lines leave the dots beside it room on a phone."""
-ROOM = 0.01
+AXIS_PADDING = 0.01
 """How far an axis reaches beyond the longest interval."""
 TIPS: tuple[marks.Tip, ...] = (
     ("value", LABEL, ".4f"),
@@ -26,8 +26,8 @@ def surgery(figure: Figure[SurgeryContent], theme: Theme) -> list[Chart]:
     return [_operations(figure.content, theme, frame), _by_rank(figure.content, theme, frame)]
 
 
-def _reach(shown: pd.DataFrame) -> tuple[float, float]:
-    return float(shown.low.min()) - ROOM, float(shown.high.max()) + ROOM
+def _axis_range(shown: pd.DataFrame) -> tuple[float, float]:
+    return float(shown.low.min()) - AXIS_PADDING, float(shown.high.max()) + AXIS_PADDING
 
 
 def _operations(content: SurgeryContent, theme: Theme, frame: pd.DataFrame) -> Chart:
@@ -35,10 +35,10 @@ def _operations(content: SurgeryContent, theme: Theme, frame: pd.DataFrame) -> C
     order = [name for name in content.order if name in set(shown.done)]
     # Several random draws share a row: their intervals would cover one another.
     shown = shown.assign(low=shown.low.where(shown.draw.isna()), high=shown.high.where(shown.draw.isna()))
-    labels = marks.wrapped_labels(order, LETTERS)
+    labels = marks.wrapped_labels(order, LABEL_CHARACTERS)
     dots = marks.row_plot(
         shown.assign(label=shown.done.map(labels)),
-        x=marks.number(alt.X, "value", LABEL, domain=_reach(frame), ticks=6),
+        x=marks.number(alt.X, "value", LABEL, domain=_axis_range(frame), ticks=6),
         y=marks.labelled_rows(list(labels.values()), grid=True),
         theme=theme,
         size=marks.SEED,
@@ -51,12 +51,12 @@ def _operations(content: SurgeryContent, theme: Theme, frame: pd.DataFrame) -> C
 def _by_rank(content: SurgeryContent, theme: Theme, frame: pd.DataFrame) -> Chart:
     shown = frame[frame.operation.isin(list(content.curves))]
     shown = shown.assign(along=shown.operation.map(content.curves))
-    own, random = content.curves.values()
+    actual, random = content.curves.values()
     x = marks.number(alt.X, "rank", "directions of the positions", log=2)
-    y = marks.number(alt.Y, "value", LABEL, domain=_reach(shown))
-    color = marks.series("along", (own, random), theme, marks.legend("directions reserved for positions"))
+    y = marks.number(alt.Y, "value", LABEL, domain=_axis_range(shown))
+    color = marks.series("along", (actual, random), theme, marks.legend("directions reserved for positions"))
     lines = marks.line_plot(
-        shown[shown.along == own], x=x, y=y, theme=theme, color=color, ends=("low", "high"), dots=marks.SEED,
+        shown[shown.along == actual], x=x, y=y, theme=theme, color=color, ends=("low", "high"), dots=marks.SEED,
         tooltip=("along", ("rank:Q", "directions"), *TIPS),
     )  # fmt: skip
     draws = alt.Chart(shown[shown.along == random]).mark_point(filled=True, size=marks.SEED, opacity=0.75)
@@ -70,7 +70,7 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], theme: Theme) -> list[C
     frame = figure.frame()
     order = [name for name in figure.content.order if name in set(frame.done)]
     encoders = sorted(frame.encoder.unique())
-    labels = marks.wrapped_labels(order, LETTERS)
+    labels = marks.wrapped_labels(order, LABEL_CHARACTERS)
     dots = marks.row_plot(
         frame[frame.operation != "intact"].assign(label=lambda rows: rows.done.map(labels)),
         x=marks.number(alt.X, "difference", "change in loss (nats)"),

@@ -23,8 +23,8 @@ from analysis.statistics import difference, steps_ratio
 from analysis.statistics.advantage import PowerLaw, power_law
 from analysis.store import read
 
-FURTHER = 4
-"""The fitted line is dotted up to so many times the longest training."""
+EXTRAPOLATION = 4
+"""The fitted line is extrapolated to this many times the longest training."""
 POINTS = 40
 
 
@@ -48,21 +48,21 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
     Raises what `candidates` raises, and NoResults where no variant was trained for a second length.
     """
     frame = candidates(params)
-    every, sample = newest(frame[~frame.diverged])
+    newest_runs, sample = newest(frame[~frame.diverged])
     base = params.baseline or BASELINES[params.objective]
-    alike = every[[set(changes) <= {"steps"} for changes in every.changed]]
-    pairs = _pairs(alike, base)
+    comparable = newest_runs[[set(changes) <= {"steps"} for changes in newest_runs.changed]]
+    pairs = _pairs(comparable, base)
     if pairs.empty:
         raise NoResults(
             f"No variant and {title(base)} have both been trained for a second length with the same seeds. Train them "
             f"for longer: {ablate(params.preset, [base, 'tupe_a'], steps=20_000)}"
         )
-    table = _table(pairs, alike)
+    table = _table(pairs, comparable)
     by_variant = {str(name): rows for name, rows in pairs.groupby("variant", sort=False)}
     fits = {name: _fit(rows) for name, rows in by_variant.items()}
     lines = pd.concat([_line(name, rows, fits[name]) for name, rows in by_variant.items()])
-    texts = [_told(str(name), base, rows, fits[str(name)]) for name, rows in table.groupby("variant", sort=False)]
-    runs = alike[alike.run_id.isin([*pairs.run_id, *pairs.base_id])]
+    texts = [_summary(str(name), base, rows, fits[str(name)]) for name, rows in table.groupby("variant", sort=False)]
+    runs = comparable[comparable.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
         title=f"How the advantage over {title(base)} changes with training",
         finding=_doubling(table, fits, base),
@@ -71,8 +71,8 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
             "Each length is a separate training with its own learning-rate decay, paired by seed; losses are "
             f"measured on {sample}. Left: the difference in final loss. Dots are seeds; the line is a power law "
             "fitted to their logarithms, with the 95 % confidence interval of its mean, and is dotted beyond the "
-            f"longest training, up to {FURTHER} times its length. Right: the steps to the baseline's final loss as a "
-            "share of the baseline's own steps; diamonds are geometric means with their 95 % confidence interval.",
+            f"longest training, up to {EXTRAPOLATION} times its length. Right: the steps to the baseline's final loss "
+            "as a share of the baseline's own steps; diamonds are geometric means with their 95 % confidence interval.",
             "A length with one seed has no interval: it is a single draw. The line describes these lengths and "
             "forecasts nothing: where the baseline has only just left its plateau, most of the difference is its "
             "late start.",
@@ -92,12 +92,12 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
 def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:
     """A row per variant, rate, length and seed that the baseline has too, of variants with two lengths or more."""
     keys = ["rate", "steps", "seed"]
-    own = runs[runs.variant == base][[*keys, "final", "run_id"]]
+    base_runs = runs[runs.variant == base][[*keys, "final", "run_id"]]
     others = runs[runs.variant != base][["variant", *keys, "final", "run_id"]]
-    both = others.merge(own.rename(columns={"final": "base_final", "run_id": "base_id"}), on=keys)
-    both = both.assign(gap=both.final - both.base_final, title=both.variant.map(title))
-    lengths = both.groupby(["variant", "rate"]).steps.transform("nunique")
-    return both[lengths > 1].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
+    paired = others.merge(base_runs.rename(columns={"final": "base_final", "run_id": "base_id"}), on=keys)
+    paired = paired.assign(gap=paired.final - paired.base_final, title=paired.variant.map(title))
+    lengths = paired.groupby(["variant", "rate"]).steps.transform("nunique")
+    return paired[lengths > 1].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
 
 
 def _table(pairs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -108,17 +108,22 @@ def _table(pairs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         "ORDER BY run_id, step",
         [ids],
     )
-    curves = {run: result for run, one in rows.groupby("run_id") if (result := curve(one)) is not None}
+    curves = {run: result for run, group in rows.groupby("run_id") if (result := curve(group)) is not None}
     records: list[dict[str, object]] = []
-    for (variant, _), own in pairs.groupby(["variant", "steps"], sort=False):
-        gap = difference(dict(zip(own.seed, own.final, strict=True)), dict(zip(own.seed, own.base_final, strict=True)))
-        sides = [{row.seed: curves[getattr(row, side)] for row in frames.rows(own)} for side in ("run_id", "base_id")]
+    for (variant, _), group_pairs in pairs.groupby(["variant", "steps"], sort=False):
+        gap = difference(
+            dict(zip(group_pairs.seed, group_pairs.final, strict=True)),
+            dict(zip(group_pairs.seed, group_pairs.base_final, strict=True)),
+        )
+        sides = [
+            {row.seed: curves[getattr(row, side)] for row in frames.rows(group_pairs)} for side in ("run_id", "base_id")
+        ]
         ratio = steps_ratio(*sides)
         records.append(
             {
                 "variant": variant,
                 "title": title(str(variant)),
-                "steps": int(own.steps.iloc[0]),
+                "steps": int(group_pairs.steps.iloc[0]),
                 "seeds": gap.n,
                 "gap": gap.mean,
                 "gap_low": gap.low,
@@ -146,12 +151,12 @@ def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFra
         return pd.DataFrame(columns=["title", "steps", "size", "low", "high", "beyond"])
     sign, longest = np.sign(pairs.gap.iloc[0]), pairs.steps.max()
     parts = []
-    for beyond, ends in ((False, (pairs.steps.min(), longest)), (True, (longest, FURTHER * longest))):
-        steps = np.geomspace(*ends, POINTS)
+    for beyond, limits in ((False, (pairs.steps.min(), longest)), (True, (longest, EXTRAPOLATION * longest))):
+        steps = np.geomspace(*limits, POINTS)
         size, low, high = fit.predict(steps)
-        ends_of = sorted([sign * low, sign * high], key=lambda values: float(values[0]))
+        bounds = sorted([sign * low, sign * high], key=lambda values: float(values[0]))
         parts.append(
-            pd.DataFrame({"steps": steps, "size": sign * size, "low": ends_of[0], "high": ends_of[1], "beyond": beyond})
+            pd.DataFrame({"steps": steps, "size": sign * size, "low": bounds[0], "high": bounds[1], "beyond": beyond})
         )
     return pd.concat(parts).assign(title=title(variant))
 
@@ -172,7 +177,7 @@ def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) 
     )
 
 
-def _told(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) -> str:
+def _summary(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) -> str:
     """The advantage at each length in both units, and how fast it changes."""
     gaps = ", ".join(f"{signed(row.gap)}" for row in frames.rows(rows))
     ratios = ", ".join(f"{'at least ' if row.at_least else ''}{row.ratio:.2f}" for row in frames.rows(rows))
@@ -184,5 +189,5 @@ def _told(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) -> 
     )
     if fit is None:
         return f"{text} The sign changes, so no power law is fitted."
-    between = "" if np.isnan(fit.low) else f" (95 % interval {2**fit.low:.2f} to {2**fit.high:.2f})"
-    return f"{text} Each doubling of the training multiplies the loss difference by {2**fit.exponent:.2f}{between}."
+    interval = "" if np.isnan(fit.low) else f" (95 % interval {2**fit.low:.2f} to {2**fit.high:.2f})"
+    return f"{text} Each doubling of the training multiplies the loss difference by {2**fit.exponent:.2f}{interval}."

@@ -74,8 +74,8 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
             f"No costs are stored yet for the preset {preset!r}. Measure them with: "
             f"python -m analysis measure costs --preset {quote(preset)}"
         )
-    ran = set(rows.variant)
-    order = [name for name in VARIANTS if name in ran] + sorted(ran - set(VARIANTS))
+    measured = set(rows.variant)
+    order = [name for name in VARIANTS if name in measured] + sorted(measured - set(VARIANTS))
     order.sort(key=lambda name: name != "bert_a")
     rows = rows.assign(title=[title(name) for name in rows.variant], place=rows.variant.map(order.index))
     rows = rows.sort_values(["place", "measure"], ignore_index=True)
@@ -84,7 +84,7 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
     wide = rows.pivot(index="variant", columns="measure", values="value").reindex(order)
     return Figure(
         title="What each variant costs",
-        finding=_dearest(wide),
+        finding=_largest_model(wide),
         frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
             f"Preset {preset}. Parameters: filled dots count all of them, hollow dots only the trained ones. "
@@ -120,7 +120,7 @@ def _table(wide: pd.DataFrame) -> pd.DataFrame:
         table["Parameters"] = written.pop("parameters")
         if "bert_a" in wide.index:
             shares = wide.parameters / wide.parameters["bert_a"] - 1
-            table["Against BERT-A"] = ["" if pd.isna(one) else _percent(one) for one in shares]
+            table["Against BERT-A"] = ["" if pd.isna(share) else _percent(share) for share in shares]
     table[UNMATCHED] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
     table |= {COSTS[name].column: values for name, values in written.items()}
     return pd.DataFrame(table)
@@ -136,18 +136,18 @@ def _alt(wide: pd.DataFrame) -> str:
     for name, cost in COSTS.items():
         if name in wide and wide[name].notna().any():
             values = wide[name].dropna()
-            ends = (
-                f"{format(values.iloc[at], cost.format)} ({title(str(values.index.tolist()[at]))})"
-                for at in (values.argmin(), values.argmax())
+            extremes = (
+                f"{format(values.iloc[index], cost.format)} ({title(str(values.index.tolist()[index]))})"
+                for index in (values.argmin(), values.argmax())
             )
-            parts.append(f"{cost.title}: from {' to '.join(ends)} {cost.unit}.")
+            parts.append(f"{cost.title}: from {' to '.join(extremes)} {cost.unit}.")
     return f"Dots, one row per variant, one panel per measure. {' '.join(parts)}"
 
 
-def _dearest(wide: pd.DataFrame) -> str:
+def _largest_model(wide: pd.DataFrame) -> str:
     """Which variant has the most parameters, against BERT-A's."""
     if "parameters" not in wide or "bert_a" not in wide.index or wide.parameters.isna().all():
         return ""
-    most = str(wide.parameters.idxmax())
-    share = wide.parameters[most] / wide.parameters["bert_a"] - 1
-    return f"{title(most)} has the most parameters, {_percent(share)} compared with BERT-A"
+    largest = str(wide.parameters.idxmax())
+    share = wide.parameters[largest] / wide.parameters["bert_a"] - 1
+    return f"{title(largest)} has the most parameters, {_percent(share)} compared with BERT-A"

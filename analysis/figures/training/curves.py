@@ -11,9 +11,9 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import fixed, plural, sentences, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
-    APART,
     BASELINES,
     MASKED,
+    OBJECTIVES_NOTE,
     UNIT,
     Trained,
     TrainingParameters,
@@ -64,12 +64,12 @@ class LearningCurvesContent(CurvesContent):
 
 
 def thinned(rows: pd.DataFrame) -> pd.DataFrame:
-    """At most so many steps of every curve."""
+    """At most `POINTS` steps of every curve."""
     steps = np.unique(rows.step)
     if len(steps) <= POINTS:
         return rows
-    kept = steps[np.unique(np.linspace(0, len(steps) - 1, POINTS).round().astype(int))]
-    return rows[rows.step.isin(kept)].reset_index(drop=True)
+    selected = steps[np.unique(np.linspace(0, len(steps) - 1, POINTS).round().astype(int))]
+    return rows[rows.step.isin(selected)].reset_index(drop=True)
 
 
 def means(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
@@ -82,8 +82,9 @@ def means(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
 
 
 def curve(rows: pd.DataFrame, axis: str = "step") -> Curve | None:
-    """A run's losses, or the means of several, as the statistics take them; None where the axis does not go with the
-    steps: who brings results need not say tokens and seconds, or says what cannot be.
+    """A run's losses, or the means of several, as a `Curve`; None where the axis is missing or not increasing.
+
+    Imported results may lack tokens and seconds, or record impossible ones.
     """
     if axis != "step" and not (np.diff(rows[axis], prepend=-1.0) > 0).all():
         return None
@@ -101,12 +102,12 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     if axis not in AXES:
         raise AddendError(f"There is no axis {axis!r}; expected one of: {', '.join(AXES)}.")
     trainings = select_trainings(params)
-    variants = trainings.picked(params.variants)
-    every = trainings.curves("validation_loss", variants=list({*variants, trainings.baseline}))
-    mean = means(every)
+    variants = trainings.selected(params.variants)
+    losses = trainings.curves("validation_loss", variants=list({*variants, trainings.baseline}))
+    mean = means(losses)
     target = _target(mean, trainings.baseline)
     crossings = _crossings(mean, variants, target, axis, trainings.baseline) if target is not None else {}
-    rows = every[every.variant.isin(variants)]
+    rows = losses[losses.variant.isin(variants)]
     if rows[axis].isna().all():
         raise NoResults(f"These runs did not record their {UNITS[axis]}. Choose another axis.")
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
@@ -114,7 +115,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
     return Figure(
         title="Learning curves",
-        finding=_difference(trainings, variants) or _ends(trainings, variants),
+        finding=_difference(trainings, variants) or _lowest_loss(trainings, variants),
         frame=lambda: rows[columns].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
@@ -124,14 +125,14 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
             f"interpolated linearly between evaluations. Final losses elsewhere are those on {trainings.sample}."
             if target is not None
             else "",
-            " ".join(_crossed(crossings, axis)),
+            " ".join(_crossing_sentences(crossings, axis)),
             f"Seconds are those of training alone, without evaluations, on: {', '.join(devices)} (a CPU counts with "
             "one thread)."
             if axis == "seconds"
             else "",
-            trainings.pace(variants) if axis == "seconds" else "",
-            trainings.about(variants),
-            APART,
+            trainings.pace_note(variants) if axis == "seconds" else "",
+            trainings.description(variants),
+            OBJECTIVES_NOTE,
         ),
         alt=_alt(mean, variants, axis),
         command=command("training_curves", params, trainings, variants, "baseline", "axis", "variants"),
@@ -149,30 +150,32 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
 
 
 def _target(mean: pd.DataFrame, baseline: str) -> float | None:
-    own = mean[mean.variant == baseline]
-    return float(own.value.iloc[-1]) if len(own) else None
+    baseline_mean = mean[mean.variant == baseline]
+    return float(baseline_mean.value.iloc[-1]) if len(baseline_mean) else None
 
 
 def _crossings(mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str) -> dict[str, Crossing]:
     """Where each variant's mean curve first reaches the target; the baseline's own end is left out."""
     curves = {name: curve(mean[mean.variant == name], axis) for name in variants if name != baseline}
-    return {name: steps_to(own, target) for name, own in curves.items() if own is not None}
+    return {name: steps_to(mean_curve, target) for name, mean_curve in curves.items() if mean_curve is not None}
 
 
-def _crossed(crossings: dict[str, Crossing], axis: str) -> list[str]:
-    """Sentences on who got there and when, and who did not."""
-    there = [f"{title(name)} at {one.step:,.0f}" for name, one in crossings.items() if one.reached]
-    never = [f"{title(name)} (> {one.within:,.0f})" for name, one in crossings.items() if not one.reached]
-    sentences = [f"Reached by {'; '.join(there)} {UNITS[axis]}."] if there else []
-    return sentences + ([f"Not reached by {'; '.join(never)}."] if never else [])
+def _crossing_sentences(crossings: dict[str, Crossing], axis: str) -> list[str]:
+    """Sentences on which variants reach the target, when, and which do not."""
+    reached = [f"{title(name)} at {crossing.step:,.0f}" for name, crossing in crossings.items() if crossing.reached]
+    missed = [
+        f"{title(name)} (> {crossing.within:,.0f})" for name, crossing in crossings.items() if not crossing.reached
+    ]
+    sentences = [f"Reached by {'; '.join(reached)} {UNITS[axis]}."] if reached else []
+    return sentences + ([f"Not reached by {'; '.join(missed)}."] if missed else [])
 
 
 def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
-    ends = []
+    parts = []
     for name in variants:
-        own = mean[mean.variant == name]
-        ends.append(f"{title(name)} from {own.value.iloc[0]:.2f} to {own.value.iloc[-1]:.2f}")
-    return f"Lines of validation loss against {UNITS[axis]}, one colour per variant: {'; '.join(ends)} ({UNIT})."
+        losses = mean[mean.variant == name]
+        parts.append(f"{title(name)} from {losses.value.iloc[0]:.2f} to {losses.value.iloc[-1]:.2f}")
+    return f"Lines of validation loss against {UNITS[axis]}, one colour per variant: {'; '.join(parts)} ({UNIT})."
 
 
 # ---- Longer texts than in training ----
@@ -191,7 +194,7 @@ def longer(params: VariantsParameters) -> Figure[CurvesContent]:
     Raises NoResults where these runs were not evaluated on longer texts, and what `select_trainings` raises.
     """
     trainings = select_trainings(params)
-    variants = trainings.picked(params.variants)
+    variants = trainings.selected(params.variants)
     rows = trainings.curves(*(f"final_loss_{times}x" for times in LENGTHS), variants=variants)
     if rows.empty:
         raise NoResults("These runs were not evaluated on texts longer than in training; run them again.")
@@ -199,13 +202,13 @@ def longer(params: VariantsParameters) -> Figure[CurvesContent]:
     variants = [name for name in variants if name in set(rows.variant)]
     mean = rows.groupby(["variant", "times"]).value.mean().reset_index()
     untrained = [title(name) for name in variants if learned_table(name)]
-    text = []
+    summaries = []
     for name in variants:
-        own = mean[mean.variant == name].set_index("times").value
-        text.append(f"{title(name)} {', '.join(f'{own[times]:.2f} at {times}x' for times in own.index)}")
+        losses = mean[mean.variant == name].set_index("times").value
+        summaries.append(f"{title(name)} {', '.join(f'{losses[times]:.2f} at {times}x' for times in losses.index)}")
     return Figure(
         title="Longer texts than in training",
-        finding=_lengthened(mean),
+        finding=_length_finding(mean),
         frame=lambda: rows[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT} after the last step, at 1, 2 and 4 times the training length; the windows "
@@ -214,9 +217,9 @@ def longer(params: VariantsParameters) -> Figure[CurvesContent]:
             f"what untrained rows do: {'; '.join(untrained)}."
             if untrained
             else "",
-            trainings.about(variants),
+            trainings.description(variants),
         ),
-        alt=f"Lines of validation loss against text length: {'; '.join(text)}.",
+        alt=f"Lines of validation loss against text length: {'; '.join(summaries)}.",
         command=command("training_length", params, trainings, variants, "variants"),
         provenance=trainings.provenance(variants),
         content=CurvesContent(
@@ -252,16 +255,16 @@ def score_scale(params: TrainingParameters) -> Figure[CurvesContent]:
         raise NoResults("These runs did not record the variance of their scores; run them again.")
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
     mean = means(rows, "layer")
-    text = _scaled(trainings, mean) if masked else ""
+    text = _scale_effect(trainings, mean) if masked else ""
     return Figure(
         title="The scale of the scores through training",
-        finding=(text.split(", by layer")[0] if ", by layer" in text else _grown(mean, trainings.baseline)),
+        finding=(text.split(", by layer")[0] if ", by layer" in text else _variance_finding(mean, trainings.baseline)),
         frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
         caption=sentences(
             "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
             "Thin: one seed; thick: the mean. All layers on one logarithmic scale, from step 0.",
             text,
-            trainings.about(variants),
+            trainings.description(variants),
         ),
         alt=f"Lines of score variance against steps, one panel per layer. {text}".strip(),
         command=command("training_scores", params, trainings, variants),
@@ -276,7 +279,7 @@ def score_scale(params: TrainingParameters) -> Figure[CurvesContent]:
     )
 
 
-def _grown(mean: pd.DataFrame, variant: str) -> str:
+def _variance_finding(mean: pd.DataFrame, variant: str) -> str:
     """The variance of a variant's scores, mean over layers, before and after training."""
     rows = mean[mean.variant == variant]
     if rows.empty:
@@ -285,32 +288,32 @@ def _grown(mean: pd.DataFrame, variant: str) -> str:
     return f"The variance of {title(variant)}'s scores goes from {by_step.iloc[0]:.2g} to {by_step.iloc[-1]:.2g}"
 
 
-def _scaled(trainings: Trained, mean: pd.DataFrame) -> str:
+def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
     """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
     if not {SCALED, UNSCALED} <= set(trainings.variants):
         return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the effect of the scale is not judged."
-    at = {}
+    ranges = {}
     for step, when in ((mean.step.min(), "start"), (mean.step.max(), "end")):
-        two = mean[mean.step == step].pivot(index="layer", columns="variant", values="value")
-        ratios = two[UNSCALED] / two[SCALED]
-        at[when] = (
+        variances = mean[mean.step == step].pivot(index="layer", columns="variant", values="value")
+        ratios = variances[UNSCALED] / variances[SCALED]
+        ranges[when] = (
             f"{ratios.min():.1f}" if round(np.ptp(ratios), 1) == 0 else f"{ratios.min():.1f} to {ratios.max():.1f}"
         )
     loss = difference(trainings.finals(UNSCALED), trainings.finals(SCALED))
-    resolved = (
+    interval = (
         f"(95 % interval {signed(loss.low)} to {signed(loss.high)}, {plural(loss.n, 'paired seed')})"
         if loss.low == loss.low
         else f"({loss.note})"
     )
     return (
-        f"Without TUPE's scale of 1/sqrt(2d), the variance of the scores is {at['start']} times as large before "
-        f"training, depending on the layer, and {at['end']} times as large after it; the final validation loss "
-        f"differs by {signed(loss.mean)} nats {resolved}."
+        f"Without TUPE's scale of 1/sqrt(2d), the variance of the scores is {ranges['start']} times as large before "
+        f"training, depending on the layer, and {ranges['end']} times as large after it; the final validation loss "
+        f"differs by {signed(loss.mean)} nats {interval}."
     )
 
 
 def _difference(trainings: Trained, variants: list[str]) -> str:
-    """Of one variant beside the baseline, how far from it the variant ends; empty of any other choice."""
+    """The difference in final loss where one variant is shown with the baseline; else empty."""
     others = [name for name in variants if name != trainings.baseline]
     if len(others) != 1 or len(variants) != 2:
         return ""
@@ -318,33 +321,35 @@ def _difference(trainings: Trained, variants: list[str]) -> str:
     if not gap.n:
         return ""
     base = f"adding ({title('bert_a')})" if trainings.baseline == "bert_a" else title(trainings.baseline)
-    between = f" (95 % interval {signed(gap.low)} to {signed(gap.high)})" if gap.low == gap.low else ""
+    interval = f" (95 % interval {signed(gap.low)} to {signed(gap.high)})" if gap.low == gap.low else ""
     side = "above" if gap.mean > 0 else "below"
-    return f"{title(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{between}"
+    return f"{title(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{interval}"
 
 
-def _ends(trainings: Trained, variants: list[str]) -> str:
-    """Who ends lowest and where the baseline ends, by the final losses."""
+def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
+    """The variant with the lowest mean final loss, and the baseline's."""
     finals = {name: list(trainings.finals(name).values()) for name in variants}
-    ends = {name: sum(losses) / len(losses) for name, losses in finals.items() if losses}
-    if not ends:
+    mean_losses = {name: sum(losses) / len(losses) for name, losses in finals.items() if losses}
+    if not mean_losses:
         return ""
-    best, baseline = min(ends, key=lambda name: ends[name]), trainings.baseline
-    text = f"{title(best)} ends with the lowest loss, {ends[best]:.2f} nats"
+    best, baseline = min(mean_losses, key=lambda name: mean_losses[name]), trainings.baseline
+    text = f"{title(best)} ends with the lowest loss, {mean_losses[best]:.2f} nats"
     return (
-        text if best == baseline or baseline not in ends else f"{text}; {title(baseline)} ends at {ends[baseline]:.2f}"
+        text
+        if best == baseline or baseline not in mean_losses
+        else f"{text}; {title(baseline)} ends at {mean_losses[baseline]:.2f}"
     )
 
 
-def _lengthened(mean: pd.DataFrame) -> str:
-    """How much the loss grows at the longest texts, least and most."""
+def _length_finding(mean: pd.DataFrame) -> str:
+    """The smallest and the largest change in loss at the longest texts."""
     table = mean.pivot(index="variant", columns="times", values="value").dropna()
     if table.empty or table.shape[1] < 2:
         return ""
     growth = (table.iloc[:, -1] - table.iloc[:, 0]).sort_values()
-    least, most = str(growth.index[0]), str(growth.index[-1])
+    smallest, largest = str(growth.index[0]), str(growth.index[-1])
     text = (
         f"On texts of {table.columns[-1]} times the training length the loss changes by {signed(growth.iloc[0])} nats "
     )
-    text += f"({title(least)})"
-    return text if least == most else f"{text} to {signed(growth.iloc[-1])} nats ({title(most)})"
+    text += f"({title(smallest)})"
+    return text if smallest == largest else f"{text} to {signed(growth.iloc[-1])} nats ({title(largest)})"

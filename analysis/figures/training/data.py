@@ -22,17 +22,17 @@ COMMAND = "python -m analysis ablate --preset cpu"
 MASKED, CAUSAL = "masked", "causal"
 OBJECTIVES = {MASKED: "Masked words", CAUSAL: "Next word (causal)"}
 BASELINES = {MASKED: "bert_a", CAUSAL: "causal_bert_a"}
-STAND_INS = {CAUSAL: "causal_rotary"}
-"""What the others are compared with where nothing that adds learned positions was run."""
+FALLBACK_BASELINES = {CAUSAL: "causal_rotary"}
+"""Baselines where no variant with added learned positions was run."""
 ORDERLESS = {MASKED: "no_position", CAUSAL: "causal_no_position"}
-"""The variants that are told nothing of position."""
-APART = (
+"""The variants without position information."""
+OBJECTIVES_NOTE = (
     "Causal and masked models never share an axis: a causal model predicts every next token from those before it, a "
     "masked one predicts only masked tokens, from both sides. Their losses measure different tasks."
 )
 UNIT = "nats per predicted token"
-UNLIKE_PACE = 1.2
-"""From here on, how much longer one run of a variant took a step than another is said."""
+NOTABLE_PACE_RATIO = 1.2
+"""Step times of a variant's runs are mentioned if the slowest is more than so many times the fastest."""
 
 INDEX = """
 SELECT p.* EXCLUDE (created), r.device, r.created, r.git_sha
@@ -63,17 +63,17 @@ class VariantsParameters(TrainingParameters):
 
 
 def objective(variant: str) -> str:
-    """What a variant is trained to predict."""
+    """The training objective of a variant."""
     causal = VARIANTS[variant].settings.get("causal") if variant in VARIANTS else variant.startswith("causal_")
     return CAUSAL if causal else MASKED
 
 
-def index(among: Collection[str] | None = None) -> pd.DataFrame:
-    """One row per stored pre-training, with its recipe and learning rate; of those run ids, if given."""
-    if among is None:
+def index(run_ids: Collection[str] | None = None) -> pd.DataFrame:
+    """One row per stored pre-training (or per one of `run_ids`), with its recipe and learning rate."""
+    if run_ids is None:
         rows = read.query(INDEX.format("true"))
     else:
-        rows = read.query(INDEX.format("p.run_id IN (SELECT unnest(?))"), [list(among)])
+        rows = read.query(INDEX.format("p.run_id IN (SELECT unnest(?))"), [list(run_ids)])
     configs = [json.loads(text) for text in rows.config]
     recipes = [recipe_of(config) for config in configs]
     keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, rows.preset, strict=True)]
@@ -101,7 +101,8 @@ class Trained:
 
     preset: str
     objective: str
-    told: str
+    changes: str
+    """How the settings differ from the preset's, in words."""
     runs: pd.DataFrame
     sample: str
     """What `final` was measured on."""
@@ -117,26 +118,26 @@ class Trained:
         known = [name for name in VARIANTS if name in ran]
         return sorted([*known, *sorted(ran - set(known))], key=lambda name: name != self.baseline)
 
-    def picked(self, variants: Collection[str]) -> list[str]:
-        """Those of the link that were run; all, where it names none that was."""
+    def selected(self, variants: Collection[str]) -> list[str]:
+        """The requested variants that were run, or all if none of them was."""
         return [name for name in self.variants if name in variants] or self.variants
 
     def finals(self, variant: str) -> dict[Hashable, float]:
         """Seed -> final validation loss."""
-        own = self.runs[self.runs.variant == variant]
-        return dict(zip(own.seed, own.final, strict=True))
+        runs = self.runs[self.runs.variant == variant]
+        return dict(zip(runs.seed, runs.final, strict=True))
 
     def curves(self, *metrics: str, variants: list[str] | None = None) -> pd.DataFrame:
         """Rows of these runs' curves: variant, seed, metric, step, tokens, seconds, value; in order of step."""
         runs = self.runs if variants is None else self.runs[self.runs.variant.isin(variants)]
         rows = read.query(
             "SELECT run_id, variant, seed, metric, step, tokens, seconds, value FROM curves "
-            f"WHERE metric IN ({_marks(metrics)}) AND run_id IN ({_marks(runs.run_id)}) ORDER BY step",
+            f"WHERE metric IN ({_placeholders(metrics)}) AND run_id IN ({_placeholders(runs.run_id)}) ORDER BY step",
             [*metrics, *runs.run_id],
         )
         return rows
 
-    def need_baseline(self) -> None:
+    def require_baseline(self) -> None:
         """Raises NoResults where nothing can be compared with the baseline."""
         if self.baseline not in self.variants:
             raise NoResults(
@@ -144,34 +145,37 @@ class Trained:
                 f"Run: {ablate(self.preset, [self.baseline])}"
             )
 
-    def about(self, variants: list[str] | None = None) -> str:
-        """What was run: preset, recipe, seeds and learning rates, in a sentence."""
+    def description(self, variants: list[str] | None = None) -> str:
+        """A sentence on preset, recipe, seeds and learning rates."""
         runs = self.runs[self.runs.variant.isin(variants or self.variants)]
         seeds = runs.groupby("variant").seed.nunique()
-        spread = span(seeds)
+        seed_range = span(seeds)
         rates = runs.groupby("rate", sort=False).variant.agg(lambda result: sorted(set(result)))
         if len(rates) == 1:
-            at = f"peak learning rate {rates.index[0]}"
+            rates_sentence = f"peak learning rate {rates.index[0]}"
         else:
-            at = "peak learning rates " + "; ".join(
+            rates_sentence = "peak learning rates " + "; ".join(
                 f"{rate}: {', '.join(map(title, names))}" for rate, names in rates.items()
             )
-        text = f"Preset {self.preset} ({self.told}), {spread} seed{'' if spread == '1' else 's'} per variant, {at}."
+        text = (
+            f"Preset {self.preset} ({self.changes}), {seed_range} seed{'' if seed_range == '1' else 's'} per variant, "
+            f"{rates_sentence}."
+        )
         return f"{text} {self.left_out}".strip()
 
-    def pace(self, variants: list[str] | None = None) -> str:
-        """Where one variant's runs took unlike times a step, the sentence that says how far seconds can be compared."""
+    def pace_note(self, variants: list[str] | None = None) -> str:
+        """A caveat on comparing seconds, where the runs of one variant differ in time per step; else empty."""
         rows = self.curves("validation_loss", variants=variants)
         rows = rows[(rows.step > 0) & (rows.seconds > 0)]
-        ends = rows.drop_duplicates("run_id", keep="last")
-        took = (1000 * ends.seconds / ends.step).groupby(ends.variant).agg(["min", "max"])
-        apart = took["max"] / took["min"]
-        if not (apart > UNLIKE_PACE).any():
+        last_rows = rows.drop_duplicates("run_id", keep="last")
+        times = (1000 * last_rows.seconds / last_rows.step).groupby(last_rows.variant).agg(["min", "max"])
+        ratios = times["max"] / times["min"]
+        if not (ratios > NOTABLE_PACE_RATIO).any():
             return ""
-        name = apart.idxmax()
+        name = ratios.idxmax()
         return (
-            f"Seconds also depend on the machine and the code: {title(str(name))} took {took['min'][name]:.0f} ms per "
-            f"step in one run and {took['max'][name]:.0f} in another. Steps are the better comparison; step times "
+            f"Seconds also depend on the machine and the code: {title(str(name))} took {times['min'][name]:.0f} ms per "
+            f"step in one run and {times['max'][name]:.0f} in another. Steps are the better comparison; step times "
             "that were measured in turns are under Costs."
         )
 
@@ -186,52 +190,52 @@ class Trained:
         }
 
 
-def candidates(params: SettingsParameters, among: Collection[str] | None = None) -> pd.DataFrame:
+def candidates(params: SettingsParameters, run_ids: Collection[str] | None = None) -> pd.DataFrame:
     """The index of what was run with the preset and the objective of a link, at any settings.
 
     Raises NoResults where nothing was, AddendError for a preset or an objective that is not offered.
     """
-    every = index(among)
-    if every.empty:
+    runs = index(run_ids)
+    if runs.empty:
         raise NoResults(f"No pre-training of our own is stored yet. Make some with: {COMMAND}")
-    rows = _only(every, "preset", params.preset, "There is no pre-training of the preset")
-    return _only(rows, "objective", params.objective, "There is no pre-training with the objective")
+    rows = _require(runs, "preset", params.preset, "There is no pre-training of the preset")
+    return _require(rows, "objective", params.objective, "There is no pre-training with the objective")
 
 
 def newest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """One run a variant, seed, settings and rate, with its `final` loss; and on what that was measured."""
+    """One run per variant, seed, recipe and rate, with its `final` loss; and on what that was measured."""
     # Run twice with the same settings (another commit, another corpus of the same name): the newest counts.
-    kept = rows.sort_values(["created", "run_id"])
-    kept = kept.drop_duplicates(["variant", "seed", "recipe", "rate"], keep="last").reset_index(drop=True)
-    if kept.final_loss.notna().all():
-        return kept.assign(final=kept.final_loss), "the larger validation sample taken after the last step"
-    return kept.assign(final=kept.last_loss), "the last evaluation"
+    latest = rows.sort_values(["created", "run_id"])
+    latest = latest.drop_duplicates(["variant", "seed", "recipe", "rate"], keep="last").reset_index(drop=True)
+    if latest.final_loss.notna().all():
+        return latest.assign(final=latest.final_loss), "the larger validation sample taken after the last step"
+    return latest.assign(final=latest.last_loss), "the last evaluation"
 
 
-def diverged_sentence(lost: pd.DataFrame, *columns: str) -> str:
-    """The sentence on runs that diverged; columns: what else it says of each."""
+def diverged_sentence(diverged: pd.DataFrame, *columns: str) -> str:
+    """The sentence on runs that diverged; columns: further details of each."""
     sentences = []
-    for row in lost.to_dict("records"):
-        more = [f"seed {row['seed']}", *(str(row[column]) for column in columns), f"rate {row['rate']}"]
-        sentences.append(f"{title(str(row['variant']))} ({', '.join(more)})")
+    for row in diverged.to_dict("records"):
+        details = [f"seed {row['seed']}", *(str(row[column]) for column in columns), f"rate {row['rate']}"]
+        sentences.append(f"{title(str(row['variant']))} ({', '.join(details)})")
     return f"Diverged, and not shown: {', '.join(sentences)}."
 
 
-def select_trainings(params: TrainingParameters, among: Collection[str] | None = None) -> Trained:
+def select_trainings(params: TrainingParameters, run_ids: Collection[str] | None = None) -> Trained:
     """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
 
-    among: run ids; no others are considered. Of a variant run at several peak learning rates one is taken: that with
-    most seeds; if several have as many, the one with the lowest mean loss.
+    run_ids: if given, only these runs are considered. Of a variant run at several peak learning rates, the one with
+    the most seeds is selected; among equals, the one with the lowest mean loss.
     """
-    rows = candidates(params, among)
-    rows = _only(rows, "recipe", params.recipe or usual_recipe(rows), "There is no pre-training with the settings")
-    lost = rows[rows.diverged]
+    rows = candidates(params, run_ids)
+    rows = _require(rows, "recipe", params.recipe or usual_recipe(rows), "There is no pre-training with the settings")
+    diverged = rows[rows.diverged]
     rows = rows[~rows.diverged]
     if rows.empty:
         raise NoResults("Every pre-training with these settings diverged: their losses are no longer numbers.")
     left_out = ""
     if params.rate:
-        rows = _only(rows, "rate", params.rate, "There is no pre-training at the learning rate")
+        rows = _require(rows, "rate", params.rate, "There is no pre-training at the learning rate")
     elif rows.groupby("variant").rate.nunique().max() > 1:
         scores = rows.groupby(["variant", "rate"]).agg(seeds=("seed", "nunique"), loss=("last_loss", "mean"))
         best = scores.reset_index().sort_values(["seeds", "loss"], ascending=[False, True]).drop_duplicates("variant")
@@ -240,13 +244,13 @@ def select_trainings(params: TrainingParameters, among: Collection[str] | None =
             "Where a variant was run at several learning rates, the rate with the most seeds is shown; if several have "
             "as many, the one with the lowest mean loss."
         )
-    if len(lost):
-        left_out = f"{left_out} {diverged_sentence(lost)}".strip()
+    if len(diverged):
+        left_out = f"{left_out} {diverged_sentence(diverged)}".strip()
     runs, sample = newest(rows)
     return Trained(
         preset=params.preset,
         objective=params.objective,
-        told=str(runs.told.iloc[0]),
+        changes=str(runs.told.iloc[0]),
         runs=runs,
         sample=sample,
         left_out=left_out,
@@ -254,11 +258,11 @@ def select_trainings(params: TrainingParameters, among: Collection[str] | None =
     )
 
 
-def usual_baseline(objective: str, ran: Collection[str]) -> str:
+def usual_baseline(objective: str, variants: Collection[str]) -> str:
     """What the others are compared with unless a link says otherwise. ran: the variants that there are runs of."""
     usual = BASELINES[objective]
-    stand_in = STAND_INS.get(objective, usual)
-    return stand_in if stand_in in ran and usual not in ran else usual
+    fallback = FALLBACK_BASELINES.get(objective, usual)
+    return fallback if fallback in variants and usual not in variants else usual
 
 
 def usual_recipe(rows: pd.DataFrame) -> str:
@@ -267,37 +271,39 @@ def usual_recipe(rows: pd.DataFrame) -> str:
     return str(counts.sort_values(["runs", "created"]).index[-1])
 
 
-def _only(rows: pd.DataFrame, column: str, value: str, lacking: str) -> pd.DataFrame:
-    kept = rows[rows[column] == value]
-    if kept.empty:
+def _require(rows: pd.DataFrame, column: str, value: str, message: str) -> pd.DataFrame:
+    matches = rows[rows[column] == value]
+    if matches.empty:
         known = ", ".join(dict.fromkeys(rows[column]))
         raise (NoResults if value in (*PRESETS, *OBJECTIVES) else AddendError)(
-            f"{lacking} {value!r}; there are: {known}. Make some with: {COMMAND}"
+            f"{message} {value!r}; there are: {known}. Make some with: {COMMAND}"
         )
-    return kept
+    return matches
 
 
-def _marks(values: Sized) -> str:
+def _placeholders(values: Sized) -> str:
     return ", ".join("?" * len(values))
 
 
 def training_commands(preset: str, runs: pd.DataFrame) -> list[str]:
-    """The commands that train these runs, one for each recipe and peak learning rate, as far as options reach."""
+    """The commands that train these runs, one for each recipe and peak learning rate."""
     lines = []
     usual = _rate(PRESETS[preset].learning_rate) if preset in PRESETS else ""
-    for (_, rate), one in runs.groupby(["recipe", "rate"], sort=False):
-        other: dict[str, object] = {"learning_rate": rate} if rate not in ("", usual) else {}
-        other |= {name: value for name, value in one.changed.iloc[0].items() if name in OPTIONS}
-        lines.append(ablate(preset, dict.fromkeys(one.variant), sorted(set(one.seed)), **other))
+    for (_, rate), group in runs.groupby(["recipe", "rate"], sort=False):
+        overrides: dict[str, object] = {"learning_rate": rate} if rate not in ("", usual) else {}
+        overrides |= {name: value for name, value in group.changed.iloc[0].items() if name in OPTIONS}
+        lines.append(ablate(preset, dict.fromkeys(group.variant), sorted(set(group.seed)), **overrides))
     return lines
 
 
-def command(name: str, params: TrainingParameters, trainings: Trained, variants: Sequence[str], *more: str) -> str:
-    """The commands that train what a figure shows, and that make its numbers anew from the store.
+def command(
+    name: str, params: TrainingParameters, trainings: Trained, variants: Sequence[str], *extra_fields: str
+) -> str:
+    """The commands that train what a figure shows, and that export its numbers from the store.
 
-    more: the fields of the figure's link besides those that say which trainings.
+    extra_fields: fields of the figure's link besides those that select the trainings.
     """
-    fields = params.values("preset", "objective", "recipe", "rate", *more)
+    fields = params.values("preset", "objective", "recipe", "rate", *extra_fields)
     request = {field: value for field, value in fields.items() if value}
     runs = trainings.runs[trainings.runs.variant.isin(variants)]
     export = f"python -m analysis export '/training?{urlencode(request, doseq=True)}' --figure {name} -o {name}.csv"

@@ -9,7 +9,7 @@ from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.training.advantage import AdvantageContent
 from analysis.figures.training.draw_gaps import VARIANT
 
-HIGH = 240
+HEIGHT = 240
 DOTTED = [2, 4]
 """The dash of a fitted line beyond what was trained."""
 STEPS: marks.Tip = ("steps", "", ",")
@@ -27,8 +27,8 @@ def advantage(figure: Figure[AdvantageContent], theme: Theme) -> list[Chart]:
     """Left: the difference in final loss with its fitted line. Right: the share of the baseline's steps."""
     table, content = figure.frame(), figure.content
     names = list(dict.fromkeys(table.title))
-    several = marks.series("title", names, theme, marks.legend())
-    color = several if len(names) > 1 else alt.Undefined
+    title_colours = marks.series("title", names, theme, marks.legend())
+    color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x = _steps(trained, max([*trained, *content.lines.steps]))
     y = marks.number(alt.Y, "size", f"final loss minus {content.baseline}'s (nats)", zero=True)
@@ -60,10 +60,10 @@ def advantage(figure: Figure[AdvantageContent], theme: Theme) -> list[Chart]:
             *losses,
             theme=theme,
             width=marks.HALF,
-            height=HIGH,
+            height=HEIGHT,
             title="Difference in final loss",
         ),
         marks.panel(
-            marks.rule(theme, y=1), *ratios, theme=theme, width=marks.HALF, height=HIGH, title="Share of steps"
+            marks.rule(theme, y=1), *ratios, theme=theme, width=marks.HALF, height=HEIGHT, title="Share of steps"
         ),
     ]

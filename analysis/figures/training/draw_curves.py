@@ -17,7 +17,7 @@ from analysis.figures.training.draw_gaps import VARIANT
 HEIGHT = 380
 NAME_HEIGHT, NAME_LINE = 15, 13
 """Pixels that a name takes, and each further line of it."""
-NAME_LETTERS = 14
+NAME_CHARACTERS = 14
 """Letters of a name on one line: on a phone longer ones would leave the curves little room."""
 LOSS = "validation loss (nats per predicted token)"
 WAYS = {
@@ -26,7 +26,7 @@ WAYS = {
 }  # fmt: skip
 """The colour's name by how a variant combines; what reaches the scores as a distance is relative."""
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 2, 2, 2], [12, 4], [4, 2, 1, 2], [1, 3], [10, 2], [5, 5], [3, 1])
-FIRST = (
+DASH_ORDER = (
     "tupe_a", "no_position", "concat_20", "sinusoidal", "tupe_a_unscaled", "rotary", "alibi",
     "bert_a_norm", "no_cross", "bert_a_d", "bert_r", "tupe_r", "relative_only", "deberta",
     "concat_50", "concat_05", "concat_wide", "concat_blocked", "multiply", "tupe_a_tie_cls", "random_fixed",
@@ -44,56 +44,56 @@ def scales(content: CurvesContent, theme: Theme) -> tuple[alt.Color, alt.StrokeD
     """
     variants, baseline = content.variants, content.baseline
     ways = {name: WAYS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none" for name in variants}
-    order = [*FIRST, *sorted(set(variants) - set(FIRST))]
-    colour_of, dash_of = {}, {}
+    order = [*DASH_ORDER, *sorted(set(variants) - set(DASH_ORDER))]
+    variant_colours, variant_dashes = {}, {}
     for name in variants:
-        same = [other for other in order if other != baseline and ways.get(other) == ways[name]]
-        place = 0 if name == baseline else same.index(name) + (ways[name] == ways.get(baseline))
-        colour_of[name] = theme.colour(colours.WAYS[ways[name]])
-        dash_of[name] = DASHES[place % len(DASHES)]
+        same_way = [other for other in order if other != baseline and ways.get(other) == ways[name]]
+        index = 0 if name == baseline else same_way.index(name) + (ways[name] == ways.get(baseline))
+        variant_colours[name] = theme.colour(colours.WAYS[ways[name]])
+        variant_dashes[name] = DASHES[index % len(DASHES)]
     if len(variants) > 1 and len(set(ways.values())) == 1:
-        colour_of = dict(zip(variants, theme.many(len(variants)), strict=True))
-    return marks.hues("variant", colour_of), marks.dashes("variant", dash_of)
+        variant_colours = dict(zip(variants, theme.many(len(variants)), strict=True))
+    return marks.hues("variant", variant_colours), marks.dashes("variant", variant_dashes)
 
 
 def spread_names(
-    values: np.ndarray, rooms: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False
+    values: np.ndarray, sizes: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False
 ) -> np.ndarray:
     """Where names stand (pixels from the top) so that none covers another: as near their lines as there is room.
 
-    rooms: the pixels that each name takes.
+    sizes: the pixels that each name takes.
     """
     low, high = np.log(domain) if log else domain
-    wanted = (high - (np.log(values) if log else values)) / ((high - low) or 1) * height
-    order = np.argsort(wanted, kind="stable")
-    wanted, rooms = wanted[order], rooms[order]
-    # How far below the top of the first name each stands where they touch, so that only where all begin is to be found.
-    below = np.cumsum(rooms) - rooms / 2
-    begins = wanted - below
-    # Names that would touch stand in one block, in the middle of where they want to be.
+    preferred = (high - (np.log(values) if log else values)) / ((high - low) or 1) * height
+    order = np.argsort(preferred, kind="stable")
+    preferred, sizes = preferred[order], sizes[order]
+    # Offset of each name from the top of a stack in which all names touch.
+    offsets = np.cumsum(sizes) - sizes / 2
+    starts = preferred - offsets
+    # Overlapping names form one block, centred on their preferred positions.
     blocks: list[list[float]] = []
-    for begin in begins:
-        blocks.append([float(begin)])
+    for start in starts:
+        blocks.append([float(start)])
         while len(blocks) > 1 and np.mean(blocks[-1]) < np.mean(blocks[-2]):
             blocks[-2:] = [blocks[-2] + blocks[-1]]
-    items = np.array([np.mean(block) for block in blocks for _ in block])
-    # What stands out above or below is pushed in, and pushes the next.
-    items = np.clip(items, 0, max(height + rooms[-1] / 2 - 4 - rooms.sum(), 0))
-    placed = np.empty_like(items)
-    placed[order] = items + below
-    return placed
+    positions = np.array([np.mean(block) for block in blocks for _ in block])
+    # Names beyond the plot are pushed in.
+    positions = np.clip(positions, 0, max(height + sizes[-1] / 2 - 4 - sizes.sum(), 0))
+    result = np.empty_like(positions)
+    result[order] = positions + offsets
+    return result
 
 
 def name_heights(titles: list[str]) -> np.ndarray:
     """The pixels that each name takes."""
     return np.array(
-        [NAME_HEIGHT + NAME_LINE * marks.wrap_label(name, NAME_LETTERS).count("\n") for name in titles], dtype=float
+        [NAME_HEIGHT + NAME_LINE * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles], dtype=float
     )
 
 
-def plot_height(ends: pd.DataFrame, least: int) -> int:
+def plot_height(ends: pd.DataFrame, minimum: int) -> int:
     """The height in pixels of a plot beside which all names have room."""
-    return max(least, int(name_heights([title(name) for name in ends.variant]).sum()) + 20)
+    return max(minimum, int(name_heights([title(name) for name in ends.variant]).sum()) + 20)
 
 
 def names(
@@ -112,9 +112,9 @@ def names(
     colour, dash = scales(content, theme)
     titles = [title(name) for name in ends.variant]
     frame = ends[["variant"]].assign(
-        name=[marks.wrap_label(name, NAME_LETTERS) for name in titles],
+        name=[marks.wrap_label(name, NAME_CHARACTERS) for name in titles],
         place=spread_names(ends.value.to_numpy(dtype=float), name_heights(titles), domain, height, log=log),
-        up=[-NAME_LINE / 2 * marks.wrap_label(name, NAME_LETTERS).count("\n") for name in titles],
+        up=[-NAME_LINE / 2 * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles],
     )
     base = alt.Chart(frame).encode(
         y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
@@ -135,8 +135,8 @@ def names(
     return alt.layer(keys, text)
 
 
-def reach(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
-    """From the least to the largest value, with a little room."""
+def padded_range(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
+    """From the smallest to the largest value, with some padding."""
     low, high = float(values.min()), float(values.max())
     room = share * (high - low or 1)
     return low - room, high + room
@@ -171,7 +171,7 @@ def learning_curves(figure: Figure[LearningCurvesContent], theme: Theme) -> list
     """Loss against training, the baseline's final loss as a rule, and each crossing of it."""
     content = figure.content
     rows, mean, axis, target = content.rows, content.mean, content.axis, content.target
-    domain = reach(rows.value if target is None else pd.concat([rows.value, pd.Series([target])]))
+    domain = padded_range(rows.value if target is None else pd.concat([rows.value, pd.Series([target])]))
     end = float(rows[axis].max())
     x = marks.number(alt.X, axis, UNITS[axis], domain=(0, end), ticks=6, form="~s" if end >= 100_000 else ",d")
     y = marks.number(alt.Y, "value", LOSS, domain=domain)
@@ -182,10 +182,10 @@ def learning_curves(figure: Figure[LearningCurvesContent], theme: Theme) -> list
     layers = [lines(rows, mean, content, theme, x=x, y=y, tooltip=tooltip)]
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
-    crossed = {name: one.step for name, one in content.crossings.items() if one.reached}
-    if crossed:
-        frame = pd.DataFrame({"variant": list(crossed), axis: list(crossed.values()), "value": target})
-        frame = frame.assign(title=frame.variant.map(title), at=[f"{at:,.0f}" for at in crossed.values()])
+    crossings = {name: crossing.step for name, crossing in content.crossings.items() if crossing.reached}
+    if crossings:
+        frame = pd.DataFrame({"variant": list(crossings), axis: list(crossings.values()), "value": target})
+        frame = frame.assign(title=frame.variant.map(title), at=[f"{step:,.0f}" for step in crossings.values()])
         dots = alt.Chart(frame).mark_point(
             filled=True, size=marks.LARGE_DOT, opacity=1, stroke=theme.ground, strokeWidth=1.5
         )
@@ -193,9 +193,9 @@ def learning_curves(figure: Figure[LearningCurvesContent], theme: Theme) -> list
         layers.append(dots.encode(x=x, y=y, color=scales(content, theme)[0], tooltip=shown))
     ends = mean.groupby("variant", sort=False).value.last().reset_index()
     height = plot_height(ends, HEIGHT)
-    beside = names(ends, content, theme, domain=domain, height=height)
-    whole = marks.panel(alt.layer(*layers), beside, theme=theme, width=marks.WIDE, height=height)
-    return [whole.resolve_scale(y="independent")]
+    labels = names(ends, content, theme, domain=domain, height=height)
+    panel = marks.panel(alt.layer(*layers), labels, theme=theme, width=marks.WIDE, height=height)
+    return [panel.resolve_scale(y="independent")]
 
 
 @drawing("training_length")
@@ -203,7 +203,7 @@ def longer(figure: Figure[CurvesContent], theme: Theme) -> list[Chart]:
     """Loss at one, two and four times the training length."""
     content = figure.content
     rows, mean = content.rows, content.mean
-    domain = reach(rows.value)
+    domain = padded_range(rows.value)
     x = marks.number(
         alt.X, "times", "length of the texts (times the training length)", domain=(0.94, 4.1), log=2,
         values=sorted(set(rows.times)), form="d",
@@ -213,9 +213,9 @@ def longer(figure: Figure[CurvesContent], theme: Theme) -> list[Chart]:
     curves = lines(rows, mean, content, theme, x=x, y=y, tooltip=tooltip, dots=marks.SEED)
     last = mean[mean.times == mean.times.max()]
     height = plot_height(last, 320)
-    beside = names(last, content, theme, domain=domain, height=height)
-    whole = marks.panel(curves, beside, theme=theme, width=marks.WIDE, height=height)
-    return [whole.resolve_scale(y="independent")]
+    labels = names(last, content, theme, domain=domain, height=height)
+    panel = marks.panel(curves, labels, theme=theme, width=marks.WIDE, height=height)
+    return [panel.resolve_scale(y="independent")]
 
 
 @drawing("training_scores", columns=2)
@@ -232,12 +232,12 @@ def score_scale(figure: Figure[CurvesContent], theme: Theme) -> list[Chart]:
     tooltip = (("step", "", ","), ("value", "mean variance", ".3~g"))
     panels = []
     for layer in sorted(set(content.rows.layer)):
-        own, thick = rows[rows.layer == layer], mean[mean.layer == layer]
-        ends = thick.groupby("variant", sort=False).value.last().reset_index()
-        curves = lines(own, thick, content, theme, x=x, y=y, tooltip=tooltip)
-        beside = names(ends, content, theme, domain=domain, height=height, log=True)
-        whole = marks.panel(curves, beside, theme=theme, width=marks.HALF, height=height, title=f"Layer {layer}")
-        panels.append(whole.resolve_scale(y="independent"))
+        layer_rows, layer_mean = rows[rows.layer == layer], mean[mean.layer == layer]
+        ends = layer_mean.groupby("variant", sort=False).value.last().reset_index()
+        curves = lines(layer_rows, layer_mean, content, theme, x=x, y=y, tooltip=tooltip)
+        labels = names(ends, content, theme, domain=domain, height=height, log=True)
+        panel = marks.panel(curves, labels, theme=theme, width=marks.HALF, height=height, title=f"Layer {layer}")
+        panels.append(panel.resolve_scale(y="independent"))
     return panels
 
 

@@ -13,7 +13,7 @@ from analysis.figures.drawing import GREY, VERMILION, Chart, Theme, drawing
 from analysis.figures.training.costs import COSTS, CostsContent
 from analysis.figures.training.gaps import ConvergenceContent, GapContent, PlateauContent
 
-FARTHEST = 2.0
+MAX_RATIO = 2.0
 """Ratios are drawn up to here; an interval that goes on is cut at the edge."""
 TRIANGLE = "triangle-right"
 RING = 2 * marks.LARGE_DOT
@@ -29,25 +29,32 @@ def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: S
     return bars.encode(x=marks.same_axis(x, "mean"), y=y, tooltip=marks.tips(*tooltip))
 
 
-def words(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
-    """What a row says, its `written`, in a column at the right of the plot, clear of every mark."""
+def row_texts(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
+    """The text `written` of each row, in a column at the right of the plot."""
     text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
     return text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
 
 
 def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> list[Chart]:
-    """Differences from zero with their intervals, and in words; hollow where they are not told apart from nothing.
+    """Differences from zero with their intervals, and as text; hollow where they are not significant.
 
     frame: with the columns `gap`, `low`, `high`, `told_apart` and `written`.
     """
     layers: list[Chart] = [marks.rule(theme, x=0)]
-    for apart in (True, False):
-        own = frame[frame.gap.notna() & (frame.told_apart == apart)]
-        if len(own):
+    for significant in (True, False):
+        selected = frame[frame.gap.notna() & (frame.told_apart == significant)]
+        if len(selected):
             layers += marks.row_plot(
-                own, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, filled=apart, tooltip=tooltip
+                selected,
+                x=x,
+                y=y,
+                theme=theme,
+                shape="diamond",
+                size=marks.LARGE_DOT,
+                filled=significant,
+                tooltip=tooltip,
             )
-    return [*layers, words(frame, y, theme)]
+    return [*layers, row_texts(frame, y, theme)]
 
 
 @drawing("training_gap", columns=2)
@@ -72,7 +79,7 @@ def gap(figure: Figure[GapContent], theme: Theme) -> list[Chart]:
         layers = differences(
             shown.assign(written=[_difference(row) for row in frames.rows(table)]),
             marks.number(
-                alt.X, "gap", f"nats, variant minus {baseline}", domain=figure.content.reach, padding=8, ticks=5
+                alt.X, "gap", f"nats, variant minus {baseline}", domain=figure.content.domain, padding=8, ticks=5
             ),
             y,
             theme,
@@ -99,15 +106,15 @@ def convergence(figure: Figure[ConvergenceContent], theme: Theme) -> list[Chart]
     """Steps and seconds, over the baseline's own; both on one scale."""
     table, seeds, order = figure.frame(), figure.content.seeds, figure.content.order
     titles = dict(zip(table.variant, table.title, strict=True))
-    end = float(np.nanmin([FARTHEST, max(1.15, np.nanmax([table.ratio.max(), seeds.ratio.max(), table.high.max()]))]))
+    end = float(np.nanmin([MAX_RATIO, max(1.15, np.nanmax([table.ratio.max(), seeds.ratio.max(), table.high.max()]))]))
     y = marks.rows_down("title", order)
     panels = []
     for axis, unit in (("step", "steps"), ("seconds", "seconds")):
-        own = table[(table.axis == axis) & table.ratio.notna()]
-        shown = own[["title", "low", "high", "n", "took"]].assign(
-            ratio=own.ratio.clip(upper=end),
-            censored=own.censored > 0,
-            written=[_ratio(row, unit) for row in frames.rows(own)],
+        axis_rows = table[(table.axis == axis) & table.ratio.notna()]
+        shown = axis_rows[["title", "low", "high", "n", "took"]].assign(
+            ratio=axis_rows.ratio.clip(upper=end),
+            censored=axis_rows.censored > 0,
+            written=[_ratio(row, unit) for row in frames.rows(axis_rows)],
         )
         dots = seeds[seeds.axis == axis].assign(
             title=lambda result: result.variant.map(titles), ratio=lambda result: result.ratio.clip(upper=end)
@@ -126,7 +133,7 @@ def convergence(figure: Figure[ConvergenceContent], theme: Theme) -> list[Chart]
 
 
 def _ratio(row, unit: str) -> str:
-    """A ratio, and what could not be reached with the steps that it outlasts."""
+    """A ratio with its number of seeds, or, where censored, as a lower bound with the steps of the run."""
     if row.censored:
         within = f" ({row.took}{' s' if unit == 'seconds' else ''})" if row.took else ""
         return f"≥ {row.ratio:.2f}{within}"
@@ -138,21 +145,21 @@ def _seeds_and_means(
 ) -> list[Chart]:
     """Seeds in grey, their means as diamonds with intervals, and what the rows say.
 
-    A triangle is a seed that was not there by the end of its run, or, hollow, a mean that is a bound for that reason.
+    A triangle is a seed that did not get there within its run or, if hollow, a mean that is therefore a lower bound.
     """
-    sure, bound = means[~means.censored], means[means.censored]
-    # Below the seeds, which are seen inside.
+    exact, bounds = means[~means.censored], means[means.censored]
+    # Drawn first, so that seeds inside stay visible.
     layers = marks.row_plot(
-        bound, x=x, y=y, theme=theme, ends=None, color=VERMILION, shape=TRIANGLE, size=RING, filled=False,
+        bounds, x=x, y=y, theme=theme, ends=None, color=VERMILION, shape=TRIANGLE, size=RING, filled=False,
         tooltip=tooltip,
     )  # fmt: skip
     for censored, shape in ((False, "circle"), (True, TRIANGLE)):
-        own = seeds[seeds.censored == censored]
+        selected = seeds[seeds.censored == censored]
         layers += marks.row_plot(
-            own, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
+            selected, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
         )
-    layers += marks.row_plot(sure, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, tooltip=tooltip)
-    return [*layers, words(means, y, theme)]
+    layers += marks.row_plot(exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, tooltip=tooltip)
+    return [*layers, row_texts(means, y, theme)]
 
 
 @drawing("training_plateau")
@@ -185,14 +192,14 @@ def costs(figure: Figure[CostsContent], theme: Theme) -> list[Chart]:
     y, panels = marks.rows_down("title", order), []
     trained = rows.loc[rows.measure == "trained_parameters", ["title", "value"]]
     for name, cost in COSTS.items():
-        own = rows.loc[rows.measure == name, ["title", "value"]]
-        if own.empty or name == "trained_parameters":
+        values = rows.loc[rows.measure == name, ["title", "value"]]
+        if values.empty or name == "trained_parameters":
             continue
-        form = "~s" if own.value.max() >= 10_000 else ",~r"
+        form = "~s" if values.value.max() >= 10_000 else ",~r"
         x = marks.number(alt.X, "value", cost.unit, zero=True, ticks=4, form=form)
         tooltip = (VARIANT, ("value", cost.title, cost.format))
         layers: list[Chart] = [marks.rule(theme, x=1, dash=marks.DASH)] if name == "step_ratio" else []
-        layers.append(alt.Chart(own).mark_rule(color=theme.faint).encode(x=x, x2=alt.datum(0), y=y))
+        layers.append(alt.Chart(values).mark_rule(color=theme.faint).encode(x=x, x2=alt.datum(0), y=y))
         # A line below every title keeps the panels of a row level.
         below = "filled: all, hollow: trained" if name == "parameters" else " "
         if name == "parameters":
@@ -207,7 +214,7 @@ def costs(figure: Figure[CostsContent], theme: Theme) -> list[Chart]:
                 filled=False,
                 tooltip=tooltip,
             )
-        layers += marks.row_plot(own, x=x, y=y, theme=theme, ends=None, tooltip=tooltip)
+        layers += marks.row_plot(values, x=x, y=y, theme=theme, ends=None, tooltip=tooltip)
         panels.append(
             marks.panel(
                 *layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(order), title=cost.title, below=[below]

@@ -24,9 +24,9 @@ TIPS: tuple[marks.Tip, ...] = (
 def parts(figure: Figure[PartsContent], theme: Theme) -> list[Chart]:
     """Differences with their intervals, on one scale for both ways."""
     table = figure.frame()
-    ends = [0.0, *table[["gap", "low", "high"]].clip(-_most(table), _most(table)).stack()]
+    values = [0.0, *table[["gap", "low", "high"]].clip(-_axis_limit(table), _axis_limit(table)).stack()]
     x = marks.number(
-        alt.X, "gap", "change in final loss (nats)", domain=(min(ends), max(ends)), nice=True, padding=8, ticks=5
+        alt.X, "gap", "change in final loss (nats)", domain=(min(values), max(values)), nice=True, padding=8, ticks=5
     )
     panels = []
     for way in figure.content.ways:
@@ -40,6 +40,6 @@ def parts(figure: Figure[PartsContent], theme: Theme) -> list[Chart]:
     return panels
 
 
-def _most(table: pd.DataFrame) -> float:
-    """How far the axis goes: made for the differences, as an interval of two seeds may be ten times as wide."""
+def _axis_limit(table: pd.DataFrame) -> float:
+    """Half the width of the axis, set by the differences: an interval of two seeds may be ten times as wide."""
     return 1.6 * float(table.gap.abs().max()) or 1.0

@@ -49,12 +49,12 @@ NAN = float("nan")
 class GapContent:
     """runs: variant, seed, value (the final loss), run_id, rate; one row per run. baseline: its title.
 
-    reach: the ends of the axis of differences, in nats.
+    domain: the ends of the axis of differences, in nats.
     """
 
     runs: pd.DataFrame
     baseline: str
-    reach: tuple[float, float]
+    domain: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class PlateauContent:
     table: pd.DataFrame
 
 
-def _reach(table: pd.DataFrame) -> tuple[float, float]:
-    """The ends of the axis: made for the differences, as an interval of two seeds may be ten times as wide as all."""
-    most = 1.6 * float(table.gap.abs().max()) or 1.0
-    ends = (table.low.min(), table.gap.min() * 1.1), (table.high.max(), table.gap.max() * 1.1)
-    low, high = (np.nan_to_num(np.clip(one, -most, most)) for one in ends)
+def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
+    """The range of the axis, set by the differences: an interval of two seeds may be ten times as wide."""
+    limit = 1.6 * float(table.gap.abs().max()) or 1.0
+    bounds = (table.low.min(), table.gap.min() * 1.1), (table.high.max(), table.gap.max() * 1.1)
+    low, high = (np.nan_to_num(np.clip(bound, -limit, limit)) for bound in bounds)
     return float(min(0, *low)), float(max(0, *high))
 
 
@@ -93,41 +93,41 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
     Raises what `select_trainings` raises, and NoResults where the baseline was not run.
     """
     trainings = select_trainings(params)
-    trainings.need_baseline()
+    trainings.require_baseline()
     base = trainings.baseline
     rows = []
     for name in trainings.variants:
-        own = trainings.finals(name)
-        row: dict[str, object] = {"variant": name, "seeds": len(own), "mean": mean_interval(own).mean}
-        between = difference(own, trainings.finals(base))
-        if name == base or not between.n:
-            between = None
+        losses = trainings.finals(name)
+        row: dict[str, object] = {"variant": name, "seeds": len(losses), "mean": mean_interval(losses).mean}
+        comparison = difference(losses, trainings.finals(base))
+        if name == base or not comparison.n:
+            comparison = None
         row |= {
-            "n": between.n if between else 0,
-            "gap": between.mean if between else NAN,
-            "low": between.low if between else NAN,
-            "high": between.high if between else NAN,
-            "p": between.p if between else NAN,
-            "detectable": between.sd * smallest_detectable(1.0, between.n, alpha=ALPHA) if between else NAN,
-            "note": "the baseline" if name == base else between.note if between else "no seed in common",
+            "n": comparison.n if comparison else 0,
+            "gap": comparison.mean if comparison else NAN,
+            "low": comparison.low if comparison else NAN,
+            "high": comparison.high if comparison else NAN,
+            "p": comparison.p if comparison else NAN,
+            "detectable": comparison.sd * smallest_detectable(1.0, comparison.n, alpha=ALPHA) if comparison else NAN,
+            "note": "the baseline" if name == base else comparison.note if comparison else "no seed in common",
         }
         rows.append(row)
     table = pd.DataFrame(rows)
     corrected = holm(table.p.tolist(), ALPHA)
     table["p_holm"] = corrected.adjusted
-    judged = {name: _standing(trainings, name) for name in table.variant}
-    table["standing"] = [judged[name] for name in table.variant]
+    verdicts = {name: _standing(trainings, name) for name in table.variant}
+    table["standing"] = [verdicts[name] for name in table.variant]
     table["told_apart"] = [
-        judged[name] in (BETTER, WORSE) if judged[name] else bool(rejected)
+        verdicts[name] in (BETTER, WORSE) if verdicts[name] else bool(rejected)
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
     ]
     table = table.assign(title=[title(name) for name in table.variant]).sort_values("mean", ignore_index=True)
-    reach = _reach(table)
-    cut = bool((table.low < reach[0]).any() or (table.high > reach[1]).any())
+    domain = _axis_range(table)
+    clipped = bool((table.low < domain[0]).any() or (table.high > domain[1]).any())
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
         title=f"Final loss, and its difference to {title(base)}",
-        finding=counted(table, base),
+        finding=count_outcomes(table, base),
         frame=lambda: table,
         caption=sentences(
             f"Left: final validation loss in {UNIT}, on {trainings.sample}; dots are seeds, bars their means. "
@@ -137,16 +137,16 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
             f"{plural(corrected.tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
             "Better, worse, the same and not resolved are the verdicts of the frozen rules, as on the page Claims."
-            if any(judged.values())
+            if any(verdicts.values())
             else "",
-            "Intervals far wider than all differences are cut at the edge." if cut else "",
+            "Intervals far wider than all differences are cut at the edge." if clipped else "",
             _resolution(table),
-            trainings.about(),
+            trainings.description(),
         ),
-        alt=f"Dots, one row per variant. {_told(table, base)}",
+        alt=f"Dots, one row per variant. {_summary(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
-        content=GapContent(runs, baseline=title(base), reach=reach),
+        content=GapContent(runs, baseline=title(base), domain=domain),
     )
 
 
@@ -169,11 +169,11 @@ def _resolution(table: pd.DataFrame) -> str:
     )
 
 
-def _told(table: pd.DataFrame, base: str) -> str:
-    apart = table[table.told_apart]
-    better, worse = ("; ".join(apart.title[side]) or "none" for side in (apart.gap < 0, apart.gap > 0))
-    open_ = int(((~table.told_apart) & (table.variant != base)).sum())
-    return f"Lower loss than {title(base)}: {better}. Higher: {worse}. Not resolved: {plural(open_, 'variant')}."
+def _summary(table: pd.DataFrame, base: str) -> str:
+    resolved = table[table.told_apart]
+    better, worse = ("; ".join(resolved.title[side]) or "none" for side in (resolved.gap < 0, resolved.gap > 0))
+    unresolved = int(((~table.told_apart) & (table.variant != base)).sum())
+    return f"Lower loss than {title(base)}: {better}. Higher: {worse}. Not resolved: {plural(unresolved, 'variant')}."
 
 
 # ---- How soon a loss is reached ----
@@ -183,8 +183,12 @@ def curves_by_seed(trainings: Trained, axis: str) -> dict[str, dict[Hashable, Cu
     """Validation loss of every run, by variant and seed."""
     rows = trainings.curves("validation_loss")
     return {
-        str(name): {seed: result for seed, one in own.groupby("seed") if (result := curve(one, axis)) is not None}
-        for name, own in rows.groupby("variant")
+        str(name): {
+            seed: result
+            for seed, seed_rows in variant_rows.groupby("seed")
+            if (result := curve(seed_rows, axis)) is not None
+        }
+        for name, variant_rows in rows.groupby("variant")
     }
 
 
@@ -195,10 +199,16 @@ def step_times(preset: str) -> pd.DataFrame:
     ).set_index("variant")
 
 
-def _priced(ratio: StepsRatio, price: float) -> StepsRatio:
-    """Steps turned into seconds: each of the variant's takes `price` times one of the baseline's."""
-    by_seed = {seed: price * value for seed, value in ratio.by_seed.items()}
-    return replace(ratio, ratio=price * ratio.ratio, low=price * ratio.low, high=price * ratio.high, by_seed=by_seed)
+def _in_seconds(ratio: StepsRatio, relative_time: float) -> StepsRatio:
+    """A ratio of steps as one of seconds: a step of the variant takes `relative_time` steps of the baseline."""
+    by_seed = {seed: relative_time * value for seed, value in ratio.by_seed.items()}
+    return replace(
+        ratio,
+        ratio=relative_time * ratio.ratio,
+        low=relative_time * ratio.low,
+        high=relative_time * ratio.high,
+        by_seed=by_seed,
+    )
 
 
 @figure("training_convergence", TrainingParameters)
@@ -209,25 +219,25 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     was measured. Raises what `select_trainings` raises, and NoResults where only the baseline was run.
     """
     trainings = select_trainings(params)
-    trainings.need_baseline()
+    trainings.require_baseline()
     rows, seeds, ratios = [], [], {}
     times = step_times(trainings.preset)
-    price = times.value.to_dict()
+    step_time = times.value.to_dict()
     others = [name for name in trainings.variants if name != trainings.baseline]
-    priced = [name for name in others if name in price and trainings.baseline in price]
-    timed = {"Step times": f"run {', '.join(sorted(set(times.run_id)))}"} if priced else {}
-    unpriced = [name for name in others if name not in priced]
+    measured = [name for name in others if name in step_time and trainings.baseline in step_time]
+    timing_provenance = {"Step times": f"run {', '.join(sorted(set(times.run_id)))}"} if measured else {}
+    unmeasured = [name for name in others if name not in measured]
     for axis in ("step", "seconds"):
         by_seed = curves_by_seed(trainings, axis)
         for name in others:
-            in_turns = axis == "seconds" and name in priced
+            use_measured = axis == "seconds" and name in measured
             ratio = (
-                _priced(ratios["step", name], price[name] / price[trainings.baseline])
-                if in_turns
+                _in_seconds(ratios["step", name], step_time[name] / step_time[trainings.baseline])
+                if use_measured
                 else steps_ratio(by_seed[name], by_seed[trainings.baseline])
             )
             ratios[axis, name] = ratio
-            rows.append(_row(name, axis, ratio) | ({"took": "", "baseline_took": NAN} if in_turns else {}))
+            rows.append(_row(name, axis, ratio) | ({"took": "", "baseline_took": NAN} if use_measured else {}))
             seeds += [
                 {"variant": name, "axis": axis, "seed": seed, "ratio": value, "censored": seed in ratio.censored}
                 for seed, value in ratio.by_seed.items()
@@ -243,7 +253,7 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     text = _claim(ratios.get(("step", "tupe_a")), trainings) if claimed else ""
     return Figure(
         title=f"How soon {title(trainings.baseline)}'s final loss is reached",
-        finding=_soonest(steps, trainings.baseline),
+        finding=_convergence_finding(steps, trainings.baseline),
         frame=lambda: table,
         caption=sentences(
             f"How much of {title(trainings.baseline)}'s training each variant needs to reach "
@@ -258,18 +268,18 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
             "All runs follow one learning-rate schedule to its end: where a run reaches the loss, its learning rate "
             "has not yet decayed.",
             "Seconds are the number of steps times the seconds per step, which were measured in turns (see Costs)."
-            if priced
+            if measured
             else "",
             "Seconds are as recorded, because the seconds per step were not measured, for: "
-            f"{', '.join(map(title, unpriced))}."
-            if unpriced
+            f"{', '.join(map(title, unmeasured))}."
+            if unmeasured
             else "",
-            trainings.pace([trainings.baseline, *unpriced]) if unpriced else "",
-            trainings.about(),
+            trainings.pace_note([trainings.baseline, *unmeasured]) if unmeasured else "",
+            trainings.description(),
         ),
         alt=f"Dots, one row per variant. {' '.join(_sentence(row) for row in frames.records(steps))}",
         command=command("training_convergence", params, trainings, trainings.variants, "baseline"),
-        provenance=trainings.provenance() | timed,
+        provenance=trainings.provenance() | timing_provenance,
         citation_keys=("ke2021tupe",),
         sentences=(text,) if text else (),
         content=ConvergenceContent(
@@ -282,9 +292,9 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
 
 
 def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, object]:
-    reached = [one.step for one in ratio.variant.values() if one.reached]
-    within = [one.within for one in ratio.variant.values() if not one.reached]
-    own = [ratio.baseline[seed].step for seed in ratio.by_seed]
+    reached = [crossing.step for crossing in ratio.variant.values() if crossing.reached]
+    within = [crossing.within for crossing in ratio.variant.values() if not crossing.reached]
+    baseline_steps = [ratio.baseline[seed].step for seed in ratio.by_seed]
     return {
         "variant": name,
         "title": title(name),
@@ -295,7 +305,7 @@ def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, object]:
         "n": ratio.n,
         "censored": len(ratio.censored),
         "took": f"> {max(within):,.0f}" if within else f"{np.mean(reached):,.0f}" if reached else "",
-        "baseline_took": float(np.mean(own)) if own else NAN,
+        "baseline_took": float(np.mean(baseline_steps)) if baseline_steps else NAN,
         "note": ratio.note,
     }
 
@@ -309,17 +319,17 @@ def _sentence(row: Mapping[str, object]) -> str:
 def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
     """TUPE's 30 % compared with what was measured here."""
     claim = f"TUPE's paper says that about {percent(TUPE_SHARE)} of the steps are enough for a better result."
-    own, base = title("tupe_a"), title(trainings.baseline)
+    tupe, base = title("tupe_a"), title(trainings.baseline)
     if ratio is None or not ratio.n:
-        return f"{claim} Here {own} was not run at a seed of {base}."
+        return f"{claim} Here {tupe} was not run at a seed of {base}."
     seeds = plural(ratio.n, "paired seed")
     if ratio.censored:
-        end = max(one.within for one in ratio.variant.values() if not one.reached)
+        end = max(crossing.within for crossing in ratio.variant.values() if not crossing.reached)
         return (
-            f"{claim} Here {own} does not reach {base}'s final validation loss at {len(ratio.censored)} of {seeds}: "
+            f"{claim} Here {tupe} does not reach {base}'s final validation loss at {len(ratio.censored)} of {seeds}: "
             f"it takes > {end:,.0f} steps."
         )
-    start = f"{claim} Here {own} reaches {base}'s final validation loss in {percent(ratio.ratio)} of {base}'s steps"
+    start = f"{claim} Here {tupe} reaches {base}'s final validation loss in {percent(ratio.ratio)} of {base}'s steps"
     if np.isnan(ratio.low):
         return f"{start} ({seeds}; {ratio.note})."
     ends = f"95 % interval {percent(ratio.low)} to {percent(ratio.high)}, {seeds}"
@@ -333,7 +343,7 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
 
 @figure("training_plateau", TrainingParameters)
 def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
-    """Steps until a variant is below what a model without position ends at.
+    """Steps until a variant's loss is below the final loss of a model without position.
 
     Raises what `select_trainings` raises, and NoResults where no model without position was run together with others.
     """
@@ -350,36 +360,40 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
     by_seed = curves_by_seed(trainings, "step")
     seeds, rows = [], []
     for name in others:
-        left = {seed: steps_to_leave_plateau(one, level, PLATEAU_MARGIN) for seed, one in by_seed[name].items()}
+        crossings = {
+            seed: steps_to_leave_plateau(curve, level, PLATEAU_MARGIN) for seed, curve in by_seed[name].items()
+        }
         seeds += [
             {
                 "variant": name,
                 "title": title(name),
                 "seed": seed,
-                "step": one.step if one.reached else one.within,
-                "censored": not one.reached,
-                "told": f"{one}",
+                "step": crossing.step if crossing.reached else crossing.within,
+                "censored": not crossing.reached,
+                "told": f"{crossing}",
             }
-            for seed, one in left.items()
+            for seed, crossing in crossings.items()
         ]
-        stuck = [one for one in left.values() if not one.reached]
-        mean = mean_interval({seed: one.step if one.reached else one.within for seed, one in left.items()})
+        censored = [crossing for crossing in crossings.values() if not crossing.reached]
+        mean = mean_interval(
+            {seed: crossing.step if crossing.reached else crossing.within for seed, crossing in crossings.items()}
+        )
         rows.append(
             {
                 "variant": name,
                 "title": title(name),
-                "n": len(left),
-                "censored": len(stuck),
+                "n": len(crossings),
+                "censored": len(censored),
                 "mean": mean.mean,
-                "low": NAN if stuck else mean.low,
-                "high": NAN if stuck else mean.high,
-                "told": f"> {max(one.within for one in stuck):,.0f}" if stuck else f"{mean.mean:,.0f}",
+                "low": NAN if censored else mean.low,
+                "high": NAN if censored else mean.high,
+                "told": f"> {max(crossing.within for crossing in censored):,.0f}" if censored else f"{mean.mean:,.0f}",
             }
         )
     table = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
     return Figure(
         title="Steps to leave the plateau",
-        finding=_first_to_leave(table, trainings.baseline),
+        finding=_plateau_finding(table, trainings.baseline),
         frame=lambda: pd.DataFrame(seeds),
         caption=sentences(
             "A model first learns which words are frequent and which go together, and its loss stalls until it "
@@ -390,7 +404,7 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
             "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
             if table.censored.any()
             else "",
-            trainings.about(others),
+            trainings.description(others),
         ),
         alt="Dots, one row per variant. "
         + "; ".join(f"{row.title} {row.told} steps (n = {row.n})" for row in table.itertuples())
@@ -401,30 +415,34 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
     )
 
 
-def counted(table: pd.DataFrame, base: str) -> str:
+def count_outcomes(table: pd.DataFrame, base: str) -> str:
     """How many variants end lower or higher than the baseline, and how many are not resolved."""
-    apart = table[table.told_apart & (table.variant != base)]
-    rest = len(table) - len(apart) - int((table.variant == base).any())
-    lower, higher = int((apart.gap < 0).sum()), int((apart.gap > 0).sum())
+    resolved = table[table.told_apart & (table.variant != base)]
+    unresolved = len(table) - len(resolved) - int((table.variant == base).any())
+    lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
     text = f"{plural(lower, 'variant')} ended at a lower loss than {title(base)}, {higher} at a higher one"
-    return f"{text}, and {rest} {'is' if rest == 1 else 'are'} not resolved" if rest else text
+    return f"{text}, and {unresolved} {'is' if unresolved == 1 else 'are'} not resolved" if unresolved else text
 
 
-def _soonest(steps: pd.DataFrame, baseline: str) -> str:
-    """Which variant needs the smallest share of the baseline's steps, and how many never got there."""
-    there = steps[~steps.censored & steps.ratio.notna()]
-    if there.empty:
+def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
+    """Which variant needs the smallest share of the baseline's steps, and how many never reach its loss."""
+    reached = steps[~steps.censored & steps.ratio.notna()]
+    if reached.empty:
         return f"No variant reached {title(baseline)}'s final loss at every seed"
-    first = there.iloc[0]
+    first = reached.iloc[0]
     return (
         f"{first.title} reaches {title(baseline)}'s final loss in {percent(first.ratio)} of {title(baseline)}'s steps; "
-        f"{len(steps) - len(there)} of {plural(len(steps), 'variant')} did not reach it at every seed"
+        f"{len(steps) - len(reached)} of {plural(len(steps), 'variant')} did not reach it at every seed"
     )
 
 
-def _first_to_leave(table: pd.DataFrame, baseline: str) -> str:
+def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
     """Which variant leaves the plateau first, and when the baseline does."""
     first = table.iloc[0]
     text = f"{first.title} leaves the plateau first, after {first.told} steps"
-    own = table[table.variant == baseline]
-    return text if own.empty or first.variant == baseline else f"{text}; {title(baseline)} after {own.told.iloc[0]}"
+    baseline_row = table[table.variant == baseline]
+    return (
+        text
+        if baseline_row.empty or first.variant == baseline
+        else f"{text}; {title(baseline)} after {baseline_row.told.iloc[0]}"
+    )

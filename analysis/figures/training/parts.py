@@ -23,31 +23,31 @@ from analysis.figures.training.data import (
 from analysis.statistics import Difference, difference, holm
 
 FIRST, LAST = "bert_a", "tupe_a"
-WHOLE = "all changes together"
+ALL_CHANGES = "all changes together"
 
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes other from one variant to the next."""
+    """A change from one variant to the next."""
 
     after: str
-    says: str
+    description: str
 
 
 NORMALISED = Change("bert_a_norm", "positions normalised before they are added")
-CLS_APART = Change(LAST, "[CLS] treated separately")
+CLS_SEPARATE = Change(LAST, "[CLS] treated separately")
 WAYS: dict[str, tuple[Change, ...]] = {
     "Cross terms dropped last": (
         NORMALISED,
         Change("bert_a_d", "separate projections in every layer, positions not in the values"),
         Change("tupe_a_tie_cls", "the two cross terms dropped"),
-        CLS_APART,
+        CLS_SEPARATE,
     ),
     "Separate projections last": (
         NORMALISED,
         Change("no_cross", "position scores in every layer, no cross terms, positions not in the values"),
         Change("tupe_a_tie_cls", "separate projections for positions"),
-        CLS_APART,
+        CLS_SEPARATE,
     ),
 }
 """Two ways from BERT-A to TUPE-A. What a change gives may depend on what was changed before it, so one is not enough.
@@ -74,17 +74,17 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
         raise NoResults("The paths from BERT-A to TUPE-A consist of models that predict masked words; choose those.")
     table = pd.concat([_way(trainings, name) for name in WAYS], ignore_index=True)
     if table.empty:
-        wanted = [FIRST, *(change.after for change in WAYS["Cross terms dropped last"])]
+        variants = [FIRST, *(change.after for change in WAYS["Cross terms dropped last"])]
         raise NoResults(
             f"No path from {title(FIRST)} to {title(LAST)} has been run completely with these settings. Run: "
-            f"{ablate(trainings.preset, wanted)}"
+            f"{ablate(trainings.preset, variants)}"
         )
     table = _corrected(table)
     used = [name for name in trainings.variants if name in {*table.before, *table.after}]
     sentences = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
     return Figure(
         title=f"What lies between {title(FIRST)} and {title(LAST)}",
-        finding=_largest_part(table),
+        finding=_largest_change(table),
         frame=lambda: table,
         caption=(
             f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} on "
@@ -93,7 +93,7 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
             f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals. Filled: "
             "significantly different from 0 after Holm's correction over the changes. Each change is measured on top "
             "of "
-            f"those above it; in another order it may give another number. {trainings.about(used)}"
+            f"those above it; in another order it may give another number. {trainings.description(used)}"
         ),
         alt=f"Diamonds, one row per change. {' '.join(sentences)}",
         command=command("training_parts", params, trainings, used),
@@ -109,23 +109,23 @@ def _way(trainings: Trained, way: str) -> pd.DataFrame:
     names = [FIRST, *(change.after for change in WAYS[way])]
     losses = {name: trainings.finals(name) for name in names}
     shared: set[Hashable] = set.intersection(*(set(by_seed) for by_seed in losses.values()))
-    own = {name: {seed: by_seed[seed] for seed in shared} for name, by_seed in losses.items()}
+    shared_losses = {name: {seed: by_seed[seed] for seed in shared} for name, by_seed in losses.items()}
     pairs = [*pairwise(names), (FIRST, LAST)]
-    sentences = [*(change.says for change in WAYS[way]), WHOLE]
+    descriptions = [*(change.description for change in WAYS[way]), ALL_CHANGES]
     if not shared:
         return pd.DataFrame()
     return pd.DataFrame(
         [
-            _row(way, says, before, after, difference(own[after], own[before]))
-            for says, (before, after) in zip(sentences, pairs, strict=True)
+            _row(way, description, before, after, difference(shared_losses[after], shared_losses[before]))
+            for description, (before, after) in zip(descriptions, pairs, strict=True)
         ]
     )
 
 
-def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[str, object]:
+def _row(way: str, description: str, before: str, after: str, gap: Difference) -> dict[str, object]:
     return {
         "way": way,
-        "change": says,
+        "change": description,
         "before": before,
         "after": after,
         "n": gap.n,
@@ -139,35 +139,38 @@ def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[
 
 def _corrected(table: pd.DataFrame) -> pd.DataFrame:
     """With Holm's correction over the changes; those that both ways share, of the same seeds, count once."""
-    tested = table[table.change != WHOLE].drop_duplicates(["before", "after", "n", "p"])
-    held = holm(tested.p.tolist(), alpha=0.05)
-    p = {(row.before, row.after, row.n): one for row, one in zip(frames.rows(tested), held.adjusted, strict=True)}
+    tested = table[table.change != ALL_CHANGES].drop_duplicates(["before", "after", "n", "p"])
+    correction = holm(tested.p.tolist(), alpha=0.05)
+    adjusted = {
+        (row.before, row.after, row.n): value
+        for row, value in zip(frames.rows(tested), correction.adjusted, strict=True)
+    }
     keys = [(row.before, row.after, row.n) for row in frames.rows(table)]
-    corrected = [p.get(key, float("nan")) for key in keys]
-    whole = table.change == WHOLE
-    return table.assign(p_holm=corrected, told_apart=[one < 0.05 for one in table.p.where(whole, corrected)])
+    corrected = [adjusted.get(key, float("nan")) for key in keys]
+    is_total = table.change == ALL_CHANGES
+    return table.assign(p_holm=corrected, told_apart=[value < 0.05 for value in table.p.where(is_total, corrected)])
 
 
 def _sentence(rows: pd.DataFrame) -> str:
     """The effect of each change along a path, and whether it is significantly different from 0."""
-    whole = rows[rows.change == WHOLE].iloc[0]
+    total = rows[rows.change == ALL_CHANGES].iloc[0]
     sentences = [
         f"{row.change} {signed(row.gap)}{'' if row.told_apart else ' (not resolved)'}"
-        for row in frames.rows(rows[rows.change != WHOLE])
+        for row in frames.rows(rows[rows.change != ALL_CHANGES])
     ]
     return (
-        f"{whole.way} ({plural(int(whole.n), 'seed')}), {signed(whole.gap)} nats from {title(FIRST)} to {title(LAST)}: "
+        f"{total.way} ({plural(int(total.n), 'seed')}), {signed(total.gap)} nats from {title(FIRST)} to {title(LAST)}: "
         f"{', '.join(sentences)}."
     )
 
 
-def _largest_part(table: pd.DataFrame) -> str:
+def _largest_change(table: pd.DataFrame) -> str:
     """Which single change lowers the loss most, and how much all of them together do."""
-    parts, whole = table[table.change != WHOLE], table[table.change == WHOLE]
-    if parts.empty or whole.empty:
+    parts, total = table[table.change != ALL_CHANGES], table[table.change == ALL_CHANGES]
+    if parts.empty or total.empty:
         return ""
-    most = parts.iloc[parts.gap.argmin()]
+    largest = parts.iloc[parts.gap.argmin()]
     return (
-        f"All changes together lower the loss by {-whole.gap.mean():.2f} nats; most of it, {-most.gap:.2f}, comes from "
-        f"“{most.change}”"
+        f"All changes together lower the loss by {-total.gap.mean():.2f} nats; most of it, {-largest.gap:.2f}, comes "
+        f"from “{largest.change}”"
     )

@@ -52,29 +52,29 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
     frame = candidates(params)
     if frame.diverged.all():
         raise NoResults("Every pre-training with this objective diverged: their losses are no longer numbers.")
-    every, sample = newest(frame[~frame.diverged])
+    newest_runs, sample = newest(frame[~frame.diverged])
     base = params.baseline or BASELINES[params.objective]
-    runs = _labelled(every)
+    runs = _labelled(newest_runs)
     runs = runs[runs.setting.isin(runs.setting[runs.variant == base])]
-    several = runs.groupby("variant").setting.nunique()
-    runs = runs[runs.variant.isin(several.index[several > 1])]
+    setting_counts = runs.groupby("variant").setting.nunique()
+    runs = runs[runs.variant.isin(setting_counts.index[setting_counts > 1])]
     if runs.variant.nunique() < 2:
         raise NoResults(
             f"{title(base)} and another variant have not both been run at a second setting. Run them with another "
             f"peak rate, norm or number of steps: {ablate(params.preset, [base, 'tupe_a'], learning_rate=5e-4)}"
         )
-    chosen = _at_best(runs)
-    held = pd.concat([runs, chosen], ignore_index=True)
+    best_runs = _at_best_rate(runs)
+    shown = pd.concat([runs, best_runs], ignore_index=True)
     orderless = ORDERLESS[params.objective]
-    level = _plateau(every, orderless)
-    table = _table(held, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
+    level = _plateau_level(newest_runs, orderless)
+    table = _table(shown, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
     texts = _sentences(table, base)
     if len(stuck := table[table.stuck & (table.setting != BEST)]):
-        texts.append(_stuck(stuck, level, orderless))
-    lost = frame[frame.diverged]
+        texts.append(_plateau_sentence(stuck, level, orderless))
+    diverged = frame[frame.diverged]
     return Figure(
         title="Final loss at other settings",
-        finding=_sides(table, base),
+        finding=_finding(table, base),
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
@@ -84,9 +84,9 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
             "seed has no interval.",
             f"'{capitalised(BEST)}' shows each variant at the learning rate with the lowest mean loss. That rate was "
             "chosen on the loss shown here, so these losses are optimistic, more so for variants tried at more rates."
-            if len(chosen)
+            if len(best_runs)
             else "",
-            diverged_sentence(lost, "told") if len(lost) else "",
+            diverged_sentence(diverged, "told") if len(diverged) else "",
         ),
         alt=f"Dots, one row per variant, one panel per setting. {' '.join(texts)}",
         command=_commands(params, runs),
@@ -98,8 +98,8 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
         },
         sentences=tuple(texts),
         content=SettingsContent(
-            runs=held[["variant", "setting", "seed", "rate", "final", "run_id"]],
-            settings=list(dict.fromkeys(held.setting)),
+            runs=shown[["variant", "setting", "seed", "rate", "final", "run_id"]],
+            settings=list(dict.fromkeys(shown.setting)),
             baseline=base,
         ),
     )
@@ -111,10 +111,10 @@ def _labelled(runs: pd.DataFrame) -> pd.DataFrame:
     A rate is named where its recipe was run at several, and where the recipe is the usual one.
     """
     usual = runs.recipe == usual_recipe(runs)
-    named = usual | (runs.groupby("recipe").rate.transform("nunique") > 1)
+    names_rate = usual | (runs.groupby("recipe").rate.transform("nunique") > 1)
     parts = zip(
         runs.told.where(~usual, ""),
-        ("peak rate " + runs.rate.replace("", "not recorded")).where(named, ""),
+        ("peak rate " + runs.rate.replace("", "not recorded")).where(names_rate, ""),
         strict=True,
     )
     labelled = runs.assign(setting=[", ".join(filter(None, pair)) for pair in parts], usual=usual)
@@ -122,36 +122,39 @@ def _labelled(runs: pd.DataFrame) -> pd.DataFrame:
     return labelled.sort_values(["usual", "told", "peak", "variant", "seed"], ascending=[False, *[True] * 4])
 
 
-def _at_best(runs: pd.DataFrame) -> pd.DataFrame:
+def _at_best_rate(runs: pd.DataFrame) -> pd.DataFrame:
     """The usual recipe's runs with each variant at the best of its rates, over the seeds that all its rates share."""
-    own = runs[runs.usual]
-    kept = []
-    for _, rows in own.groupby("variant", sort=False):
+    usual = runs[runs.usual]
+    selected = []
+    for _, rows in usual.groupby("variant", sort=False):
         losses = rows.pivot(index="seed", columns="rate", values="final").dropna()
         if losses.shape[1] > 1 and len(losses):
             best = losses.mean().idxmin()
-            kept.append(rows[(rows.rate == best) & rows.seed.isin(losses.index)])
-    if len(kept) < 2:
-        return own.iloc[:0]
-    return pd.concat(kept).assign(setting=BEST)
+            selected.append(rows[(rows.rate == best) & rows.seed.isin(losses.index)])
+    if len(selected) < 2:
+        return usual.iloc[:0]
+    return pd.concat(selected).assign(setting=BEST)
 
 
-def _table(held: pd.DataFrame, base: str) -> pd.DataFrame:
+def _table(shown: pd.DataFrame, base: str) -> pd.DataFrame:
     """One row per setting and variant: its mean, and its difference to the baseline over the seeds in common."""
     rows: list[dict[str, object]] = []
-    for setting, runs in held.groupby("setting", sort=False):
-        losses = {name: dict(zip(one.seed, one.final, strict=True)) for name, one in runs.groupby("variant")}
+    for setting, runs in shown.groupby("setting", sort=False):
+        losses = {
+            name: dict(zip(variant_runs.seed, variant_runs.final, strict=True))
+            for name, variant_runs in runs.groupby("variant")
+        }
         rates = runs.groupby("variant").rate.first()
-        for name, own in losses.items():
-            gap = difference(own, losses[base]) if name != base and base in losses else None
+        for name, by_seed in losses.items():
+            gap = difference(by_seed, losses[base]) if name != base and base in losses else None
             rows.append(
                 {
                     "setting": setting,
                     "variant": name,
                     "title": title(str(name)),
                     "rate": rates[name],
-                    "seeds": len(own),
-                    "mean": mean_interval(own).mean,
+                    "seeds": len(by_seed),
+                    "mean": mean_interval(by_seed).mean,
                     "n": gap.n if gap else 0,
                     "gap": gap.mean if gap else NAN,
                     "low": gap.low if gap else NAN,
@@ -163,44 +166,45 @@ def _table(held: pd.DataFrame, base: str) -> pd.DataFrame:
 
 def _sentences(table: pd.DataFrame, base: str) -> list[str]:
     """A variant's differences to the baseline, apart from the settings at which neither leaves the plateau."""
-    real = table[table.setting != BEST]
-    tied = set(real.setting[real.stuck & (real.variant == base)])
+    compared = table[table.setting != BEST]
+    tied = set(compared.setting[compared.stuck & (compared.variant == base)])
     sentences = []
-    for name, rows in real[real.n > 0].groupby("title", sort=False):
-        plateau = rows[rows.stuck & rows.setting.isin(tied)]
-        off = rows.drop(plateau.index)
+    for name, rows in compared[compared.n > 0].groupby("title", sort=False):
+        on_plateau = rows[rows.stuck & rows.setting.isin(tied)]
+        off_plateau = rows.drop(on_plateau.index)
         parts = []
-        if len(off):
-            least = off.iloc[off.gap.abs().argmin()]
-            ends = dict.fromkeys((signed(off.gap.min()), signed(off.gap.max())))
-            text = f"{' to '.join(ends)} at {plural(len(off), 'setting')}"
-            of = f" ({least.n} seeds)" if least.n > 1 else ""
-            parts.append(text + (f", nearest 0 at {least.setting}{of}" if len(off) > 1 else ""))
-        if len(plateau):
-            parts.append(f"both on the plateau at {plural(len(plateau), 'setting')}")
+        if len(off_plateau):
+            nearest = off_plateau.iloc[off_plateau.gap.abs().argmin()]
+            extremes = dict.fromkeys((signed(off_plateau.gap.min()), signed(off_plateau.gap.max())))
+            text = f"{' to '.join(extremes)} at {plural(len(off_plateau), 'setting')}"
+            seeds_text = f" ({nearest.n} seeds)" if nearest.n > 1 else ""
+            parts.append(text + (f", nearest 0 at {nearest.setting}{seeds_text}" if len(off_plateau) > 1 else ""))
+        if len(on_plateau):
+            parts.append(f"both on the plateau at {plural(len(on_plateau), 'setting')}")
         sentences.append(f"{name} minus {title(base)}: {'; '.join(parts)}.")
     return sentences
 
 
-def _sides(table: pd.DataFrame, base: str) -> str:
+def _finding(table: pd.DataFrame, base: str) -> str:
     """At how many settings each way the other variants end, counted where there is a difference to the baseline."""
-    real = table[(table.setting != BEST) & table.gap.notna()]
-    if real.empty:
+    compared = table[(table.setting != BEST) & table.gap.notna()]
+    if compared.empty:
         return ""
-    lower = int((real.gap < 0).sum())
+    lower = int((compared.gap < 0).sum())
     return (
-        f"In {lower} of {len(real)} comparisons at other settings the variant ends with a lower loss than {title(base)}"
+        f"In {lower} of {len(compared)} comparisons at other settings the variant ends with a lower loss than "
+        f"{title(base)}"
     )
 
 
-def _plateau(rows: pd.DataFrame, orderless: str) -> float:
+def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
     """Above this loss, a variant ends no better than a model without position; NaN where none was run."""
     usual = rows[(rows.variant == orderless) & (rows.recipe == usual_recipe(rows))]
     return usual.final.mean() - PLATEAU_MARGIN
 
 
-def _stuck(stuck: pd.DataFrame, level: float, orderless: str) -> str:
-    """Who is on the plateau where: there a tie says nothing."""
+def _plateau_sentence(stuck: pd.DataFrame, level: float, orderless: str) -> str:
+    """Which variants are still on the plateau at which setting."""
     text = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
     return (
         f"Still on the plateau at the end, with a loss above {level:.2f} ({PLATEAU_MARGIN:g} nats below where "

@@ -28,7 +28,7 @@ class Verdict:
         return "These models learned word order" if self.holds else f"Inconclusive: {self.why_not}"
 
 
-def _left(trainings: Trained, variant: str) -> list[int | None]:
+def _steps_leaving_plateau(trainings: Trained, variant: str) -> list[int | None]:
     """Of every seed, the first step at which the validation loss was below the plateau; None where it never was."""
     plateau = training_rules().plateau
     curves = trainings.curves("validation_loss", variants=[variant])
@@ -44,32 +44,33 @@ def verdict(trainings: Trained) -> Verdict | None:
     if trainings.objective == CAUSAL:
         return None
     names = (trainings.baseline, ORDERLESS[trainings.objective])
-    sides = [trainings.finals(name) for name in names]
-    if not all(sides):
-        missing = " and ".join(title(name) for name, side in zip(names, sides, strict=True) if not side)
+    losses = [trainings.finals(name) for name in names]
+    if not all(losses):
+        missing = " and ".join(title(name) for name, by_seed in zip(names, losses, strict=True) if not by_seed)
         return Verdict(f"no run of {missing}", f"These trainings are judged once there are runs of {missing}.")
-    means = [sum(side.values()) / len(side) for side in sides]
-    spreads = [max(side.values()) - min(side.values()) for side in sides]
+    means = [sum(by_seed.values()) / len(by_seed) for by_seed in losses]
+    spreads = [max(by_seed.values()) - min(by_seed.values()) for by_seed in losses]
     text = " and ".join(
-        f"{title(name)} at {mean:.2f} ({plural(len(side), 'seed')}{f', spread {spread:.2f}' if len(side) > 1 else ''})"
-        for name, mean, side, spread in zip(names, means, sides, spreads, strict=True)
+        f"{title(name)} at {mean:.2f} ({plural(len(by_seed), 'seed')}"
+        f"{f', spread {spread:.2f}' if len(by_seed) > 1 else ''})"
+        for name, mean, by_seed, spread in zip(names, means, losses, spreads, strict=True)
     )
     gap = means[0] - means[1]
-    between = difference(*sides)
+    comparison = difference(*losses)
     interval = (
-        f" (paired: {signed(between.mean)}, 95 % interval {signed(between.low)} to {signed(between.high)}, "
-        f"n = {between.n})"
-        if between.low == between.low
+        f" (paired: {signed(comparison.mean)}, 95 % interval {signed(comparison.low)} to {signed(comparison.high)}, "
+        f"n = {comparison.n})"
+        if comparison.low == comparison.low
         else ""
     )
     ends = f"Final validation loss in {UNIT}: {text}."
-    if min(map(len, sides)) < 2:
+    if min(map(len, losses)) < 2:
         return Verdict("too few seeds", f"{ends} One seed has no spread to compare the difference with.")
     if gap < -max(spreads):
-        if late := on_plateau(_left(trainings, names[0]), int(trainings.runs.steps.max())):
+        if delay := on_plateau(_steps_leaving_plateau(trainings, names[0]), int(trainings.runs.steps.max())):
             return Verdict(
                 "too few steps past the plateau",
-                f"{ends} {title(names[0])} {late}: until then a model predicts words without their order, and which "
+                f"{ends} {title(names[0])} {delay}: until then a model predicts words without their order, and which "
                 "seed leaves first decides how the runs end. So the rules decide no comparison of final losses here.",
             )
         return Verdict(

@@ -54,7 +54,7 @@ def says(values: Values) -> str:
     name = str(values["variant"])
     preset = _preset(name)
     trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
-    trainings.need_baseline()
+    trainings.require_baseline()
     if name not in trainings.variants:
         raise NoResults(f"{title(name)} has not been trained yet. Run: {ablate(preset, [name])}")
     gap = difference(trainings.finals(name), trainings.finals(trainings.baseline))
