@@ -84,7 +84,7 @@ def kept_front_page() -> front_page.FrontPage | None:
     """Home as it was when its file was written, as long as nothing else can be drawn yet."""
     if opening.is_prepared() or rooms.path_of(st.context.url) in VIEWS_BUT_HOME or st.query_params:
         return None
-    return front_page.kept()
+    return front_page.load_saved()
 
 
 try:

@@ -8,9 +8,9 @@ import streamlit as st
 from analysis.claims.statements import stored as statements
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES, Figure
-from analysis.figures.reading.open_questions import FIRST
+from analysis.figures.reading.open_questions import OLD_VERDICTS
 from analysis.links import VIEWS, Value
-from analysis.narrative.reading import Step, Touch, ordered
+from analysis.narrative.reading import Control, Step, ordered
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import claim_cards, moving_pictures, show
@@ -23,20 +23,20 @@ steps = {step.name: step for step in ordered()}
 names = list(steps)
 
 
-def slider_of(step: Step) -> Touch | None:
+def slider_of(step: Step) -> Control | None:
     """The control of the step that leafs through its chart, where it has one and there is more than one value."""
-    last = step.touches[-1]
+    last = step.controls[-1]
     return last if last.slides and len(last.options()) > 1 else None
 
 
-def stops(one: Touch) -> list[int]:
+def stops(one: Control) -> list[int]:
     """The values of a slider, and that of the link where it lies between them."""
     options = list(one.options())
     asked = int(picked.get(one.field))
     return sorted({*options, asked}) if options and options[0] < asked < options[-1] else options
 
 
-def touch(one: Touch) -> None:
+def touch(one: Control) -> None:
     """What a reader can change; a slider stands with its pictures."""
     if one.slides:
         picked.fixed(one.field, stops(one))
@@ -67,7 +67,7 @@ def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
     return queries.figure(step.figure, request)
 
 
-def flip(step: Step, one: Touch) -> None:
+def flip(step: Step, one: Control) -> None:
     """The step's chart at every value of its slider."""
     values_of_slider = stops(one)
     show_flipbook(
@@ -126,7 +126,7 @@ picked = Pickers(PAGE)
 show.set_tab_title(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
 verdict = str(picked.get("verdict"))
-picked.set("verdict", FIRST.get(verdict, verdict))  # Links of the first verdicts say these.
+picked.set("verdict", OLD_VERDICTS.get(verdict, verdict))  # Links of the first verdicts say these.
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
 name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")
 step = steps[name]
@@ -134,7 +134,7 @@ st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
 turn(step, "above")
 st.header(step.title, anchor=False)
 st.markdown(step.text, help=glossary_hint(step.text))
-for one in step.touches:
+for one in step.controls:
     touch(one)
 for field in picked.view.fields:
     picked.get(field.name)

@@ -12,8 +12,8 @@ from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
 from analysis.figures.figure import Figure, LiveRun, figure
-from analysis.figures.terms.cell import place
-from analysis.figures.terms.data import CITE, MEASURES, NOTHING, MeasureParameters, reading, term_label
+from analysis.figures.terms.cell import selected_cell
+from analysis.figures.terms.data import CITATION_KEYS, MEASURES, NEGLIGIBLE, MeasureParameters, measure_note, term_label
 from analysis.figures.terms.maps import REST, ViewParameters, four, method_assumption, viewed_head, visible_terms
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
@@ -73,7 +73,7 @@ def _commands(both: Both) -> str:
     return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in both))
 
 
-BOTH = LiveRun(obtain=text_probe.obtain_both, provenance=_about, command=_commands, citation_keys=CITE)
+BOTH = LiveRun(obtain=text_probe.obtain_both, provenance=_about, command=_commands, citation_keys=CITATION_KEYS)
 
 
 def _assumptions(both: Both) -> str:
@@ -100,7 +100,7 @@ def _folded(table: pd.DataFrame, both: Both, *, add_up: bool) -> pd.DataFrame:
         table = pd.concat([table, others.sum(min_count=1).to_frame(REST).T]).rename_axis("term")
         named.insert(len(named) - ("total" in named), REST)
     elif len(others):
-        named += list(others.index[(others[list(SIDES)].abs() >= NOTHING).any(axis=1)])
+        named += list(others.index[(others[list(SIDES)].abs() >= NEGLIGIBLE).any(axis=1)])
     return table.loc[named]
 
 
@@ -131,7 +131,7 @@ def compare_terms(params: MeasureParameters, both: Both) -> Figure[TwoSidesConte
         caption=(
             f"{capitalised(MEASURES[measure])}, mean over heads. Left: {_side(both[0])}. Right: "
             f"{_side(both[1])}. Difference: right minus left, on the same scale. {largest} "
-            f"{reading(measure, coloured=False)} {_assumptions(both)}"
+            f"{measure_note(measure, coloured=False)} {_assumptions(both)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
         content=TwoSidesContent(table=_folded(table, both, add_up=measure == "share"), label=MEASURES[measure]),
@@ -144,7 +144,7 @@ def compare_cell(params: CompareParameters, both: Both) -> Figure[TwoSidesConten
     matches = [viewed_head(side, one, visible_terms(one)) for side, one in zip(params.sides(), both, strict=True)]
     heads, views = zip(*matches, strict=True)
     on_both = min(len(view.labels) for view in views)
-    query, key = place(params, views[0].part(0, on_both - 1))
+    query, key = selected_cell(params, views[0].part(0, on_both - 1))
     columns = {
         side: {term: float(values[query, key]) for term, values in view.terms.items()}
         | {"total": float(view.total[query, key])}
