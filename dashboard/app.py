@@ -85,7 +85,7 @@ def stored_front_page() -> front_page.FrontPage | None:
     """Home as stored in its file, as long as nothing else can be drawn yet."""
     if opening.is_prepared() or rooms.path_of(st.context.url) in VIEWS_BUT_HOME or st.query_params:
         return None
-    return front_page.kept()
+    return front_page.load_saved()
 
 
 try:

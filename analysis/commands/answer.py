@@ -22,7 +22,7 @@ def answer(
     store_build.refresh()
     steps = stored.answer()
     if keep:
-        front_page.keep(cards.front_page())
+        front_page.save(cards.front_page())
         typer.echo(f"{front_page.FILE} is renewed.")
         return
     if as_json:

@@ -124,8 +124,8 @@ class Table:
     def glue_columns(self) -> list[tuple[str, str]]:
         """(task, column) of the GLUE columns that every variant of the table has."""
         glue = self.scores[self.scores.glue]
-        held = glue.groupby("task", sort=False).agg(column=("column", "first"), variants=("row", "nunique"))
-        complete = held[held.variants == len(self.variants)]
+        columns = glue.groupby("task", sort=False).agg(column=("column", "first"), variants=("row", "nunique"))
+        complete = columns[columns.variants == len(self.variants)]
         return list(zip(complete.index, complete.column, strict=True))
 
     def baseline(self, name: str) -> str:
@@ -146,9 +146,9 @@ class Table:
         cells = self.cells.assign(line=[_line(p, r) for p, r in zip(self.cells.panel, self.cells.row, strict=True)])
         shown = cells.printed.where(cells.sd.isna(), cells.printed + " ± " + cells.sd_text)
         index, columns = list(dict.fromkeys(cells.line)), list(dict.fromkeys(cells.column))
-        place = pd.MultiIndex.from_arrays([cells.line, cells.column])
+        location = pd.MultiIndex.from_arrays([cells.line, cells.column])
         grids = [
-            pd.Series(list(values), index=place, dtype=object).unstack().reindex(index=index, columns=columns)
+            pd.Series(list(values), index=location, dtype=object).unstack().reindex(index=index, columns=columns)
             for values in (shown, cells.row_number)
         ]
         if len(index) == 1:
@@ -244,13 +244,13 @@ def load_all(tables: Sequence[str]) -> dict[str, Table]:
                 "'ke2021tupe|Table 1'. The page's own picker lists them all."
             )
         citation, _, name = table.partition("|")
-        here = frame[(frame.citation_key == citation) & (frame.table_name.isna() | (frame.table_name == name))]
-        cells, shared = _laid_out(entries[table].reset_index(drop=True))
-        results[table] = Table(table, cells, tuple(_notes(here, cells)), shared)
+        caveats = frame[(frame.citation_key == citation) & (frame.table_name.isna() | (frame.table_name == name))]
+        cells, shared = _with_layout(entries[table].reset_index(drop=True))
+        results[table] = Table(table, cells, tuple(_notes(caveats, cells)), shared)
     return results
 
 
-def _laid_out(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _with_layout(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Says of every figure in which row, column and panel it stands. A cell holds one figure."""
     measures = cells[["printed_task", "printed_metric"]].agg(tuple, axis=1)
     settings = cells.setting.fillna("")
@@ -307,23 +307,23 @@ def _without_common_start(settings: pd.Series) -> tuple[pd.Series, str]:
 
 
 def _notes(caveats: pd.DataFrame, cells: pd.DataFrame) -> list[Note]:
-    whole: list[Note] = []
-    places: dict[str, tuple[list[str], list[str]]] = {}
+    general: list[Note] = []
+    locations: dict[str, tuple[list[str], list[str]]] = {}
     for caveat in frames.rows(caveats):
         named_variant, named_task = not pd.isna(caveat.variant), not pd.isna(caveat.task)
-        here = cells[
+        matching = cells[
             ((cells.variant == caveat.variant) | (not named_variant))
             & ((cells.printed_task == caveat.task) | (not named_task))
         ]
-        if here.empty:
+        if matching.empty:
             continue
         if not (named_variant or named_task):
-            whole.append(Note("", "", caveat.caveat, frozenset(), frozenset()))
+            general.append(Note("", "", caveat.caveat, frozenset(), frozenset()))
             continue
-        rows, columns = places.setdefault(caveat.caveat, ([], []))
-        rows += [row for row in dict.fromkeys(here.row) if named_variant and row not in rows]
-        columns += [column for column in dict.fromkeys(here.column) if named_task and column not in columns]
-    return whole + [
+        rows, columns = locations.setdefault(caveat.caveat, ([], []))
+        rows += [row for row in dict.fromkeys(matching.row) if named_variant and row not in rows]
+        columns += [column for column in dict.fromkeys(matching.column) if named_task and column not in columns]
+    return general + [
         Note(
             _mark(number),
             "; ".join(filter(None, (", ".join(rows), ", ".join(columns)))),
@@ -331,7 +331,7 @@ def _notes(caveats: pd.DataFrame, cells: pd.DataFrame) -> list[Note]:
             frozenset(rows),
             frozenset(columns),
         )
-        for number, (text, (rows, columns)) in enumerate(places.items())
+        for number, (text, (rows, columns)) in enumerate(locations.items())
     ]
 
 
@@ -347,13 +347,13 @@ def average(table: Table, without: Sequence[str] = ()) -> pd.DataFrame:
     Raises LinkError where a table has fewer than two GLUE columns, or where none is left.
     """
     tasks = [task for task, _ in table.glue_columns]
-    kept = [task for task in tasks if task not in without]
+    retained = [task for task in tasks if task not in without]
     if len(tasks) < 2:
         raise LinkError(
             f"{table.title} has {len(tasks)} GLUE column{'' if len(tasks) == 1 else 's'} that every variant has; "
             "an average needs two. Choose a table of GLUE scores."
         )
-    if not kept:
+    if not retained:
         raise LinkError(f"Every GLUE column of {table.title} is left out; an average needs one. Tick one.")
     wide = table.scores[table.scores.glue].pivot(index="row", columns="task", values="value")
     printed = table.scores[table.scores.task == GLUE_AVERAGE].set_index("row").value
@@ -362,7 +362,7 @@ def average(table: Table, without: Sequence[str] = ()) -> pd.DataFrame:
         {
             "variant": names,
             "all_columns": wide[tasks].mean(axis=1).reindex(names).to_numpy(),
-            "ticked": wide[kept].mean(axis=1).reindex(names).to_numpy(),
+            "ticked": wide[retained].mean(axis=1).reindex(names).to_numpy(),
             "printed": printed.reindex(names).to_numpy(),
         }
     )
@@ -370,9 +370,9 @@ def average(table: Table, without: Sequence[str] = ()) -> pd.DataFrame:
 
 def differences(table: Table, baseline: str = "") -> pd.DataFrame:
     """Every score minus the baseline's in the same column, in the unit printed; without the baseline's own rows."""
-    own = table.baseline(baseline)
+    row = table.baseline(baseline)
     keys = ["panel", "column"]
-    against = table.scores[table.scores.row == own][[*keys, "value", "sd", "sd_text", "printed"]]
-    met = table.scores.merge(against, on=keys, suffixes=("", "_baseline"), validate="many_to_one")
-    met = met[met.row != own].sort_values("row_number", kind="stable")
-    return met.assign(baseline=own, difference=met.value - met.value_baseline).reset_index(drop=True)
+    references = table.scores[table.scores.row == row][[*keys, "value", "sd", "sd_text", "printed"]]
+    merged = table.scores.merge(references, on=keys, suffixes=("", "_baseline"), validate="many_to_one")
+    merged = merged[merged.row != row].sort_values("row_number", kind="stable")
+    return merged.assign(baseline=row, difference=merged.value - merged.value_baseline).reset_index(drop=True)

@@ -93,7 +93,7 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def kept() -> FrontPage | None:
+def load_saved() -> FrontPage | None:
     """The front page of the file; None where there is none, or where it was made from other results."""
     try:
         stored = json.loads(FILE.read_text(encoding="utf-8"))
@@ -110,7 +110,7 @@ def kept() -> FrontPage | None:
         return None
 
 
-def keep(page: FrontPage) -> None:
+def save(page: FrontPage) -> None:
     """Writes the file anew."""
     with atomic_write(FILE) as partial:
         partial.write_text(

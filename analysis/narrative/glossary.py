@@ -91,5 +91,5 @@ def occurrences(text: str) -> Iterator[tuple[int, int, str]]:
 @lru_cache(maxsize=1)
 def _terms() -> re.Pattern[str]:
     """The longest first, so that `TUPE-A^tie-cls` is not found as TUPE-A, nor a cross term as a term."""
-    words = "|".join(re.escape(word) for word in sorted(DEFINITIONS, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])({words})s?(?![\w^-])", re.IGNORECASE)
+    alternatives = "|".join(re.escape(word) for word in sorted(DEFINITIONS, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])({alternatives})s?(?![\w^-])", re.IGNORECASE)

@@ -8,9 +8,9 @@ import streamlit as st
 from analysis.claims.statements import stored as statements
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES, Figure
-from analysis.figures.reading.open_questions import FIRST
+from analysis.figures.reading.open_questions import OLD_VERDICTS
 from analysis.links import VIEWS, Value
-from analysis.narrative.reading import Step, Touch, ordered
+from analysis.narrative.reading import Control, Step, ordered
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
@@ -24,20 +24,20 @@ steps = {step.name: step for step in ordered()}
 names = list(steps)
 
 
-def slider_of(step: Step) -> Touch | None:
+def slider_of(step: Step) -> Control | None:
     """The slider of the step's chart, where it has one with more than one value."""
-    last = step.touches[-1]
+    last = step.controls[-1]
     return last if last.slides and len(last.options()) > 1 else None
 
 
-def slider_values(control: Touch) -> list[int]:
+def slider_values(control: Control) -> list[int]:
     """The values of a slider, and that of the link where it is between them."""
     options = list(control.options())
     requested = int(pickers.get(control.field))
     return sorted({*options, requested}) if options and options[0] < requested < options[-1] else options
 
 
-def show_control(control: Touch) -> None:
+def show_control(control: Control) -> None:
     """A control of the step; a slider is drawn with its pictures."""
     if control.slides:
         pickers.fixed(control.field, slider_values(control))
@@ -73,7 +73,7 @@ def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
     return queries.figure(step.figure, request)
 
 
-def draw_flipbook(step: Step, control: Touch) -> None:
+def draw_flipbook(step: Step, control: Control) -> None:
     """The step's chart at every value of its slider."""
     values_of_slider = slider_values(control)
     show_flipbook(
@@ -122,7 +122,7 @@ pickers = Pickers(PAGE)
 show.set_tab_title(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
 verdict = str(pickers.get("verdict"))
-pickers.set("verdict", FIRST.get(verdict, verdict))  # Links of the first verdicts say these.
+pickers.set("verdict", OLD_VERDICTS.get(verdict, verdict))  # Links of the first verdicts say these.
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
 name = pickers.choice("step", "Step", names, titles, label_visibility="collapsed")
 step = steps[name]
@@ -130,7 +130,7 @@ st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
 navigation(step, "above")
 st.header(step.title, anchor=False)
 st.markdown(step.text, help=glossary_hint(step.text))
-for control in step.touches:
+for control in step.controls:
     show_control(control)
 for field in pickers.view.fields:
     pickers.get(field.name)

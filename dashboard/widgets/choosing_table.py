@@ -36,7 +36,7 @@ def html(lines: Sequence[MethodRow], columns: Mapping[str, str], address: Addres
         shared = _shared_source(line, columns)
         cells = "".join(
             f"<td data-label='{escape(title)}'>"
-            f"{''.join(_sentence(finding, address, shared) for finding in line.cells[name].said)}</td>"
+            f"{''.join(_sentence(finding, address, shared) for finding in line.cells[name].findings)}</td>"
             for name, title in columns.items()
         )
         source = f"<small>Source, where no other is named: {escape(shared)}</small>" if shared else ""
@@ -48,7 +48,10 @@ def html(lines: Sequence[MethodRow], columns: Mapping[str, str], address: Addres
 def _shared_source(line: MethodRow, columns: Mapping[str, str]) -> str:
     """The source, without a page to link to, that several cells of a row share: it is named once, in the row's head."""
     sources = [
-        finding.source for name in columns for finding in line.cells[name].said if finding.source and not finding.page
+        finding.source
+        for name in columns
+        for finding in line.cells[name].findings
+        if finding.source and not finding.page
     ]
     return next((source for source in sources if sources.count(source) > 1), "")
 

@@ -22,9 +22,9 @@ def test_every_step_opens_with_its_text_its_chart_and_its_sentence(step):
     texts = [box.value for box in app.markdown]
     assert step.text in texts
     assert any(text.startswith(("**What the evidence says.**", "**Not measured yet.**")) for text in texts)
-    boxes = [one for one in step.touches if not one.slides]
+    boxes = [one for one in step.controls if not one.slides]
     assert len(app.selectbox) - 1 == len(boxes), "the first box is that of the steps"
-    if boxes == list(step.touches):
+    if boxes == list(step.controls):
         assert figures(app), "a chart has a title"
     else:
         assert any(text.startswith("**") for text in (box.value for box in app.caption)), "its caption says what it is"
@@ -45,10 +45,10 @@ def test_next_and_back_turn_the_pages():
     assert not app.exception
 
 
-@pytest.mark.parametrize("step", [step for step in STEPS if step.touches[-1].slides], ids=lambda step: step.name)
+@pytest.mark.parametrize("step", [step for step in STEPS if step.controls[-1].slides], ids=lambda step: step.name)
 def test_a_slider_has_a_picture_for_each_of_its_values(step):
     """Which the browser then shows: tests/browser/test_moving_pictures.py."""
-    slider = step.touches[-1]
+    slider = step.controls[-1]
     values = VIEWS["read"].defaults()
     headings = set()
     for option in slider.options():

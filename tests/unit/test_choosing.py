@@ -109,13 +109,13 @@ def test_every_cell_says_something_and_where_from(store: Path, part: str) -> Non
     for line in found:
         assert set(line.cells) == set(PARTS[part])
         for cell in line.cells.values():
-            assert cell.said
-            for said in cell.said:
+            assert cell.findings
+            for said in cell.findings:
                 assert said.source or said in (NOT_MEASURED, NONE_COMPARED, NO_USERS, THE_BASELINE)
 
 
 def test_what_the_ledger_says_leads_to_its_claim(store: Path) -> None:
-    said = [one for line in lines("evidence", "cpu") for cell in line.cells.values() for one in cell.said]
+    said = [one for line in lines("evidence", "cpu") for cell in line.cells.values() for one in cell.findings]
     of_claims = [one for one in said if one.source.startswith("statement ")]
     assert of_claims
     assert all(one.page == "claims" and one.values == {"claim": one.source[10:13]} for one in of_claims)

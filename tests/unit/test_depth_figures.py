@@ -149,10 +149,10 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     assert [len(drawings.panels(figure, theme)) for theme in (Theme(), Theme(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (smallest to largest): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
-    bins = figure.content.at.query("model == 'one' and query == 'cls'")
+    bins = figure.content.by_distance.query("model == 'one' and query == 'cls'")
     assert list(zip(bins["first"], bins["last"], strict=True)) == [(1, 1), (2, 3), (4, 7), (8, 10)]
     assert bins.ratio.tolist() == pytest.approx([0.5] * 4)
-    assert sorted(set(figure.content.reach.depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert sorted(set(figure.content.by_layer.depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert len(drawings.panels(figure)) == 4
     with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure order --texts FILE"):
         made("depth_locality", models=("three",))

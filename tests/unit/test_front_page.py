@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.usefixtures("store")
 def test_the_committed_file_says_what_the_store_says() -> None:
-    kept = front_page.kept()
+    kept = front_page.load_saved()
     assert kept is not None, "results or rules have changed: run python -m analysis answer --keep"
     assert kept == cards.front_page(), "the answer has changed: run python -m analysis answer --keep"
 
@@ -28,7 +28,7 @@ def test_what_was_written_is_read_back_until_the_results_change(
     (data / "results" / "scores" / "a.parquet").write_bytes(b"1")
     monkeypatch.setenv("ADDEND_DATA", str(data))
     monkeypatch.setattr(front_page, "FILE", tmp_path / "front_page.json")
-    assert front_page.kept() is None
+    assert front_page.load_saved() is None
     page = front_page.FrontPage(
         steps=(),
         cards=(
@@ -39,15 +39,15 @@ def test_what_was_written_is_read_back_until_the_results_change(
         ),
         apart=front_page.Separated(rank=14, width=384, intact=0.9, separated=0.8),
     )  # fmt: skip
-    front_page.keep(page)
-    assert front_page.kept() == page
+    front_page.save(page)
+    assert front_page.load_saved() == page
     (data / "probes").mkdir()
     (data / "probes" / "reader.parquet").write_bytes(b"a reader's own")
-    assert front_page.kept() == page, "what readers save says nothing of the answer"
+    assert front_page.load_saved() == page, "what readers save says nothing of the answer"
     (data / "results" / "scores" / "b.parquet").write_bytes(b"2")
-    assert front_page.kept() is None
+    assert front_page.load_saved() is None
     front_page.FILE.write_text(json.dumps({"fingerprint": front_page.fingerprint()}))
-    assert front_page.kept() is None, "a broken file is as none"
+    assert front_page.load_saved() is None, "a broken file is as none"
 
 
 def test_the_front_page_imports_nothing_that_takes_long() -> None:

@@ -71,7 +71,7 @@ def test_exports_hold_every_cell() -> None:
     svg = export.render(figure, "svg", "link").decode()
     rasters = pictures(svg)
     assert [raster.shape for raster in rasters] == [(TOKENS, TOKENS)] * len(figure.content.maps)
-    reach = figure.content.reach
+    reach = figure.content.limit
     expected = np.rint((np.clip(one / reach, -1, 1) + 1) / 2 * 254)
     assert np.abs(rasters[0].astype(int) - expected).max() <= 1
     png = Image.open(io.BytesIO(export.render(figure, "png", "link")))
@@ -80,7 +80,7 @@ def test_exports_hold_every_cell() -> None:
 
 def test_a_part_is_the_same_cells_on_the_same_scale() -> None:
     whole, part = built("probe_maps"), built("probe_maps", **{"from": 100, "to": 163})
-    assert part.content.reach == whole.content.reach
+    assert part.content.limit == whole.content.limit
     for term, values in part.content.maps.items():
         np.testing.assert_array_equal(values, whole.content.maps[term][100:164, 100:164])
     assert part.content.labels == whole.content.labels[100:164]

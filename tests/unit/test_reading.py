@@ -19,7 +19,7 @@ from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
 from analysis.figures.reading import order, shift
-from analysis.figures.reading.orthogonal import BINS, below, mean_size
+from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
 from analysis.links import VIEWS
 from analysis.narrative.reading import STEPS, Step, ordered
 from analysis.narrative.shift import picture
@@ -34,9 +34,9 @@ def test_a_step_names_what_exists(name: str) -> None:
     assert step.figure in VIEWS[step.page].figures
     assert set(step.documents) <= set(DOCUMENTS)
     assert set(step.claims) <= set(CLAIMS)
-    assert step.touches, "every step has something to touch"
+    assert step.controls, "every step has something to touch"
     fields = {field.name for field in VIEWS["read"].fields}
-    assert {touch.field for touch in step.touches} <= fields
+    assert {touch.field for touch in step.controls} <= fields
     assert set(step.params(VALUES)) <= {field.name for field in VIEWS[step.page].fields}
     assert set(step.more.values(VALUES)) <= {field.name for field in VIEWS[step.more.page].fields}
     assert "$" not in step.text, "no formula without a picture beside it"
@@ -55,7 +55,7 @@ def test_every_document_is_named_by_a_step() -> None:
 
 @pytest.mark.parametrize("name", STEP_NAMES)
 def test_what_is_picked_at_first_is_among_the_options(store: Path, name: str) -> None:
-    for touch in STEPS[name].touches:
+    for touch in STEPS[name].controls:
         assert VALUES[touch.field] in list(touch.options())
 
 
@@ -63,7 +63,7 @@ def test_what_is_picked_at_first_is_among_the_options(store: Path, name: str) ->
 def test_every_option_of_a_step_draws_and_says_a_number(store: Path, name: str) -> None:
     step: Step = STEPS[name]
     said, lacking = [], []
-    for touch in step.touches:
+    for touch in step.controls:
         options = list(touch.options())
         for option in dict.fromkeys((options[0], options[-1])):
             values = {**VALUES, touch.field: option}
@@ -133,7 +133,7 @@ def test_the_moving_picture_draws_these_patterns() -> None:
 @pytest.mark.parametrize("split", [1, 4, 7])
 def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None:
     figure = FIGURES["reading_concatenation"].make({"split": split})
-    made, frame = figure.content.made, figure.frame()
+    made, frame = figure.content.example, figure.frame()
     with torch.no_grad():
         layer = torch.nn.Linear(*made.matrix.shape, bias=False).double()
         layer.weight.copy_(torch.from_numpy(made.matrix.T))
@@ -166,8 +166,8 @@ def test_the_cosine_is_distributed_as_drawn_vectors_are(dim: int) -> None:
     share = figure.frame().share.to_numpy()
     assert share.sum() == pytest.approx(1)
     assert np.abs(drawn / len(cosine) - share).max() < 5 * np.sqrt(share.max() / len(cosine))
-    exact, _ = integrate.quad(lambda c: 1 - (below(np.array([c]), dim) - below(np.array([-c]), dim))[0], 0, 1)
-    assert mean_size(dim) == pytest.approx(exact, rel=1e-6)
+    exact, _ = integrate.quad(lambda c: 1 - (cosine_cdf(np.array([c]), dim) - cosine_cdf(np.array([-c]), dim))[0], 0, 1)
+    assert mean_abs_cosine(dim) == pytest.approx(exact, rel=1e-6)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -12,8 +12,8 @@ from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
 from analysis.figures.figure import Figure, LiveRun, figure
-from analysis.figures.terms.cell import place
-from analysis.figures.terms.data import CITE, MEASURES, NOTHING, MeasureParameters, reading, term_label
+from analysis.figures.terms.cell import selected_cell
+from analysis.figures.terms.data import CITATION_KEYS, MEASURES, NEGLIGIBLE, MeasureParameters, measure_note, term_label
 from analysis.figures.terms.maps import REST, ViewParameters, four, method_assumption, viewed_head, visible_terms
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
@@ -76,7 +76,7 @@ def _commands(pair: Pair) -> str:
     return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in pair))
 
 
-PAIR = LiveRun(obtain=text_probe.obtain_both, provenance=_provenance, command=_commands, citation_keys=CITE)
+PAIR = LiveRun(obtain=text_probe.obtain_both, provenance=_provenance, command=_commands, citation_keys=CITATION_KEYS)
 
 
 def _assumptions(pair: Pair) -> str:
@@ -105,7 +105,7 @@ def _fold_terms(table: pd.DataFrame, pair: Pair, *, add_up: bool) -> pd.DataFram
         table = pd.concat([table, others.sum(min_count=1).to_frame(REST).T]).rename_axis("term")
         retained.insert(len(retained) - ("total" in retained), REST)
     elif len(others):
-        retained += list(others.index[(others[list(SIDES)].abs() >= NOTHING).any(axis=1)])
+        retained += list(others.index[(others[list(SIDES)].abs() >= NEGLIGIBLE).any(axis=1)])
     return table.loc[retained]
 
 
@@ -136,7 +136,7 @@ def compare_terms(params: MeasureParameters, pair: Pair) -> Figure[TwoSidesConte
         caption=(
             f"{capitalised(MEASURES[measure])}, mean over heads. Left: {_side(pair[0])}. Right: "
             f"{_side(pair[1])}. Difference: right minus left, on the same scale. {largest} "
-            f"{reading(measure, coloured=False)} {_assumptions(pair)}"
+            f"{measure_note(measure, coloured=False)} {_assumptions(pair)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
         content=TwoSidesContent(table=_fold_terms(table, pair, add_up=measure == "share"), label=MEASURES[measure]),
@@ -152,7 +152,7 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure[TwoSidesConten
     ]
     heads, views = zip(*matches, strict=True)
     shared_length = min(len(view.labels) for view in views)
-    query, key = place(params, views[0].part(0, shared_length - 1))
+    query, key = selected_cell(params, views[0].part(0, shared_length - 1))
     columns = {
         side: {term: float(values[query, key]) for term, values in view.terms.items()}
         | {"total": float(view.total[query, key])}

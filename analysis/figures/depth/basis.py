@@ -10,8 +10,8 @@ from analysis.core.formatting import percent
 from analysis.figures.depth.data import (
     ModelsParameters,
     join_models,
-    models_of,
     run_descriptions,
+    stored_models,
     titled,
     windows,
 )
@@ -26,31 +26,31 @@ MEASURES = {
     "context_share": "Context's share of energy",
     "cosine_to_next": "Cosine to the next layer's basis",
 }
-PUBLISHED = {
+PUBLISHED_MEASURES = {
     "rank estimate of positional basis (ScreeNOT, cap 20)": "rank",
     "stable rank of positional basis": "stable_rank",
     "relative norm ||pos||2/||mu+pos+ctx||2": "relative_norm",
 }
 """Printed measures that we have too, by the same formula."""
-PAPER, SETTING = "song2023geometry", "WikiText"
-SHOWN = {"BERT": "BERT (published)", "GPT2": "GPT-2 (published)"}
+CITATION, SETTING = "song2023geometry", "WikiText"
+PUBLISHED_MODELS = {"BERT": "BERT (published)", "GPT2": "GPT-2 (published)"}
 
 
 def published() -> pd.DataFrame:
     """Song & Zhong's figures for BERT and GPT-2 on WikiText: model, layer, depth, measure, value, caveat."""
-    marks = ", ".join("?" for _ in PUBLISHED)
+    marks = ", ".join("?" for _ in PUBLISHED_MEASURES)
     rows = read.query(
         "SELECT variant, printed_task, printed_metric, printed_value AS value, caveat FROM published_rows "
         f"WHERE citation = ? AND setting = ? AND variant IN (?, ?) AND printed_metric IN ({marks})",
-        [PAPER, SETTING, *SHOWN, *PUBLISHED],
+        [CITATION, SETTING, *PUBLISHED_MODELS, *PUBLISHED_MEASURES],
     )
     layer = rows.printed_task.str.removeprefix("Layer ").astype(int)
     return pd.DataFrame(
         {
-            "model": rows.variant.map(SHOWN),
+            "model": rows.variant.map(PUBLISHED_MODELS),
             "layer": layer,
             "depth": layer / layer.max(),
-            "measure": rows.printed_metric.map(PUBLISHED),
+            "measure": rows.printed_metric.map(PUBLISHED_MEASURES),
             "value": rows.value,
             "caveat": rows.caveat,
         }
@@ -70,11 +70,13 @@ class BasisContent:
 @figure("depth_basis", ModelsParameters)
 def basis(params: ModelsParameters) -> Figure[BasisContent]:
     """Six numbers of the position basis, by depth."""
-    frame, models = models_of(params.models, "newest_means", "measure means --texts FILE")
-    own = frame.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
-    own = own.assign(noise=own.noise_share.where(own.measure == "position_share")).drop(columns="noise_share")
-    theirs = published()
-    rows = pd.concat([own.assign(caveat=None), theirs], ignore_index=True)
+    frame, models = stored_models(params.models, "newest_means", "measure means --texts FILE")
+    measured = frame.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
+    measured = measured.assign(noise=measured.noise_share.where(measured.measure == "position_share")).drop(
+        columns="noise_share"
+    )
+    reference = published()
+    rows = pd.concat([measured.assign(caveat=None), reference], ignore_index=True)
     first = frame[frame.model == models[0]].sort_values("layer")
     start = first.iloc[0]
     gap = ""
@@ -90,8 +92,8 @@ def basis(params: ModelsParameters) -> Figure[BasisContent]:
         f"layer begins and {percent(last.position_share, 1)} where the last one ends; sampling alone would give "
         f"{percent(last.noise_share, 1)}."
     )
-    every = dict.fromkeys(theirs.caveat.dropna())
-    caveats = " ".join(text for text in every if not any(text != other and text in other for other in every))
+    distinct = dict.fromkeys(reference.caveat.dropna())
+    caveats = " ".join(text for text in distinct if not any(text != other and text in other for other in distinct))
     return Figure(
         title="The position basis",
         finding=(
@@ -111,11 +113,11 @@ def basis(params: ModelsParameters) -> Figure[BasisContent]:
         f"published. {sentence}",
         command="\n".join(dict.fromkeys(frame.command)),
         provenance=run_descriptions(frame),
-        citation_keys=(PAPER,),
+        citation_keys=(CITATION,),
         content=BasisContent(
             rows=titled(rows),
             models=[readable(model) for model in models],
             panels=MEASURES,
-            published=list(SHOWN.values()),
+            published=list(PUBLISHED_MODELS.values()),
         ),
     )

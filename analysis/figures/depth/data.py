@@ -39,24 +39,24 @@ class DecodingContent:
     panels: list[str]
 
 
-def models_of(models: Sequence[str], view: str, make: str) -> tuple[pd.DataFrame, list[str]]:
+def stored_models(models: Sequence[str], view: str, command: str) -> tuple[pd.DataFrame, list[str]]:
     """Rows of a view for some models, in this order; the newest corpus of each.
 
-    Raises NoResults where the store has none: `make` is the command that makes them.
+    Raises NoResults, with the command that measures them, where the store has none.
     """
-    wanted = list(models)
-    marks = ", ".join("?" for _ in wanted) or "NULL"
-    result = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", wanted)
+    requested = list(models)
+    marks = ", ".join("?" for _ in requested) or "NULL"
+    result = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", requested)
     if result.empty:
-        names = ", ".join(wanted) or "no model"
-        raise NoResults(f"Nothing of the kind is stored yet for {names}. Run: python -m analysis {make}")
+        names = ", ".join(requested) or "no model"
+        raise NoResults(f"Nothing of the kind is stored yet for {names}. Run: python -m analysis {command}")
     newest = result.groupby("model").run_id.transform("last")
     result = result[result.run_id == newest]
-    result = result.sort_values("model", key=lambda model: model.map(wanted.index), kind="stable", ignore_index=True)
-    there = list(dict.fromkeys(result.model))
+    result = result.sort_values("model", key=lambda model: model.map(requested.index), kind="stable", ignore_index=True)
+    found = list(dict.fromkeys(result.model))
     # Depth from 0, what enters the first layer, to 1, what leaves the last: models of any number of layers compare.
     layers = result.groupby("model").layer.transform("max")
-    return result.assign(depth=result.layer / layers.clip(lower=1), layers=layers), there
+    return result.assign(depth=result.layer / layers.clip(lower=1), layers=layers), found
 
 
 def run_descriptions(frame: pd.DataFrame) -> dict[str, str]:
@@ -79,11 +79,11 @@ def _config(row: Any, name: str) -> Any:
 
 def windows(rows: pd.DataFrame) -> str:
     """Over what each model was measured: once where it is the same for all."""
-    of = {row.model: (_config(row, "windows"), _config(row, "length"), row.corpus) for row in rows.itertuples()}
-    texts = {what: f"{what[0]} windows of {what[1]} tokens ({what[2]})" for what in of.values()}
+    settings = {row.model: (_config(row, "windows"), _config(row, "length"), row.corpus) for row in rows.itertuples()}
+    texts = {setting: f"{setting[0]} windows of {setting[1]} tokens ({setting[2]})" for setting in settings.values()}
     if len(texts) == 1:
         return next(iter(texts.values()))
-    return "; ".join(f"{readable(str(model))}: {texts[what]}" for model, what in of.items())
+    return "; ".join(f"{readable(str(model))}: {texts[setting]}" for model, setting in settings.items())
 
 
 def titled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -99,14 +99,14 @@ def join_models(models: Sequence[str]) -> str:
 @figure("depth_decoding", ModelsParameters)
 def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
     """Decoders' scores on held-out windows, by depth."""
-    rows, models = models_of(params.models, "newest_decoding", "measure decoding --texts FILE")
+    rows, models = stored_models(params.models, "newest_decoding", "measure decoding --texts FILE")
     keys = list(zip(rows.target, rows.decoder, rows.measure, strict=True))
     rows = rows.assign(panel=[READINGS.get(key, "") for key in keys])
     columns = ["model", "layer", "depth", "target", "decoder", "measure", "value", "low", "high", "chance"]
     table = rows[[*columns, "windows", "tokens"]]
-    drawn = rows[rows.panel != ""][[*columns, "panel"]]
+    shown = rows[rows.panel != ""][[*columns, "panel"]]
     first = rows.iloc[0]
-    about = json.loads(first.config)
+    config = json.loads(first.config)
     error = rows[(rows.measure == "mean_absolute_error") & (rows.model == models[0])].set_index("layer").value
     r2 = rows[(rows.measure == "r2") & (rows.model == models[0])].set_index("layer").value
     last = int(error.index.max())
@@ -124,8 +124,8 @@ def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
         caption=(
             f"{text} Hidden states entering each layer, and leaving the last, of "
             f"{windows(rows)}; decoders trained on two thirds of the articles and tested on "
-            f"{about['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
-            f"training windows hold at least {about['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
+            f"{config['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
+            f"training windows hold at least {config['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
             "over held-out windows, which say nothing about other trainings of model or decoder. Dashed: chance, a "
             "guess that ignores the hidden state. What a linear decoder reads is there; whether the model "
             "uses it is another question."
@@ -135,6 +135,6 @@ def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
         provenance=run_descriptions(rows),
         citation_keys=("wang2020what",),
         content=DecodingContent(
-            rows=titled(drawn), models=[readable(model) for model in models], panels=list(READINGS.values())
+            rows=titled(shown), models=[readable(model) for model in models], panels=list(READINGS.values())
         ),
     )

@@ -9,7 +9,7 @@ from analysis.figures.depth.basis import BasisContent
 from analysis.figures.depth.data import DecodingContent
 from analysis.figures.drawing import GREY, Chart, Theme, drawing
 
-HIGH = 190
+HEIGHT = 190
 DEPTH = marks.number(
     alt.X, "depth", "depth (0: first layer begins, 1: last ends)", domain=(0, 1), padding=8, ticks=5, grid=False
 )
@@ -26,10 +26,10 @@ def colour(models: Sequence[str], theme: Theme, *, named: int, grey: Sequence[st
 def decoding(figure: Figure[DecodingContent], theme: Theme) -> list[Chart]:
     """Scores of the decoders with intervals, and chance as a dashed line."""
     models, panels = figure.content.models, figure.content.panels
-    drawn = []
-    for place, title in enumerate(panels):
+    charts = []
+    for index, title in enumerate(panels):
         rows = figure.content.rows[figure.content.rows.panel == title]
-        named = len(models) if place >= len(panels) - 3 and len(models) > 1 else 0
+        named = len(models) if index >= len(panels) - 3 and len(models) > 1 else 0
         hue = colour(models, theme, named=named)
         y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
         dashed = alt.Chart(rows).mark_line(strokeDash=marks.DASH, opacity=0.8)
@@ -49,24 +49,24 @@ def decoding(figure: Figure[DecodingContent], theme: Theme) -> list[Chart]:
             *lines,
             theme=theme,
             width=marks.THIRD,
-            height=HIGH,
+            height=HEIGHT,
             title=title,
             below=["dashed: chance"],
         )
-        drawn.append(panel)
-    return drawn
+        charts.append(panel)
+    return charts
 
 
 @drawing("depth_basis", columns=3)
 def basis(figure: Figure[BasisContent], theme: Theme) -> list[Chart]:
     """Measures of the position basis; published models are grey, told apart by their marks."""
     models, panels, published = figure.content.models, figure.content.panels, figure.content.published
-    signs = dict.fromkeys(models, "circle") | dict(zip(published, ("square", "triangle-up"), strict=True))
+    shapes = dict.fromkeys(models, "circle") | dict(zip(published, ("square", "triangle-up"), strict=True))
     y = marks.number(alt.Y, "value", None, zero=True)
-    drawn = []
-    for place, (name, title) in enumerate(panels.items()):
+    charts = []
+    for index, (name, title) in enumerate(panels.items()):
         rows = figure.content.rows[figure.content.rows.measure == name]
-        named = len(signs) if place >= len(panels) - 3 else 0
+        named = len(shapes) if index >= len(panels) - 3 else 0
         hue = colour(models, theme, named=named, grey=published)
         dashed = alt.Chart(rows.loc[rows.noise.notna(), ["model", "depth", "noise"]])
         noise = dashed.mark_line(strokeDash=marks.DASH, opacity=0.8).encode(
@@ -79,9 +79,11 @@ def basis(figure: Figure[BasisContent], theme: Theme) -> list[Chart]:
             theme=theme,
             color=hue,
             dots=marks.SEED,
-            shape=marks.shapes("model", signs, marks.legend() if named else None),
+            shape=marks.shapes("model", shapes, marks.legend() if named else None),
             tooltip=(*TIPS, ("value", "", ".4~g")),
         )
         below = ["dashed: what noise alone would give"] if rows.noise.notna().any() else []
-        drawn.append(marks.panel(noise, *lines, theme=theme, width=marks.THIRD, height=HIGH, title=title, below=below))
-    return drawn
+        charts.append(
+            marks.panel(noise, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title=title, below=below)
+        )
+    return charts

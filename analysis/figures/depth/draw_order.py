@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.figures import Figure, marks
-from analysis.figures.depth.draw import DEPTH, HIGH, TIPS, colour
+from analysis.figures.depth.draw import DEPTH, HEIGHT, TIPS, colour
 from analysis.figures.depth.order import EquivarianceContent, LocalityContent
 from analysis.figures.drawing import Chart, Theme, drawing
 
@@ -13,9 +13,9 @@ def equivariance(figure: Figure[EquivarianceContent], theme: Theme) -> list[Char
     """Errors with intervals; positions off dashed."""
     rows, models, panels = figure.content.rows, figure.content.models, figure.content.panels
     y = marks.number(alt.Y, "value", None, domain=(0, max(1.0, float(rows.high.max()))), padding=6)
-    drawn = []
-    for place, (tokens, title) in enumerate(panels.items()):
-        named = len(models) if place == len(panels) - 1 else 0
+    charts = []
+    for index, (tokens, title) in enumerate(panels.items()):
+        named = len(models) if index == len(panels) - 1 else 0
         lines = marks.line_plot(
             rows[rows.tokens == tokens],
             x=DEPTH,
@@ -33,8 +33,8 @@ def equivariance(figure: Figure[EquivarianceContent], theme: Theme) -> list[Char
                 ("largest", "largest change of one number", ".2~g"),
             ),
         )
-        drawn.append(marks.panel(*lines, theme=theme, width=marks.HALF, height=HIGH, title=title))
-    return drawn
+        charts.append(marks.panel(*lines, theme=theme, width=marks.HALF, height=HEIGHT, title=title))
+    return charts
 
 
 @drawing("depth_locality", columns=2)
@@ -43,10 +43,10 @@ def locality(figure: Figure[LocalityContent], theme: Theme) -> list[Chart]:
     content = figure.content
     titles = list(content.queries.items())
     even = marks.rule(theme, y=1, dash=marks.DASH)
-    by_layer, by_distance = [], []
-    for place, (query, title) in enumerate(titles):
+    upper, lower = [], []
+    for index, (query, title) in enumerate(titles):
         lines = marks.line_plot(
-            content.reach[content.reach["query"] == query],
+            content.by_layer[content.by_layer["query"] == query],
             x=marks.number(alt.X, "depth", "layer (0: first, 1: last)", domain=(0, 1), padding=8, ticks=5, grid=False),
             y=marks.number(alt.Y, "ratio", None),
             theme=theme,
@@ -62,10 +62,10 @@ def locality(figure: Figure[LocalityContent], theme: Theme) -> list[Chart]:
             ),
         )
         above = f"{title}: mean distance relative to even attention"
-        by_layer.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HIGH, title=above))
-        named = len(content.models) if place == len(titles) - 1 else 0
+        upper.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HEIGHT, title=above))
+        named = len(content.models) if index == len(titles) - 1 else 0
         lines = marks.line_plot(
-            content.at[content.at["query"] == query],
+            content.by_distance[content.by_distance["query"] == query],
             x=marks.number(alt.X, "distance", "distance, tokens", log=2, nice=False, padding=8, ticks=6, grid=False),
             # By ratio: ten times as much and a tenth are as far from even.
             y=marks.number(alt.Y, "ratio", None, log=2, ticks=6),
@@ -80,6 +80,6 @@ def locality(figure: Figure[LocalityContent], theme: Theme) -> list[Chart]:
             ),
         )
         below = f"{title}: attention at each distance, relative to even"
-        by_distance.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HIGH, title=below))
+        lower.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HEIGHT, title=below))
     # A column each; where there is but one kind, its two panels stand abreast.
-    return by_layer + by_distance
+    return upper + lower

@@ -11,14 +11,14 @@ from analysis.core.formatting import significant
 from analysis.figures.depth.data import (
     ModelsParameters,
     join_models,
-    models_of,
     run_descriptions,
+    stored_models,
     titled,
     windows,
 )
 from analysis.figures.figure import Figure, figure
 
-MAKE = "measure order --texts FILE"
+COMMAND = "measure order --texts FILE"
 TOKENS = {"moved": "Words, each where it was moved to", "last": "The last token, which stays where it is"}
 QUERIES = {"cls": "[CLS]", "word": "Words"}
 BINS = "every bin is twice as wide as the one before"
@@ -35,10 +35,10 @@ class EquivarianceContent:
 
 @dataclass(frozen=True)
 class LocalityContent:
-    """reach: mean distances by layer. at: attention by distance. queries: kind of query -> title."""
+    """by_layer: mean distances. by_distance: attention. queries: kind of query -> title."""
 
-    reach: pd.DataFrame
-    at: pd.DataFrame
+    by_layer: pd.DataFrame
+    by_distance: pd.DataFrame
     models: list[str]
     queries: dict[str, str]
 
@@ -46,13 +46,13 @@ class LocalityContent:
 @figure("depth_equivariance", ModelsParameters)
 def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
     """Equivariance error by depth, positions as trained and off."""
-    rows, models = models_of(params.models, "newest_equivariance", MAKE)
+    rows, models = stored_models(params.models, "newest_equivariance", COMMAND)
     table = rows[["model", "positions", "tokens", "layer", "depth", "value", "low", "high", "largest", "windows"]]
-    text = " ".join(_strayed(rows[rows.model == model], model) for model in models[:2])
+    text = " ".join(_output_change(rows[rows.model == model], model) for model in models[:2])
     panels = {tokens: title for tokens, title in TOKENS.items() if (rows.tokens == tokens).any()}
     return Figure(
         title="What permuting the words does to the hidden states",
-        finding=_order_shows(rows[rows.model == models[0]]),
+        finding=_permutation_finding(rows[rows.model == models[0]]),
         frame=lambda: table,
         caption=(
             f"{text} The words of each window are put in another order. The hidden states are then compared with "
@@ -69,7 +69,7 @@ def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
     )
 
 
-def _strayed(rows: pd.DataFrame, model: str) -> str:
+def _output_change(rows: pd.DataFrame, model: str) -> str:
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").sort_index()
     sentences = [f"{significant(row.value)} with positions {positions}" for positions, row in ends.iterrows()]
     return f"{readable(model)}: the last layer's output moves by {' and '.join(sentences)}."
@@ -78,17 +78,17 @@ def _strayed(rows: pd.DataFrame, model: str) -> str:
 @figure("depth_locality", ModelsParameters)
 def locality(params: ModelsParameters) -> Figure[LocalityContent]:
     """How far [CLS] and words attend: by depth, and against distance."""
-    rows, models = models_of(params.models, "newest_locality", MAKE)
+    rows, models = stored_models(params.models, "newest_locality", COMMAND)
     rows = rows.assign(ratio=rows.value / rows.even, ratio_low=rows.low / rows.even)
     rows = rows.assign(ratio_high=rows.high / rows.even)
     columns = ["model", "layer", "head", "query", "measure", "distance", "value", "low", "high", "even", "windows"]
-    whole = rows["head"].isna()
-    reach = rows[whole & (rows.measure == "mean_distance")]
-    at = _binned(rows[whole & (rows.measure == "attention")])
-    text = " ".join(_reach(rows[rows.model == model], model) for model in models[:2])
+    all_heads = rows["head"].isna()
+    by_layer = rows[all_heads & (rows.measure == "mean_distance")]
+    by_distance = _binned(rows[all_heads & (rows.measure == "attention")])
+    text = " ".join(_attention_distance(rows[rows.model == model], model) for model in models[:2])
     return Figure(
         title="How far [CLS] and words attend",
-        finding=_nearness(rows[rows.model == models[0]]),
+        finding=_distance_finding(rows[rows.model == models[0]]),
         frame=lambda: rows[columns],
         caption=(
             f"{text} Only attention to the other words of a window counts, rescaled to sum to 1: attention to the "
@@ -104,8 +104,10 @@ def locality(params: ModelsParameters) -> Figure[LocalityContent]:
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
         content=LocalityContent(
-            reach=titled(reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]]),
-            at=titled(at),
+            by_layer=titled(
+                by_layer[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]]
+            ),
+            by_distance=titled(by_distance),
             models=[readable(model) for model in models],
             queries={query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
         ),
@@ -124,14 +126,14 @@ def _binned(rows: pd.DataFrame) -> pd.DataFrame:
     return result.assign(distance=np.sqrt(first * last), first=first, last=last)
 
 
-def _reach(frame: pd.DataFrame, model: str) -> str:
+def _attention_distance(frame: pd.DataFrame, model: str) -> str:
     rows = frame[(frame.measure == "mean_distance") & frame["head"].isna()]
     sentences = []
     for query, title in QUERIES.items():
-        of = rows[rows["query"] == query].sort_values("layer")
-        if len(of):
-            mean = (of.value / of.even).mean()
-            low, high = (of.value / of.even).min(), (of.value / of.even).max()
+        query_rows = rows[rows["query"] == query].sort_values("layer")
+        if len(query_rows):
+            mean = (query_rows.value / query_rows.even).mean()
+            low, high = (query_rows.value / query_rows.even).min(), (query_rows.value / query_rows.even).max()
             sentences.append(f"{title} {significant(mean)} ({significant(low)} to {significant(high)})")
     return (
         f"{readable(model)}, mean over layers (smallest to largest): {', '.join(sentences)} times the distance of "
@@ -139,7 +141,7 @@ def _reach(frame: pd.DataFrame, model: str) -> str:
     )
 
 
-def _order_shows(rows: pd.DataFrame) -> str:
+def _permutation_finding(rows: pd.DataFrame) -> str:
     """How far one model's output moves when its words are permuted, with its positions and without."""
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").value
     if not {"as trained", "off"} <= set(ends.index):
@@ -150,10 +152,10 @@ def _order_shows(rows: pd.DataFrame) -> str:
     )
 
 
-def _nearness(rows: pd.DataFrame) -> str:
+def _distance_finding(rows: pd.DataFrame) -> str:
     """How far words of one model attend, against even attention, over layers."""
-    reach = rows[(rows["query"] == "word") & (rows.measure == "mean_distance") & rows["head"].isna()]
-    if reach.empty:
+    distances = rows[(rows["query"] == "word") & (rows.measure == "mean_distance") & rows["head"].isna()]
+    if distances.empty:
         return ""
-    times = significant((reach.value / reach.even).mean())
+    times = significant((distances.value / distances.even).mean())
     return f"Words attend at {times} times the distance of even attention"

@@ -25,14 +25,14 @@ from analysis.figures.terms.data import (
 from analysis.figures.terms.maps import REST
 from analysis.probes.drawn_images import CORPUS
 
-HOW = (
+METHOD_NOTE = (
     "Layer 0 is exact; deeper layers use method frozen: attention patterns, normalisation statistics and gates are "
     "held at the values that they have in the model, so nothing is credited to what position does through the "
     "patterns."
 )
 
 
-def _where(row: Any, rows: pd.DataFrame) -> str:
+def _description(row: Any, rows: pd.DataFrame) -> str:
     layers, corpus = rows.layer.nunique(), row.corpus.replace("_", " ")
     inputs = f"{row.texts} {corpus}" if row.corpus == CORPUS else f"{row.texts} texts of {corpus}"
     return (
@@ -85,14 +85,15 @@ def heads(params: TermParameters) -> Figure[TermTable]:
         raise LinkError(f"{readable(params.model)} has no term {term!r}; choose another.")
     table: Any = result.pivot(index="layer", columns="head", values=measure).sort_index()
     first = result.iloc[0]
-    at = result.iloc[int(result[measure].argmax())]
-    text = f"{term_label(term)} is largest in layer {at.layer}, head {int(at['head'])}: {at[measure]:.2f}."
+    peak = result.iloc[int(result[measure].argmax())]
+    text = f"{term_label(term)} is largest in layer {peak.layer}, head {int(peak['head'])}: {peak[measure]:.2f}."
     columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "top1_agreement", "method"]
     return Figure(
         title=f"{term_label(term)} in every head",
         finding=capitalised(text.removesuffix(".")),
         frame=lambda: result.sort_values(["layer", "head"])[columns],
-        caption=f"{capitalised(MEASURES[measure])} of {term_label(term)}, {_where(first, result)}. {text} {HOW}",
+        caption=f"{capitalised(MEASURES[measure])} of {term_label(term)}, {_description(first, result)}. {text} "
+        f"{METHOD_NOTE}",
         alt=f"Heat map of {len(table)} layers by {len(table.columns)} heads. {text}",
         command=first.command,
         provenance=provenance(first),
@@ -108,29 +109,31 @@ def cell(params: CellParameters) -> Figure[CellContent]:
     result = stored_terms(params.model, params.corpus, None, ("head",))
     layer, head = params.at_layer, params.at_head
     if STRONGEST in (layer, head):
-        at = result[result.term == term].nlargest(1, measure).iloc[0]
-        layer, head = int(at.layer), int(at["head"])
-    own = result[(result.layer == layer) & (result["head"] == head)].set_index("term")
-    if own.empty:
+        peak = result[result.term == term].nlargest(1, measure).iloc[0]
+        layer, head = int(peak.layer), int(peak["head"])
+    head_rows = result[(result.layer == layer) & (result["head"] == head)].set_index("term")
+    if head_rows.empty:
         raise LinkError(
             f"The link says layer {layer}, head {head}; {readable(params.model)} has layers 0 to {result.layer.max()} "
             f"and heads 0 to {int(result['head'].max())}."
         )
-    shown: Any = own.reindex([name for name in (*FOUR, *ADDED_TERMS) if name in own.index and own.rms[name] > 0])
+    shown: Any = head_rows.reindex(
+        [name for name in (*FOUR, *ADDED_TERMS) if name in head_rows.index and head_rows.rms[name] > 0]
+    )
     parts = {name: float(value) for name, value in shown[measure].items()}
     # Shares add up to 1, so that the others have a sum; effects do not add up.
-    if measure == "share" and not math.isnan(total := float(own[measure].sum())):
+    if measure == "share" and not math.isnan(total := float(head_rows[measure].sum())):
         parts[REST] = total - sum(parts.values())
     frame = pd.DataFrame({"part": list(parts), "value": list(parts.values())}).assign(layer=layer, head=head)
     largest = max(FOUR, key=lambda name: parts.get(name, -math.inf))
     text = f"In layer {layer}, head {head}, the largest of the four terms is {term_label(largest)}: "
     text += f"{fixed(parts[largest])}."
-    first = own.iloc[0]
+    first = head_rows.iloc[0]
     return Figure(
         title=f"Layer {layer}, head {head}: its terms",
         finding=text.removesuffix("."),
         frame=lambda: frame,
-        caption=f"{capitalised(MEASURES[measure])}, {_where(first, result)}. {text} {HOW}",
+        caption=f"{capitalised(MEASURES[measure])}, {_description(first, result)}. {text} {METHOD_NOTE}",
         alt=f"Bars, one a term. {text}",
         command=first.command,
         provenance=provenance(first),
@@ -144,8 +147,8 @@ def terms(params: TermsParameters) -> Figure[TermsContent]:
     """The four terms of word and position over heads, by layer; both aggregations of shares."""
     measure = params.measure
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
-    wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
-    result = stored_terms(params.model, params.corpus, None, wanted)
+    aggregations = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
+    result = stored_terms(params.model, params.corpus, None, aggregations)
     shown = result[result.term.isin(FOUR)]
     frame = shown[["layer", "term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "method"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
@@ -156,15 +159,15 @@ def terms(params: TermsParameters) -> Figure[TermsContent]:
     first = result.iloc[0]
     lead = frame[frame.aggregation == "mean_over_heads"].pivot(index="layer", columns="label", values="value")
     text = "; ".join(f"layer {layer}: {name}" for layer, name in lead.idxmax(axis=1).items())
-    why = " A head with large scores weighs more when heads are pooled." if len(wanted) == 2 else ""
+    note = " A head with large scores weighs more when heads are pooled." if len(aggregations) == 2 else ""
     return Figure(
         title="The four terms against depth",
         finding=leading_by_layer(lead),
         frame=lambda: frame,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {_where(first, result)}. Largest of the four, mean over heads: {text}."
-            f"{why} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over groups "
-            f"of texts that share no passage. {HOW}"
+            f"{capitalised(MEASURES[measure])}, {_description(first, result)}. Largest of the four, mean over heads: "
+            f"{text}.{note} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over "
+            f"groups of texts that share no passage. {METHOD_NOTE}"
         ),
         alt=f"Lines of four terms against layers. Largest, mean over heads: {text}.",
         command=first.command,
@@ -174,6 +177,6 @@ def terms(params: TermsParameters) -> Figure[TermsContent]:
             rows=frame,
             label=MEASURES[measure],
             order=[term_label(term) for term in FOUR],
-            panels={name: AGGREGATIONS[name] for name in wanted},
+            panels={name: AGGREGATIONS[name] for name in aggregations},
         ),
     )

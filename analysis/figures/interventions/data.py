@@ -22,7 +22,7 @@ from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
 from analysis.store import read
 
-CITE = ("ke2021tupe", "reimers2019sbert")
+CITATION_KEYS = ("ke2021tupe", "reimers2019sbert")
 OUTCOMES = {
     "attention_kl": "attention: KL(before ‖ after), nats",
     "drift": "output: 1 − cosine",
@@ -60,11 +60,11 @@ class PatternChangeContent:
 
 @dataclass(frozen=True)
 class PatternsContent:
-    """maps: name -> attention (query, key) of the tokens in `labels`, on a scale up to `reach`."""
+    """maps: name -> attention (query, key) of the tokens in `labels`, on a scale up to `limit`."""
 
     maps: dict[str, ndarray]
     labels: Sequence[str]
-    reach: float
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,18 @@ RUN = LiveRun(
     obtain=InterventionRequest.obtain,
     provenance=run_facts,
     command=intervention_probe.command,
-    citation_keys=CITE,
+    citation_keys=CITATION_KEYS,
 )
-PERMUTATION = LiveRun(obtain=PermutationRequest.obtain, provenance=run_facts, citation_keys=CITE)
+PERMUTATION = LiveRun(obtain=PermutationRequest.obtain, provenance=run_facts, citation_keys=CITATION_KEYS)
 
 
-def _where(outcome: InterventionResult | PermutationTest) -> str:
-    about = outcome.provenance
-    cut = f", cut from {about.truncated_from}" if about.truncated_from else ""
-    return f"{readable(about.model)}, one text of {len(outcome.token_info)} tokens{cut} ({about.dtype}, {about.device})"
+def _description(outcome: InterventionResult | PermutationTest) -> str:
+    provenance = outcome.provenance
+    cut = f", cut from {provenance.truncated_from}" if provenance.truncated_from else ""
+    return (
+        f"{readable(provenance.model)}, one text of {len(outcome.token_info)} tokens{cut} "
+        f"({provenance.dtype}, {provenance.device})"
+    )
 
 
 @figure("intervention_tokens", Parameters, live=RUN)
@@ -117,13 +120,13 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
         )
         frame = frame.merge(predicted, on="place", how="inner")
         before, after = text.losses
-        how, of = {
+        task, measure = {
             "masked": ("each token masked alone and predicted", "pseudo-perplexity"),
             "next": ("each token predicted from those before it", "perplexity"),
         }[text.kind]
         summary = (
-            f"Cross-entropy in nats, {how}: mean {before:.3f} before, {after:.3f} after ({of} {np.exp(before):.1f} and "
-            f"{np.exp(after):.1f}); {mean}"
+            f"Cross-entropy in nats, {task}: mean {before:.3f} before, {after:.3f} after ({measure} "
+            f"{np.exp(before):.1f} and {np.exp(after):.1f}); {mean}"
         )
     else:
         summary = (
@@ -132,9 +135,9 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
         )
     return Figure(
         title="What the model then predicts" if text else "How far the output moves",
-        finding=_moved(outcome),
+        finding=_outcome_finding(outcome),
         frame=lambda: frame,
-        caption=f"{summary}. Intervention: {outcome.words}. {_where(outcome)}.",
+        caption=f"{summary}. Intervention: {outcome.words}. {_description(outcome)}.",
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
         content=TokensContent(losses=text is not None, labels=list(frame.token)),
     )
@@ -157,7 +160,7 @@ def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
         caption=(
             f"KL(pattern before ‖ after) in nats, mean over queries; mean over all heads {outcome.kl.mean():.3f}, "
             f"largest {outcome.kl.max():.3f} (layer {layer}, head {head}). From layer 1 on a head also changes "
-            f"because its input did. Intervention: {outcome.words}. {_where(outcome)}."
+            f"because its input did. Intervention: {outcome.words}. {_description(outcome)}."
         ),
         alt=f"Heat map of {outcome.layers} layers by {outcome.heads} heads; the largest is at layer {layer}, head "
         f"{head}.",
@@ -172,18 +175,18 @@ def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Fi
     before, after = outcome.before[head], outcome.after[head]
     maps = {"before": before, "after": after, "after − before": after - before}
     query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
-    moved = f"from “{outcome.tokens[query]}” to “{outcome.tokens[key]}”, {signed(float((after - before)[query, key]))}"
+    change = f"from “{outcome.tokens[query]}” to “{outcome.tokens[key]}”, {signed(float((after - before)[query, key]))}"
     return Figure(
         title=f"Layer {outcome.layer}, head {head}",
-        finding=f"In layer {outcome.layer}, head {head}, attention changes most {moved}",
+        finding=f"In layer {outcome.layer}, head {head}, attention changes most {change}",
         frame=lambda: map_frame(maps, outcome.tokens),
         caption=(
             "Attention probabilities, on one scale; rows are queries, columns are keys. The largest change is "
-            f"{moved}; KL {outcome.kl[outcome.layer, head]:.3f} nats. Intervention: {outcome.words}. "
-            f"{_where(outcome)}."
+            f"{change}; KL {outcome.kl[outcome.layer, head]:.3f} nats. Intervention: {outcome.words}. "
+            f"{_description(outcome)}."
         ),
-        alt=f"Three maps, {len(outcome.tokens)} tokens a side; attention changes most {moved}.",
-        content=PatternsContent(maps=maps, labels=outcome.tokens, reach=float(max(before.max(), after.max()))),
+        alt=f"Three maps, {len(outcome.tokens)} tokens a side; attention changes most {change}.",
+        content=PatternsContent(maps=maps, labels=outcome.tokens, limit=float(max(before.max(), after.max()))),
     )
 
 
@@ -206,7 +209,7 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
         caption=(
             f"{verdict}: largest difference {off:.1e}. With positions it is {on:.2g}. Both are |output of the "
             f"permuted text − permuted output|, where the largest output is {outcome.reach:.2g}; tokens, segments and "
-            f"mask are permuted together (seed {params.seed}). {_where(outcome)}."
+            f"mask are permuted together (seed {params.seed}). {_description(outcome)}."
         ),
         alt=f"Two marks for each of {len(tokens)} tokens, on a log scale. {verdict}: {off:.1e} against {on:.2g}.",
         command=intervention_probe.permutation_command(outcome, params.seed),
@@ -214,11 +217,11 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
     )
 
 
-def _left_out(spec: str, why: str, measured: Any, texts: int) -> str:
+def _left_out(spec: str, reason: str, rows: Any, texts: int) -> str:
     """The sentence on an intervention that some texts, or all, were too long for."""
-    result = measured[measured.intervention == spec]
+    result = rows[rows.intervention == spec]
     if result.empty:
-        return f" {why}"
+        return f" {reason}"
     return f" {result.texts.iloc[0]} of {texts} texts leave room for {result.done.iloc[0]}."
 
 
@@ -247,11 +250,11 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
     kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
     text = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"
     losses = long[long.outcome == "loss_change"]
-    masked = f" Losses are over {losses.tokens.max():,} of the tokens" if len(losses) else ""
-    if masked and config["head"] == "masked":
-        many = config.get("most_masked", "as many as the code then took,")
-        masked += f", each masked alone: all tokens of a text but the special ones, or {many} evenly spaced"
-    masked += "." if masked else ""
+    loss_note = f" Losses are over {losses.tokens.max():,} of the tokens" if len(losses) else ""
+    if loss_note and config["head"] == "masked":
+        maximum = config.get("most_masked", "as many as the code then took,")
+        loss_note += f", each masked alone: all tokens of a text but the special ones, or {maximum} evenly spaced"
+    loss_note += "." if loss_note else ""
     left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
     return Figure(
         title=f"Every intervention over the {first.corpus.replace('_', ' ')}",
@@ -264,7 +267,7 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
             f"{readable(first.model)}, each intervention alone on {first.texts} texts, {first.tokens:,} tokens. "
             f"Attention (mean over layers and heads) changes {text}. Dropped terms are dropped at every layer. Lines: "
             f"95 % bootstrap intervals, {config['resamples']:,} resamples of {config['clusters']} groups of texts "
-            f"that share no passage; they say nothing about other texts or models.{masked}{left_out}"
+            f"that share no passage; they say nothing about other texts or models.{loss_note}{left_out}"
         ),
         alt=f"Dot plots of {kl.shape[0]} interventions. Attention changes {text}.",
         command=(
@@ -272,7 +275,7 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
             f"'{first.model}'\" --csv"
         ),
         provenance=stored_facts(first, corpus=f"{first.corpus}, {first.texts} texts, {first.tokens:,} tokens"),
-        citation_keys=CITE,
+        citation_keys=CITATION_KEYS,
         content=EffectsContent(
             order=list(kl.done),
             outcomes={name: label for name, label in OUTCOMES.items() if (long.outcome == name).any()},
@@ -280,7 +283,7 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
     )
 
 
-def _moved(outcome: InterventionResult) -> str:
+def _outcome_finding(outcome: InterventionResult) -> str:
     """What the intervention does to the predictions or, without a head that predicts, to the outputs."""
     if outcome.predictions:
         before, after = outcome.predictions.losses

@@ -17,12 +17,12 @@ from analysis.figures.interventions.data import (
 from analysis.figures.terms.draw import pattern_map, token_map
 from analysis.figures.vision.interventions import MovedContent
 
-WHEN = ("before", "after")
+STAGES = ("before", "after")
 POSITIONS = ("off", "on")
 HEIGHT = 240
 
 
-def _places(labels: list[str]) -> alt.X:
+def _token_axis(labels: list[str]) -> alt.X:
     """Tokens across, by their order: a token may come twice."""
     return alt.X("order:O", axis=token_axis(labels, "token", angle=-60))
 
@@ -39,14 +39,14 @@ def _dots(
 @drawing("intervention_tokens")
 def tokens(figure: Figure[TokensContent], theme: Theme) -> list[Chart]:
     """Losses before and after joined by a line; or a cosine's distance from 1."""
-    frame, x = figure.frame(), _places(figure.content.labels)
+    frame, x = figure.frame(), _token_axis(figure.content.labels)
     frame = frame.assign(order=range(len(frame)))
     lines = alt.Chart(frame).mark_rule(strokeWidth=marks.LINE, color=theme.faint)
     if figure.content.losses:
-        both = pd.concat([frame.assign(kind=when, loss=frame[f"loss_{when}"]) for when in WHEN])
+        both = pd.concat([frame.assign(kind=stage, loss=frame[f"loss_{stage}"]) for stage in STAGES])
         y = marks.number(alt.Y, "loss", "cross-entropy (nats)", zero=True)
         dots = _dots(
-            both, x, y, WHEN, theme, "token", ("likeliest_before", "most likely token before"),
+            both, x, y, STAGES, theme, "token", ("likeliest_before", "most likely token before"),
             ("likeliest_after", "most likely token after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
         )  # fmt: skip
         spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2=alt.Y2("loss_after:Q"))
@@ -85,11 +85,11 @@ def moved(figure: Figure[MovedContent], theme: Theme) -> list[Chart]:
 @drawing("intervention_maps", columns=3)
 def maps(figure: Figure[PatternsContent], theme: Theme) -> list[Chart]:
     """Before, after and the difference; one scale, which the difference has on both sides of zero."""
-    labels, reach = figure.content.labels, figure.content.reach
+    labels, limit = figure.content.labels, figure.content.limit
     return [
-        token_map(values, labels, reach, theme, value="difference", title=name)
+        token_map(values, labels, limit, theme, value="difference", title=name)
         if "−" in name
-        else pattern_map(values, labels, theme, reach, title=name)
+        else pattern_map(values, labels, theme, limit, title=name)
         for name, values in figure.content.maps.items()
     ]
 
@@ -103,7 +103,7 @@ def permutation(figure: Figure[PermutationContent], theme: Theme) -> list[Chart]
     smallest = float(frame.error[frame.error > 0].min()) if (frame.error > 0).any() else 1e-17
     y = marks.number(alt.Y, "drawn", "largest difference of the output", log=10, form=".0e", ticks=8)
     dots = _dots(
-        frame.assign(drawn=np.maximum(frame.error, smallest)), _places(figure.content.labels), y, POSITIONS, theme,
+        frame.assign(drawn=np.maximum(frame.error, smallest)), _token_axis(figure.content.labels), y, POSITIONS, theme,
         "token", ("kind", "positions"), ("error", "difference", ".2e"), title="positions",
     )  # fmt: skip
     return [marks.panel(*dots, theme=theme, width=marks.WIDE, height=HEIGHT)]

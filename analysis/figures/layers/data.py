@@ -14,7 +14,15 @@ from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, run_facts
-from analysis.figures.terms.data import CITE, HELD, MEASURES, ORDER, leading_by_layer, reading, term_label
+from analysis.figures.terms.data import (
+    CITATION_KEYS,
+    FREEZE_LABELS,
+    MEASURES,
+    ORDER,
+    leading_by_layer,
+    measure_note,
+    term_label,
+)
 from analysis.measurements.terms.result import Layers
 from analysis.probes import text_probe
 
@@ -48,12 +56,15 @@ class DepthContent:
 
 
 LAYERS = LiveRun(
-    obtain=text_probe.obtain_layers, provenance=run_facts, command=text_probe.layers_command, citation_keys=CITE
+    obtain=text_probe.obtain_layers,
+    provenance=run_facts,
+    command=text_probe.layers_command,
+    citation_keys=CITATION_KEYS,
 )
 
 
-def _assumed(run: Layers) -> str:
-    gates = f" (of gated units the {HELD[run.freeze]})" if run.freeze else ""
+def _assumption_note(run: Layers) -> str:
+    gates = f" (of gated units the {FREEZE_LABELS[run.freeze]})" if run.freeze else ""
     return (
         f"Method frozen, exact at layer 0: patterns, norms' statistics and gates{gates} held at the values they have "
         "in the model. "
@@ -66,8 +77,8 @@ def _assumed(run: Layers) -> str:
 
 def present(run: Layers) -> list[str]:
     """The terms that are not zero everywhere, the four first."""
-    there = [term for number, term in enumerate(run.terms) if np.nan_to_num(run.values[:, number]).any()]
-    return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
+    nonzero = [term for index, term in enumerate(run.terms) if np.nan_to_num(run.values[:, index]).any()]
+    return [term for term in (*ORDER, *ADDED_TERMS) if term in nonzero]
 
 
 @figure("probe_layers", LayersParameters, live=LAYERS)
@@ -89,7 +100,7 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsCont
         frame=lambda: frame,
         caption=(
             f"{capitalised(MEASURES[run.measure])} of {term_label(term)}, {readable(run.provenance.model)}, one "
-            f"text of {run.tokens} tokens. {reading(run.measure)} {_assumed(run)}"
+            f"text of {run.tokens} tokens. {measure_note(run.measure)} {_assumption_note(run)}"
         ),
         alt=f"Heat map, {values.shape[0]} layers by {values.shape[1]} heads; {text}.",
         content=LayerHeadsContent(values=values, measure=run.measure, label=MEASURES[run.measure]),
@@ -100,51 +111,51 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsCont
 def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
     """The mean over heads of every term against depth, and what carries each source on."""
     terms = present(run)
-    named = [term for term in (*FOUR, *ADDED_TERMS) if term in terms]
+    main = [term for term in (*FOUR, *ADDED_TERMS) if term in terms]
     mean = np.nanmean(run.values, axis=-1)
     rows = [
         (layer, term_label(term), float(mean[layer, run.terms.index(term)]))
-        for term in named
+        for term in main
         for layer in range(len(mean))
     ]
-    others = [run.terms.index(term) for term in terms if term not in named]
+    others = [run.terms.index(term) for term in terms if term not in main]
     if others and run.measure == "share":
         rows += [(layer, "all others", float(mean[layer, others].sum())) for layer in range(len(mean))]
     frame = pd.DataFrame(rows, columns=["layer", "series", "value"]).assign(panel="scores")
     carried = pd.DataFrame(
         [
-            (layer, source, float(run.carried[layer, number]), "states")
-            for number, source in enumerate(SOURCES)
-            if run.carried[:, number].any()
+            (layer, source, float(run.carried[layer, index]), "states")
+            for index, source in enumerate(SOURCES)
+            if run.carried[:, index].any()
             for layer in range(len(run.carried))
         ],
         columns=["layer", "series", "value", "panel"],
     )
-    which = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
+    subject = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
     return Figure(
         title="Against depth",
-        finding=_over_depth(frame, named),
+        finding=_over_depth(frame, main),
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
         caption=(
-            f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {which} at each layer. Of the states: each "
+            f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} at each layer. Of the states: each "
             "source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which sums to 1; "
             f"after the last layer: {text}. {readable(run.provenance.model)}, one text of {run.tokens} tokens. "
-            f"{_assumed(run)}"
+            f"{_assumption_note(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
         content=DepthContent(
             scores=frame,
             states=carried,
             label=MEASURES[run.measure],
-            order=[*(term_label(term) for term in named), "all others"],
+            order=[*(term_label(term) for term in main), "all others"],
         ),
     )
 
 
-def _over_depth(frame: pd.DataFrame, named: Sequence[str]) -> str:
+def _over_depth(frame: pd.DataFrame, terms: Sequence[str]) -> str:
     """Which of the named terms is the largest at which layers."""
-    labels = [term_label(term) for term in named]
+    labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
     return leading_by_layer(lead) if len(lead) and lead.shape[1] > 1 else ""

@@ -22,13 +22,13 @@ COLOURS = {term_label(term): of_term(term) for term in FOUR} | {source: of_term(
 def layer_heads(figure: Figure[LayerHeadsContent], theme: Theme) -> list[Chart]:
     """Layers down, heads across."""
     values, share = figure.content.values, figure.content.measure == "share"
-    reach = float(np.nan_to_num(np.abs(values)).max()) or 1.0
+    limit = float(np.nan_to_num(np.abs(values)).max()) or 1.0
     return [
         heatmap(
             values,
             [str(layer) for layer in range(values.shape[0])],
             [str(head) for head in range(values.shape[1])],
-            domain=(-reach, reach) if share else (0, reach),
+            domain=(-limit, limit) if share else (0, limit),
             row_title="layer",
             column_title="head",
             value_title=figure.content.label,
@@ -42,8 +42,8 @@ def layer_heads(figure: Figure[LayerHeadsContent], theme: Theme) -> list[Chart]:
 
 def _colour(names: Sequence[str], theme: Theme) -> alt.Color:
     """The colours of terms and sources; the total has the ink's, what holds several the one of the rest."""
-    known = {name: theme.colour(COLOURS.get(name, of_term("bias"))) for name in names}
-    return marks.hues("series", known | ({"total": theme.ink} if "total" in known else {}), marks.legend(columns=2))
+    colours = {name: theme.colour(COLOURS.get(name, of_term("bias"))) for name in names}
+    return marks.hues("series", colours | ({"total": theme.ink} if "total" in colours else {}), marks.legend(columns=2))
 
 
 def _lines(frame: pd.DataFrame, order: Sequence[str], title: str, theme: Theme) -> Chart:

@@ -15,7 +15,7 @@ from analysis.figures.figure import Figure, Parameters, figure
 from analysis.literature import tables as published
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
-FUSION, FUSION_BY_ENCODING = "hallam2026fusion|Table 1", "hallam2026fusion|Table 3"
+FUSION, FUSION_ENCODINGS = "hallam2026fusion|Table 1", "hallam2026fusion|Table 3"
 PARSER, DETECTOR = "kitaev2018constituency|sec 3", "meng2021conditional|README model zoo"
 CAUSAL, MASKED = "haviv2022nopos|Table 1", "haviv2022nopos|Table 4"
 SHAW, CONVOLUTION = "shaw2018relative|Table 3", "gehring2017convs2s|Table 4"
@@ -58,12 +58,12 @@ COMPARISONS = (
     Comparison(
         CONCATENATED,
         "The same, learned positions",
-        FUSION_BY_ENCODING,
+        FUSION_ENCODINGS,
         "Learned Absolute: Concat+projection",
         "Learned Absolute: Add",
     ),
-    Comparison(CONCATENATED, "The same, rotary", FUSION_BY_ENCODING, "RoPE: Concat+projection", "RoPE: Add"),
-    Comparison(CONCATENATED, "The same, relative", FUSION_BY_ENCODING, "Relative: Concat+projection", "Relative: Add"),
+    Comparison(CONCATENATED, "The same, rotary", FUSION_ENCODINGS, "RoPE: Concat+projection", "RoPE: Add"),
+    Comparison(CONCATENATED, "The same, relative", FUSION_ENCODINGS, "Relative: Concat+projection", "Relative: Add"),
     Comparison(
         CONCATENATED,
         "Parser, concatenated only (printed change)",
@@ -133,30 +133,31 @@ def literature(_: Parameters) -> Figure[LiteratureContent]:
     """
     tables = published.load_all(list(dict.fromkeys(c.table for c in COMPARISONS)))
     shared = _shared_columns([tables[TUPE], tables[DIET]])
-    rows = pd.concat([_compared(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
+    rows = pd.concat([_comparison_rows(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
     means = _means(rows)
     papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
     glue = means[means.panel == UNTIED].set_index("comparison")
-    own, again = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
-    nine = published.average(tables[TUPE]).set_index("variant").all_columns
+    original, replication = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
+    averages = published.average(tables[TUPE]).set_index("variant").all_columns
     sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in frames.rows(means)]
     return Figure(
         title="What papers report: no cross terms, concatenation, no positions",
         finding=(
-            f"Untying gains {signed(own.gain)} points in the paper that proposed it and {signed(again.gain)} in "
-            "a replication"
+            f"Untying gains {signed(original.gain)} points in the paper that proposed it and "
+            f"{signed(replication.gain)} in a replication"
         ),
         frame=lambda: rows.drop(columns=["tip"]),
         caption=(
             f"{len(COMPARISONS)} comparisons from {len(papers)} papers, each with the baseline of its own table; "
             "right of zero is better. Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
             f"the {len(shared)} columns that both papers print ({', '.join(shared)}): TUPE's own table says "
-            f"{signed(own.gain)} ({signed(own.gain_without_cola)} without CoLA), the replication {signed(again.gain)} "
-            f"({signed(again.gain_without_cola)}). On all {len(tables[TUPE].glue_columns)} columns of TUPE's table "
-            f"TUPE-A − BERT-A is {signed(nine['TUPE-A'] - nine['BERT-A'])} and TUPE-A^tie-cls − BERT-A^d "
-            f"{signed(nine['TUPE-A^tie-cls'] - nine['BERT-A^d'])}. Perplexities are compared by their logarithm (nats "
-            "per token). Scales differ between units. Few of these papers print a spread, so no significance is "
-            "claimed."
+            f"{signed(original.gain)} ({signed(original.gain_without_cola)} without CoLA), the replication "
+            f"{signed(replication.gain)} ({signed(replication.gain_without_cola)}). On all "
+            f"{len(tables[TUPE].glue_columns)} columns of TUPE's table TUPE-A − BERT-A is "
+            f"{signed(averages['TUPE-A'] - averages['BERT-A'])} and TUPE-A^tie-cls − BERT-A^d "
+            f"{signed(averages['TUPE-A^tie-cls'] - averages['BERT-A^d'])}. Perplexities are compared by their "
+            "logarithm (nats per token). Scales differ between units. Few of these papers print a spread, so no "
+            "significance is claimed."
         ),
         alt="Gains over each paper's own baseline. " + " ".join(sentences),
         command="python -m analysis query "
@@ -178,18 +179,18 @@ def _shared_columns(tables: list[published.Table]) -> list[str]:
     return [column for task, column in tables[0].glue_columns if task in tasks]
 
 
-def _compared(comparison: Comparison, table: published.Table, shared: list[str]) -> pd.DataFrame:
+def _comparison_rows(comparison: Comparison, table: published.Table, shared: list[str]) -> pd.DataFrame:
     """One row per column: how much better than the baseline, in nats for perplexities. Raises StoreError for no row."""
-    held = table.scores if comparison.baseline else table.cells
-    frame = held[held.row == comparison.variant]
+    cells = table.scores if comparison.baseline else table.cells
+    frame = cells[cells.row == comparison.variant]
     if comparison.panel == UNTIED:
         frame = frame[frame.column.isin(shared)]
     if comparison.column:
         frame = frame[frame.column == comparison.column]
-    own = table.scores[table.scores.row == comparison.baseline]
-    against = {(cell.panel, cell.column): cell for cell in frames.rows(own)}
+    baseline_rows = table.scores[table.scores.row == comparison.baseline]
+    baselines = {(cell.panel, cell.column): cell for cell in frames.rows(baseline_rows)}
     if comparison.baseline:
-        frame = frame[[place in against for place in zip(frame.panel, frame.column, strict=True)]]
+        frame = frame[[key in baselines for key in zip(frame.panel, frame.column, strict=True)]]
     if frame.empty:
         raise StoreError(
             f"{table.title} has no figure for {comparison.label!r} any more; the comparisons in "
@@ -197,17 +198,17 @@ def _compared(comparison: Comparison, table: published.Table, shared: list[str])
         )
     rows = []
     for cell in frames.rows(frame):
-        base = against.get((cell.panel, cell.column))
-        logs = cell.unit == "perplexity"
+        base = baselines.get((cell.panel, cell.column))
+        logarithmic = cell.unit == "perplexity"
         change = cell.value - (base.value if base else 0)
-        if base and logs:
+        if base and logarithmic:
             change = math.log(cell.value / base.value)
         rows.append(
             {
                 "panel": comparison.panel,
                 "comparison": comparison.label,
                 "gain": change if cell.higher_is_better else -change,
-                "unit": "nats per token" if logs else cell.unit,
+                "unit": "nats per token" if logarithmic else cell.unit,
                 "paper": cell.short,
                 "citation": cell.citation,
                 "table_name": cell.table_name,
@@ -246,6 +247,6 @@ def _notes(tables: dict[str, published.Table]) -> list[tuple[str, str, str]]:
         }
         for note in table.notes:
             if (not note.rows and not note.columns) or note.rows & rows:
-                about = ", ".join(sorted(note.rows & rows)) or table.title.rpartition(", ")[2]
-                entries[(str(table.cells.short.iloc[0]), about, note.text)] = None
+                subject = ", ".join(sorted(note.rows & rows)) or table.title.rpartition(", ")[2]
+                entries[(str(table.cells.short.iloc[0]), subject, note.text)] = None
     return list(entries)

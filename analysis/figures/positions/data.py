@@ -18,9 +18,9 @@ from analysis.probes.position_probe import BASELINES
 
 DEPENDS = {"content": "content alone", "position": "position or distance alone", "both": "both together"}
 ALL_BANDS = "all of them"
-CITE = ("su2021roformer", "barbero2025round")
-SPOKEN = {"added to scores": "what is added to scores"}
-SHOWN = 0.0005
+CITATION_KEYS = ("su2021roformer", "barbero2025round")
+SENTENCE_NAMES = {"added to scores": "what is added to scores"}
+MIN_SHARE = 0.0005
 """A source whose part by position is smaller than this at every layer has no column."""
 
 
@@ -56,7 +56,7 @@ class KernelsContent:
 
 
 @dataclass(frozen=True)
-class UnturnedContent:
+class UnrotatedContent:
     """frame: layer, band, outcome, which `label` says in words. bands: in their order."""
 
     frame: pd.DataFrame
@@ -68,36 +68,39 @@ MAP_RUN: LiveRun[tuple[PositionMap, PositionMap | None]] = LiveRun(
     obtain=position_probe.obtain_with_baseline,
     provenance=lambda run: run_facts(run[0]),
     command=lambda run: position_probe.command(run[0]),
-    citation_keys=CITE,
+    citation_keys=CITATION_KEYS,
 )
-UNTURNED = LiveRun(
-    obtain=position_probe.UnturnRequest.obtain, provenance=run_facts, command=position_probe.command, citation_keys=CITE
+UNROTATED_RUN = LiveRun(
+    obtain=position_probe.UnturnRequest.obtain,
+    provenance=run_facts,
+    command=position_probe.command,
+    citation_keys=CITATION_KEYS,
 )
 
 
 @figure("position_map", BaselineParameters, live=MAP_RUN)
 def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[MapContent]:
     """Layer by source: what depends on position; and what each layer's scores depend on in all."""
-    made, baseline = run
-    runs = {_title(made): made} | ({BASELINES[params.baseline]: baseline} if baseline else {})
-    frame = pd.concat([_frame(one).assign(of=name) for name, one in runs.items()], ignore_index=True)
+    main, baseline = run
+    runs = {_title(main): main} | ({BASELINES[params.baseline]: baseline} if baseline else {})
+    frame = pd.concat([_frame(result).assign(of=name) for name, result in runs.items()], ignore_index=True)
     columns = [
         source
-        for source in made.sources
+        for source in main.sources
         if frame[(frame.source == source) & (frame.part != "content")].groupby(["of", "layer"]).share.sum().abs().max()
-        >= SHOWN
-    ] or [made.sources[0]]
-    totals = made.shares().sum(1)
-    most = int(np.nanargmax(totals[:, 1:].sum(-1)))
-    least = int(np.nanargmin(totals[:, 1:].sum(-1)))
+        >= MIN_SHARE
+    ] or [main.sources[0]]
+    totals = main.shares().sum(1)
+    highest = int(np.nanargmax(totals[:, 1:].sum(-1)))
+    lowest = int(np.nanargmin(totals[:, 1:].sum(-1)))
     by_position = totals[:, 1:].sum(-1)
-    source = made.sources[int(np.nanargmax(made.position_share()[most]))]
-    where = named_source(source)
+    source = main.sources[int(np.nanargmax(main.position_share()[highest]))]
+    source_name = named_source(source)
     finding = (
         "No layer's scores depend on position"
-        if np.nanmax(np.abs(made.position_share())) < SHOWN
-        else f"At layer {most}, {percent(by_position[most])} of the scores' variation over all heads together depends "
-        f"on position (most by {where}); at layer {least}, {percent(by_position[least])}"
+        if np.nanmax(np.abs(main.position_share())) < MIN_SHARE
+        else f"At layer {highest}, {percent(by_position[highest])} of the scores' variation over all heads together "
+        f"depends on position (most by {source_name}); at layer {lowest}, {percent(by_position[lowest])}"
     )
     return Figure(
         title="What each layer's scores depend on",
@@ -109,14 +112,14 @@ def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap
                 "depends on position, alone or together with content, by where it enters. Right: everything. The "
                 "shares of a layer add up to 1; one below zero belongs to a part that works against the others and "
                 "takes away some of their variation.",
-                _how(made),
-                f"{readable(made.provenance.model)}, one text of {made.tokens} tokens ({made.provenance.dtype}, "
-                f"{made.provenance.device}); another text gives other shares.",
+                _method_note(main),
+                f"{readable(main.provenance.model)}, one text of {main.tokens} tokens ({main.provenance.dtype}, "
+                f"{main.provenance.device}); another text gives other shares.",
                 _baseline_note(params.baseline, baseline),
             ]
         ).strip(),
-        alt=f"Heat map of {len(made.power)} layers by {len(columns)} sources, and stacked bars by layer. {finding}.",
-        content=MapContent(frame=frame, sources=columns, runs=list(runs), layers=len(made.power)),
+        alt=f"Heat map of {len(main.power)} layers by {len(columns)} sources, and stacked bars by layer. {finding}.",
+        content=MapContent(frame=frame, sources=columns, runs=list(runs), layers=len(main.power)),
     )
 
 
@@ -125,31 +128,31 @@ def position_kernels(
     params: LayerHeadParameters, run: tuple[PositionMap, PositionMap | None]
 ) -> Figure[KernelsContent]:
     """The mean score of each band at every distance, in one head: what the head would do with average content."""
-    made = run[0]
-    if made.kernels is None:
+    result = run[0]
+    if result.kernels is None:
         raise NoResults(
-            f"{readable(made.provenance.model)} does not rotate queries and keys, so it has no bands and no kernels."
+            f"{readable(result.provenance.model)} does not rotate queries and keys, so it has no bands and no kernels."
         )
-    layers, bands, heads, _ = made.kernels.shape
+    layers, bands, heads, _ = result.kernels.shape
     layer, head = params.layer, checked_head(params.head, heads)
     if not 0 <= layer < layers:
         raise LinkError(f"The link says layer={layer}; this model has layers 0 to {layers - 1}.")
-    kernels = made.kernels[layer, :, head]
-    distances = np.arange(-(made.tokens - 1), made.tokens)
-    causal = not made.looks_ahead
-    kept = distances <= 0 if causal else np.ones_like(distances, bool)
-    reach = np.ptp(kernels[:, kept], axis=-1)
-    there = [band for band in range(bands - 1) if reach[band] > 0]
+    kernels = result.kernels[layer, :, head]
+    distances = np.arange(-(result.tokens - 1), result.tokens)
+    causal = not result.looks_ahead
+    visible = distances <= 0 if causal else np.ones_like(distances, bool)
+    extent = np.ptp(kernels[:, visible], axis=-1)
+    rotating = [band for band in range(bands - 1) if extent[band] > 0]
     rows = [
-        (made.sources[band], int(distance), float(value - kernels[band, kept].mean()))
-        for band in there
-        for distance, value in zip(distances[kept], kernels[band, kept], strict=True)
+        (result.sources[band], int(distance), float(value - kernels[band, visible].mean()))
+        for band in rotating
+        for distance, value in zip(distances[visible], kernels[band, visible], strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["band", "distance", "score"])
     if frame.empty:
         text = f"Layer {layer} rotates nothing"
     else:
-        strongest = made.sources[there[int(np.argmax(reach[there]))]]
+        strongest = result.sources[rotating[int(np.argmax(extent[rotating]))]]
         summed = frame.groupby("distance").score.sum()
         farthest = abs(summed.index.tolist()[summed.argmax()])
         text = (
@@ -163,16 +166,16 @@ def position_kernels(
         caption=(
             "A band's mean score at each distance over all queries and keys of the text, minus its mean over "
             "distances: what distance does by itself. Bands are named by their wavelengths in tokens. "
-            f"{readable(made.provenance.model)}, layer {layer}, head {head}, one text of {made.tokens} tokens."
+            f"{readable(result.provenance.model)}, layer {layer}, head {head}, one text of {result.tokens} tokens."
         ),
         alt=f"Lines against distance, one a band. {text}.",
-        content=KernelsContent(frame=frame, bands=[made.sources[band] for band in there]),
+        content=KernelsContent(frame=frame, bands=[result.sources[band] for band in rotating]),
     )
 
 
-@figure("position_unturned", Parameters, live=UNTURNED)
-def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedContent]:
-    """Layer by band: what the model does otherwise once that band of that layer is not turned."""
+@figure("position_unturned", Parameters, live=UNROTATED_RUN)
+def position_unturned(params: Parameters, run: Unturned) -> Figure[UnrotatedContent]:
+    """Layer by band: how the model's output changes without the rotation of that band in that layer."""
     names = [*BANDS, ALL_BANDS]
     frame = frames.cells(run.values, "outcome", layer=None, band=names).assign(loss_difference=run.losses.ravel())
     frame = frame.dropna(subset="outcome")
@@ -186,11 +189,12 @@ def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedConte
     )
     loss = ""
     if run.loss == run.loss:
-        most = frame.iloc[frame.loss_difference.argmax()]
+        largest = frame.iloc[frame.loss_difference.argmax()]
         loss = (
-            f" The loss on the text is {run.loss:.2f} nats per token; it rises most, by {most.loss_difference:.2f}, "
+            f" The loss on the text is {run.loss:.2f} nats per token; it rises most, by {largest.loss_difference:.2f}, "
             "without "
-            f"{'any rotation' if most.band == ALL_BANDS else f'wavelengths {most.band} tokens'} in layer {most.layer}."
+            f"{'any rotation' if largest.band == ALL_BANDS else f'wavelengths {largest.band} tokens'} in layer "
+            f"{largest.layer}."
         )
     return Figure(
         title="What the model loses when one band is not rotated",
@@ -202,7 +206,7 @@ def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedConte
             f"{readable(run.provenance.model)}, one text of {run.tokens} tokens."
         ),
         alt=f"Heat map of {len(run.values)} layers by {frame.band.nunique()} bands. {finding}.",
-        content=UnturnedContent(
+        content=UnrotatedContent(
             frame=frame, bands=[name for name in names if (frame.band == name).any()], label=run.measure
         ),
     )
@@ -210,43 +214,45 @@ def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedConte
 
 def named_source(source: str) -> str:
     """A source within a sentence."""
-    return f"wavelengths {source} tokens" if source in BANDS else SPOKEN.get(source, source)
+    return f"wavelengths {source} tokens" if source in BANDS else SENTENCE_NAMES.get(source, source)
 
 
-def _title(made: PositionMap) -> str:
-    return readable(made.provenance.model)
+def _title(result: PositionMap) -> str:
+    return readable(result.provenance.model)
 
 
-def _frame(made: PositionMap) -> pd.DataFrame:
-    return frames.cells(made.shares(), "share", layer=None, source=made.sources, part=PARTS)
+def _frame(result: PositionMap) -> pd.DataFrame:
+    return frames.cells(result.shares(), "share", layer=None, source=result.sources, part=PARTS)
 
 
-def _how(made: PositionMap) -> str:
-    error = f"The parts add up to the model's own scores to {made.errors.max():.1e} of their range."
-    if made.kernels is not None:
-        still = [layer for layer, one in enumerate(made.rotations) if one.width and not one.turned]
-        without = [layer for layer, one in enumerate(made.rotations) if not one.width]
-        whole = {(one.turned, one.width) for one in made.rotations if one.turned}
-        turned = " and ".join(f"{turned} of {width}" for turned, width in sorted(whole))
+def _method_note(result: PositionMap) -> str:
+    note = f"The parts add up to the model's own scores to {result.errors.max():.1e} of their range."
+    if result.kernels is not None:
+        unrotated = [layer for layer, rotation in enumerate(result.rotations) if rotation.width and not rotation.turned]
+        empty = [layer for layer, rotation in enumerate(result.rotations) if not rotation.width]
+        counts = {(rotation.turned, rotation.width) for rotation in result.rotations if rotation.turned}
+        rotated = " and ".join(f"{rotated} of {width}" for rotated, width in sorted(counts))
         layers = (
-            f"; {'layer' if len(still) == 1 else 'layers'} {', '.join(map(str, still))} rotate nothing" if still else ""
+            f"; {'layer' if len(unrotated) == 1 else 'layers'} {', '.join(map(str, unrotated))} rotate nothing"
+            if unrotated
+            else ""
         )
-        error += f" Layers {', '.join(map(str, without))} have no attention and are empty." if without else ""
-        error += " The model caps its scores; these are the ones before." if made.capped else ""
-        if made.sinks:
-            error += (
+        note += f" Layers {', '.join(map(str, empty))} have no attention and are empty." if empty else ""
+        note += " The model caps its scores; these are the ones before." if result.capped else ""
+        if result.sinks:
+            note += (
                 " A learned score that belongs to no key takes part in the softmax, so that the mean of a query's "
                 "scores matters, too; it is in no share."
             )
         return (
-            f"Queries and keys are rotated, in {turned} dimensions of a head{layers}: each band's part is split into "
+            f"Queries and keys are rotated, in {rotated} dimensions of a head{layers}: each band's part is split into "
             "its mean over the distances of the text (content), its mean over the text's queries and keys (distance), "
-            f"and the rest (both). What hidden states know of position in other ways counts as content. {error}"
+            f"and the rest (both). What hidden states know of position in other ways counts as content. {note}"
         )
     return (
         "Positions are not rotated but added, to words or to scores: the parts are terms of the scores, exact at "
         "layer 0; "
-        f"deeper, patterns and norms' statistics are held at their true values. {error}"
+        f"deeper, patterns and norms' statistics are held at their true values. {note}"
     )
 
 

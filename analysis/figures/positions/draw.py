@@ -10,12 +10,12 @@ from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Theme, drawing, printable
 from analysis.figures.heatmap import heatmap, token_axis
 from analysis.figures.positions.cell import CellContent
-from analysis.figures.positions.data import DEPENDS, KernelsContent, MapContent, UnturnedContent
+from analysis.figures.positions.data import DEPENDS, KernelsContent, MapContent, UnrotatedContent
 
 TERMS = {"content": "word", "position": "position", "both": "word_to_position"}
 """What each part depends on, as terms that colours are named by."""
 DISTANCE = "distance, key minus query (tokens)"
-HIGH = 240
+HEIGHT = 240
 
 
 @drawing("position_map", columns=2)
@@ -23,10 +23,10 @@ def position_map(figure: Figure[MapContent], theme: Theme) -> list[Chart]:
     """For each run a map of what depends on position, and bars of everything; one scale for all maps."""
     frame, columns, layers = figure.content.frame, figure.content.sources, figure.content.layers
     by_position = frame[frame.part != "content"].groupby(["of", "layer", "source"]).share.sum()
-    reach = max(float(np.nanmax(np.abs(by_position))), 0.01)
+    limit = max(float(np.nanmax(np.abs(by_position))), 0.01)
     height = max(180, 24 * layers)
-    turned = any(source in BANDS for source in columns)
-    enters = "wavelength (tokens), or where position enters" if turned else "where position enters"
+    rotary = any(source in BANDS for source in columns)
+    enters = "wavelength (tokens), or where position enters" if rotary else "where position enters"
     panels: list[Chart] = []
     for name in figure.content.runs:
         values = np.array([[by_position[name, layer, source] for source in columns] for layer in range(layers)])
@@ -36,7 +36,7 @@ def position_map(figure: Figure[MapContent], theme: Theme) -> list[Chart]:
                 values,
                 [str(layer) for layer in range(layers)],
                 columns,
-                domain=(-reach, reach) if negative else (0, reach),
+                domain=(-limit, limit) if negative else (0, limit),
                 row_title="layer",
                 column_title=enters,
                 value_title="share of variation that depends on position",
@@ -93,7 +93,7 @@ def kernels(figure: Figure[KernelsContent], theme: Theme) -> list[Chart]:
 
 
 @drawing("position_unturned")
-def unturned(figure: Figure[UnturnedContent], theme: Theme) -> list[Chart]:
+def unturned(figure: Figure[UnrotatedContent], theme: Theme) -> list[Chart]:
     """Layers down, bands across; empty where a layer has none."""
     frame, bands = figure.content.frame, figure.content.bands
     layers = int(frame.layer.max()) + 1
@@ -124,7 +124,7 @@ def cell(figure: Figure[CellContent], theme: Theme) -> list[Chart]:
     x = marks.number(alt.X, "share", "share of the head's variation", zero=True, ticks=5, form=".0%")
     panels = [
         marks.panel(
-            _stacked(shares, x, "head", theme, columns=1), theme=theme, width=marks.THIRD, height=HIGH, title="Heads"
+            _stacked(shares, x, "head", theme, columns=1), theme=theme, width=marks.THIRD, height=HEIGHT, title="Heads"
         )
     ]
     if len(kernel):
@@ -138,14 +138,14 @@ def cell(figure: Figure[CellContent], theme: Theme) -> list[Chart]:
             dots=0,
             tooltip=("head", "distance", ("value", "mean score", ".4f")),
         )
-        panels.append(marks.panel(*lines, theme=theme, width=marks.THIRD, height=HIGH, title="Kernel over distance"))
+        panels.append(marks.panel(*lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="Kernel over distance"))
     if len(pairs):
         panels.append(
             marks.panel(
                 _joined(pairs, theme),
                 theme=theme,
                 width=marks.THIRD,
-                height=HIGH,
+                height=HEIGHT,
                 title="Pairs with the highest scores",
             )
         )
@@ -154,8 +154,10 @@ def cell(figure: Figure[CellContent], theme: Theme) -> list[Chart]:
 
 def _joined(pairs: pd.DataFrame, theme: Theme) -> Chart:
     labels = [
-        f"{query} {printable(asks)} \u2192 {key} {printable(answers)}"
-        for query, asks, key, answers in pairs[["query", "query_token", "key", "key_token"]].itertuples(index=False)
+        f"{query} {printable(query_token)} \u2192 {key} {printable(key_token)}"
+        for query, query_token, key, key_token in pairs[["query", "query_token", "key", "key_token"]].itertuples(
+            index=False
+        )
     ]
     axis = token_axis(labels, "query \u2192 key, with their token numbers", angle=0, limit=140)
     bars = alt.Chart(pairs.assign(rank=range(len(pairs)))).mark_bar(color=theme.series)

@@ -60,7 +60,7 @@ class AverageContent:
     names: dict[str, str]
 
 
-def words(names: Iterable[str]) -> str:
+def joined_names(names: Iterable[str]) -> str:
     """ "a, b and c", or "a, b; c" where a name holds a comma itself."""
     names = list(names)
     if any(", " in name for name in names):
@@ -118,14 +118,14 @@ def scores(params: TableParameters) -> Figure[ScoresContent]:
     if cells.empty:
         table.baseline("")  # Raises: there is nothing to draw.
     left_out = int(table.cells.change.sum())
-    units = words(dict.fromkeys(cells.unit))
+    units = joined_names(dict.fromkeys(cells.unit))
     extremes = [
         f"{column}{f' ({panel})' if panel else ''}: {_number(rows.value.min())} to {_number(rows.value.max())}"
         for (panel, column), rows in cells.groupby(["panel", "column"], sort=False)
     ]
     return Figure(
         title=f"{table.title}: scores",
-        finding=_best(cells),
+        finding=_best_variant(cells),
         frame=lambda: _scores_frame(table),
         caption=(
             f"{len(cells)} scores of {cells.row.nunique()} variants, in {units}, as printed ({table.kinds}). "
@@ -143,19 +143,19 @@ def scores(params: TableParameters) -> Figure[ScoresContent]:
     )
 
 
-def _best(cells: pd.DataFrame) -> str:
+def _best_variant(cells: pd.DataFrame) -> str:
     """Which variant has the best score in most columns; empty where the table does not say which side is better."""
-    judged = cells[cells.higher_is_better.notna()]
+    rated = cells[cells.higher_is_better.notna()]
     best: dict[str, int] = {}
-    columns = judged.groupby(["panel", "column"], sort=False)
+    columns = rated.groupby(["panel", "column"], sort=False)
     for _, rows in columns:
         top = rows.value.max() if bool(rows.higher_is_better.iloc[0]) else rows.value.min()
         for variant in rows.row[rows.value == top].unique():
             best[variant] = best.get(variant, 0) + 1
     if not best:
         return ""
-    most = max(best, key=lambda variant: best[variant])
-    return f"{most} has the best score in {best[most]} of {plural(columns.ngroups, 'column')}"
+    winner = max(best, key=lambda variant: best[variant])
+    return f"{winner} has the best score in {best[winner]} of {plural(columns.ngroups, 'column')}"
 
 
 def _number(value: float) -> str:
@@ -197,7 +197,7 @@ def difference(params: BaselineParameters) -> Figure[DifferenceContent]:
         frame=lambda: _difference_frame(rows),
         caption=(
             f"{rows.row.nunique()} variants minus {baseline}, column by column, "
-            f"in {words(dict.fromkeys(rows.unit))}, computed from the printed scores ({table.kinds}). "
+            f"in {joined_names(dict.fromkeys(rows.unit))}, computed from the printed scores ({table.kinds}). "
             + (f"{table.shared}. " if table.shared else "")
             + (f"{left_out} printed changes are in the table only. " if left_out else "")
             + _spread(rows)
@@ -255,56 +255,59 @@ def averages(params: AverageParameters) -> Figure[AverageContent]:
     baseline = table.baseline(params.baseline)
     without = params.without
     means = average(table, without).assign(baseline=baseline)
-    own = means[means.variant == baseline].iloc[0]
-    means["difference_all"] = means.all_columns - own.all_columns
-    means["difference_ticked"] = means.ticked - own.ticked
-    means["difference_printed"] = means.printed - own.printed
+    baseline_row = means[means.variant == baseline].iloc[0]
+    means["difference_all"] = means.all_columns - baseline_row.all_columns
+    means["difference_ticked"] = means.ticked - baseline_row.ticked
+    means["difference_printed"] = means.printed - baseline_row.printed
     columns = dict(table.glue_columns)
-    left = [column for task, column in columns.items() if task in without]
-    kept = [column for task, column in columns.items() if task not in without]
-    names = {"all": f"all {len(columns)} columns", "ticked": f"without {words(left)}" if left else ""}
+    left_out = [column for task, column in columns.items() if task in without]
+    retained = [column for task, column in columns.items() if task not in without]
+    names = {"all": f"all {len(columns)} columns", "ticked": f"without {joined_names(left_out)}" if left_out else ""}
     missing = [c for c in dict.fromkeys(table.scores.column[table.scores.glue]) if c not in columns.values()]
     others = means[means.variant != baseline]
-    matches = _sentences(table, others, baseline, left)
+    texts = _sentences(table, others, baseline, left_out)
     printed = means.dropna(subset="printed")
-    off = (printed.printed - printed.all_columns).abs().max()
+    largest_error = (printed.printed - printed.all_columns).abs().max()
     return Figure(
-        title=f"{table.title}: average {f'with and without {words(left)}' if left else 'of all GLUE columns'}",
-        finding=_gained(others, baseline, left),
-        frame=lambda: means.assign(columns=", ".join(columns.values()), columns_ticked=", ".join(kept)),
+        title=f"{table.title}: average "
+        f"{f'with and without {joined_names(left_out)}' if left_out else 'of all GLUE columns'}",
+        finding=_best_gain(others, baseline, left_out),
+        frame=lambda: means.assign(columns=", ".join(columns.values()), columns_ticked=", ".join(retained)),
         caption=(
             f"Mean of {len(columns)} GLUE columns ({', '.join(columns.values())})"
-            + (f" and of the {len(kept)} without {words(left)}" if left else "")
+            + (f" and of the {len(retained)} without {joined_names(left_out)}" if left_out else "")
             + f", {len(means)} variants, computed from the printed scores ({table.kinds}); points, and points minus "
             + f"{baseline}. "
-            + (f"Not averaged, because not every variant has it: {words(missing)}. " if missing else "")
+            + (f"Not averaged, because not every variant has it: {joined_names(missing)}. " if missing else "")
             + (
-                f"The paper's printed averages differ from ours by at most {off:.3f}, so a difference of printed "
-                "averages may differ from ours in its last digit. "
+                f"The paper's printed averages differ from ours by at most {largest_error:.3f}, so a difference of "
+                "printed averages may differ from ours in its last digit. "
                 if len(printed)
                 else "The paper prints no average. "
             )
             + _spread(table.scores[table.scores.glue])
             + _caveats(table)
         ),
-        alt=" ".join([f"Averages of {table.title} and their differences to {baseline}.", *_told(others, names)]),
+        alt=" ".join(
+            [f"Averages of {table.title} and their differences to {baseline}.", *_average_texts(others, names)]
+        ),
         command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
         provenance=_provenance(table),
         citation_keys=(table.citation,),
         content=AverageContent(baseline, names),
-        sentences=tuple(matches),
+        sentences=tuple(texts),
     )
 
 
-def _average_sql(table: Table, tasks: list[str], kept: list[str]) -> str:
-    ticked = f" FILTER (task IN ({', '.join(map(quoted, kept))}))" if kept != tasks else ""
+def _average_sql(table: Table, tasks: list[str], retained: list[str]) -> str:
+    ticked = f" FILTER (task IN ({', '.join(map(quoted, retained))}))" if retained != tasks else ""
     return (
         f"SELECT variant, 100 * avg(value) AS all_columns, 100 * avg(value){ticked} AS ticked FROM published_scores "
         f"WHERE {_where(table)} AND task IN ({', '.join(map(quoted, tasks))}) GROUP BY variant"
     )
 
 
-def _told(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
+def _average_texts(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
     return [
         f"{row.variant}: {signed(row.difference_all)} over {names['all']}"
         + (f", {signed(row.difference_ticked)} {names['ticked']}." if names["ticked"] else ".")
@@ -312,25 +315,25 @@ def _told(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
     ]
 
 
-def _sentences(table: Table, others: pd.DataFrame, baseline: str, left: Sequence[str]) -> list[str]:
+def _sentences(table: Table, others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> list[str]:
     """What leaving the columns out does: every variant whose sign changes, and the one of the rest that moves most."""
-    if not left or others.empty:
+    if not left_out or others.empty:
         return []
-    turns = others.difference_all.round(2) * others.difference_ticked.round(2) < 0
-    moved = (others.difference_ticked - others.difference_all).abs()[~turns]
-    alone = len(left) == 1 and len(table.glue_columns) > 2
-    others_out = _one_at_a_time(table, baseline, left[0]) if alone else None
+    sign_changes = others.difference_all.round(2) * others.difference_ticked.round(2) < 0
+    moves = (others.difference_ticked - others.difference_all).abs()[~sign_changes]
+    single = len(left_out) == 1 and len(table.glue_columns) > 2
+    alternatives = _one_at_a_time(table, baseline, left_out[0]) if single else None
     sentences = []
-    shown = pd.concat([others[turns], others.loc[moved.nlargest(1).index]])
+    shown = pd.concat([others[sign_changes], others.loc[moves.nlargest(1).index]])
     for row in frames.rows(shown):
         text = (
-            f"Without {words(left)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} to "
-            f"{signed(row.difference_ticked)} points."
+            f"Without {joined_names(left_out)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} "
+            f"to {signed(row.difference_ticked)} points."
         )
-        if turns[row.Index]:
+        if sign_changes[row.Index]:
             text = text.removesuffix(".") + ": the sign changes."
-        if others_out is not None:
-            low, high = others_out[row.variant].min(), others_out[row.variant].max()
+        if alternatives is not None:
+            low, high = alternatives[row.variant].min(), alternatives[row.variant].max()
             text += f" Leaving out any other one column instead, it lies between {signed(low)} and {signed(high)}."
         sentences.append(text)
     return sentences
@@ -346,10 +349,10 @@ def _one_at_a_time(table: Table, baseline: str, column: str) -> pd.DataFrame:
     return pd.DataFrame(means).pipe(lambda rows: rows.sub(rows[baseline], axis=0))
 
 
-def _gained(others: pd.DataFrame, baseline: str, left: Sequence[str]) -> str:
+def _best_gain(others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> str:
     """The variant with the highest average, against the baseline, with and without the columns left out."""
     if others.empty:
         return ""
     best = others.iloc[others.difference_all.argmax()]
     text = f"{best.variant} gains most over {baseline}: {signed(best.difference_all)} points"
-    return f"{text}, and {signed(best.difference_ticked)} without {words(left)}" if left else text
+    return f"{text}, and {signed(best.difference_ticked)} without {joined_names(left_out)}" if left_out else text

@@ -40,10 +40,10 @@ class PlaneParameters(Parameters):
 
 @dataclass(frozen=True)
 class PlaneContent:
-    """frame: word, position, x, y, and how many pairs share the sum. reach: of the axes, in steps."""
+    """frame: word, position, x, y, and how many pairs share the sum. limit: of the axes, in steps."""
 
     frame: pd.DataFrame
-    reach: float
+    limit: float
 
 
 @figure("reading_plane", PlaneParameters)
@@ -51,10 +51,10 @@ def reading_plane(params: PlaneParameters) -> Figure[PlaneContent]:
     """Sums of a word and a position in a plane: which of them coincide."""
     degrees = params.angle
     sums = plane(degrees).reshape(-1, 2)
-    distinct, which, counts = np.unique(np.round(sums, 9), axis=0, return_inverse=True, return_counts=True)
-    pairs = counts[which]
+    distinct, inverse, counts = np.unique(np.round(sums, 9), axis=0, return_inverse=True, return_counts=True)
+    pairs = counts[inverse]
     word, position = (index.ravel() + 1 for index in np.indices((STEPS, STEPS)))
-    x, y = distinct[which].T
+    x, y = distinct[inverse].T
     frame = pd.DataFrame({"word": word, "position": position, "x": x, "y": y, "pairs": pairs})
     gaps = np.linalg.norm(sums[:, None] - sums[None], axis=-1)
     nearest = float(gaps[gaps > 1e-9].min())
@@ -75,7 +75,7 @@ def reading_plane(params: PlaneParameters) -> Figure[PlaneContent]:
         alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
         command=command("reading_plane", angle=degrees),
         provenance=COMPUTED,
-        content=PlaneContent(frame=frame, reach=2.0 * STEPS),
+        content=PlaneContent(frame=frame, limit=2.0 * STEPS),
     )
 
 
@@ -123,7 +123,7 @@ class ConcatenationContent:
     frame: pd.DataFrame
     rows: list[str]
     split: int
-    made: Concatenation
+    example: Concatenation
 
 
 @figure("reading_concatenation", SplitParameters)
@@ -162,5 +162,5 @@ def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationConten
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",
         command=command("reading_concatenation", split=split),
         provenance=COMPUTED,
-        content=ConcatenationContent(frame=frame, rows=rows, split=split, made=result),
+        content=ConcatenationContent(frame=frame, rows=rows, split=split, example=result),
     )

@@ -16,7 +16,7 @@ from analysis.figures.reading.sum import SumContent
 @drawing("reading_sum")
 def strips(figure: Figure[SumContent], theme: Theme) -> list[Chart]:
     """A strip a summand, one for the sum, on one scale."""
-    values, names, reach = figure.content.values, figure.content.names, figure.content.reach
+    values, names, limit = figure.content.values, figure.content.names, figure.content.limit
     row, column = (index.ravel() for index in np.indices(values.shape))
     frame = pd.DataFrame(
         {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
@@ -27,7 +27,7 @@ def strips(figure: Figure[SumContent], theme: Theme) -> list[Chart]:
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
         x2=alt.X2("end:Q"),
         y=marks.categories(alt.Y, "part", None, names),
-        color=alt.Color("value:Q", scale=theme.around_zero(reach), legend=key),
+        color=alt.Color("value:Q", scale=theme.around_zero(limit), legend=key),
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
     return [marks.panel(cells, theme=theme, width=marks.WIDE, height=200)]
@@ -103,7 +103,7 @@ def orthogonal(figure: Figure[CosinesContent], theme: Theme) -> list[Chart]:
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
     )
-    ends = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
-    means = ends.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
+    lines = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
+    means = lines.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
     title = f"mean size of the cosine {mean:.3f} (dashed)"
     return [marks.panel(bars, means, theme=theme, width=marks.WIDE, height=260, title=title)]

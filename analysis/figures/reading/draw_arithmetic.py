@@ -10,13 +10,13 @@ from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.heatmap import heatmap
 from analysis.figures.reading.arithmetic import ConcatenationContent, PlaneContent
 
-HIGH = 300
+HEIGHT = 300
 
 
 @drawing("reading_plane")
 def plane(figure: Figure[PlaneContent], theme: Theme) -> list[Chart]:
     """One dot a sum, larger and of another colour where several pairs meet."""
-    reach = figure.content.reach
+    limit = figure.content.limit
     kinds = ["one pair: its parts are known", "several pairs: the parts cannot be recovered"]
     frame = figure.content.frame.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
     # A dot at which several pairs meet names them all.
@@ -27,8 +27,8 @@ def plane(figure: Figure[PlaneContent], theme: Theme) -> list[Chart]:
     )
     dots = alt.Chart(frame).mark_circle(opacity=0.85)
     dots = dots.encode(
-        x=marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, reach + 0.5)),
-        y=marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, reach / 2 + 0.5)),
+        x=marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, limit + 0.5)),
+        y=marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, limit / 2 + 0.5)),
         size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[marks.DOT, 7 * marks.DOT]), legend=None),
         color=marks.hues("kind", dict(zip(kinds, theme.many(2), strict=True)), marks.legend(place="top")),
         tooltip=marks.tips(("both", "word + position"), ("pairs", "pairs with this sum")),
@@ -43,19 +43,19 @@ def concatenation(figure: Figure[ConcatenationContent], theme: Theme) -> list[Ch
 
 
 def _cells(content: ConcatenationContent, theme: Theme) -> Chart:
-    table = np.column_stack([content.made.both, content.made.matrix])
-    reach = float(np.abs(table).max())
+    table = np.column_stack([content.example.both, content.example.matrix])
+    limit = float(np.abs(table).max())
     cells = heatmap(
         table,
         content.rows,
-        ["vector", *(f"to {k + 1}" for k in range(content.made.matrix.shape[1]))],
-        domain=(-reach, reach),
+        ["vector", *(f"to {k + 1}" for k in range(content.example.matrix.shape[1]))],
+        domain=(-limit, limit),
         row_title="dimension",
         column_title="the vector | the matrix, by output",
         value_title="value",
         level=True,
         side=marks.HALF,
-        height=HIGH,
+        height=HEIGHT,
         theme=theme,
     )
     cut = alt.Chart(pd.DataFrame({"row": [len(content.rows) - content.split]}))
@@ -63,13 +63,13 @@ def _cells(content: ConcatenationContent, theme: Theme) -> Chart:
         y=alt.Y("row:O", bandPosition=0)
     )
     return marks.panel(
-        cells, line, theme=theme, width=marks.HALF, height=HIGH, title="[word ; position] and the matrix"
+        cells, line, theme=theme, width=marks.HALF, height=HEIGHT, title="[word ; position] and the matrix"
     )
 
 
 def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
     parts = {"word_part": "word × upper rows", "position_part": "position × lower rows"}
-    whole = "[word ; position] × matrix"
+    concatenated = "[word ; position] × matrix"
     # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
     long = frame.melt("output", list(parts), var_name="part", value_name="value")
     colours = {name: theme.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
@@ -86,9 +86,9 @@ def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
     sums = sums.encode(
         x=x, y=marks.same_axis(y, "sum"), tooltip=marks.tips("output", ("sum", "sum of the two parts", ".3f"))
     )
-    y, tooltip = marks.same_axis(y, "concatenated"), ("output", ("concatenated", whole, ".3f"))
+    y, tooltip = marks.same_axis(y, "concatenated"), ("output", ("concatenated", concatenated, ".3f"))
     dots = marks.row_plot(frame, x=x, y=y, theme=theme, ends=None, color=theme.ink, tooltip=tooltip)
-    below = [f"line: both bars added; dot: {whole}"]
+    below = [f"line: both bars added; dot: {concatenated}"]
     return marks.panel(
-        bars, sums, *dots, theme=theme, width=marks.HALF, height=HIGH, title="What comes out", below=below
+        bars, sums, *dots, theme=theme, width=marks.HALF, height=HEIGHT, title="What comes out", below=below
     )

@@ -29,8 +29,8 @@ def tiles(figure: Figure[StatementsContent], theme: Theme) -> list[Chart]:
     cells = base.mark_rect(stroke=theme.ground, strokeWidth=3, cornerRadius=4)
     cells = cells.encode(color=marks.hues("verdict", colours, marks.legend(place="top", columns=2)))
     # Upright where the tiles are narrow.
-    turned = alt.ExprRef(f"width < {NARROW} ? 270 : 0")
-    names = base.mark_text(angle=turned, fontSize=marks.TEXT, fontWeight="bold", color=theme.ground).encode(
+    rotation = alt.ExprRef(f"width < {NARROW} ? 270 : 0")
+    names = base.mark_text(angle=rotation, fontSize=marks.TEXT, fontWeight="bold", color=theme.ground).encode(
         text=alt.Text("id:N")
     )
     return [marks.panel(cells, names, theme=theme, width=marks.WIDE, height=108 * len(questions))]

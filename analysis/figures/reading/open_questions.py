@@ -13,14 +13,14 @@ from analysis.figures.figure import Figure, Parameters, figure, one_of
 ALL = "all"
 TILES = 11
 """Of one line; more would be too narrow for their ids on a phone."""
-FIRST = {"inconclusive": "open", "not yet measured": "open"}
+OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
 
 class VerdictParameters(Parameters):
     """The verdict whose statements stand out, or all."""
 
-    verdict: Annotated[str, one_of((ALL, *WORDS, *FIRST))]
+    verdict: Annotated[str, one_of((ALL, *WORDS, *OLD_VERDICTS))]
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,18 @@ class StatementsContent:
 @figure("reading_open", VerdictParameters)
 def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
     """One tile a statement, by the question it belongs to; those of one verdict stand out."""
-    chosen = FIRST.get(params.verdict, params.verdict)
+    selected = OLD_VERDICTS.get(params.verdict, params.verdict)
     headings = stored.headings()
     rows = [
         {
-            "id": part.id,
-            "statement": part.statement,
+            "id": statement.id,
+            "statement": statement.statement,
             "question": QUESTIONS[heading.question],
-            "verdict": part.verdict,
-            "sentence": part.sentence,
+            "verdict": statement.verdict,
+            "sentence": statement.sentence,
         }
         for heading in headings
-        for part in heading.parts
+        for statement in heading.parts
     ]
     if not rows:
         raise NoResults("The store has no statements. Run: python -m analysis sync --rebuild")
@@ -54,18 +54,18 @@ def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
     frame = frame.assign(
         place=frame.groupby("question").cumcount() % TILES,
         line=frame.groupby("question").cumcount() // TILES,
-        shown=[chosen in (ALL, verdict) for verdict in frame.verdict],
+        shown=[selected in (ALL, verdict) for verdict in frame.verdict],
     )
     text = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
-    listed = "; ".join(f"{row.id} {row.statement}" for row in frame[frame.shown].itertuples()) or "none"
+    matching = "; ".join(f"{row.id} {row.statement}" for row in frame[frame.shown].itertuples()) or "none"
     return Figure(
-        title="Every statement and its verdict" if chosen == ALL else f"The statements that are {chosen}",
+        title="Every statement and its verdict" if selected == ALL else f"The statements that are {selected}",
         finding=f"Of {len(frame)} statements, {text}",
         frame=lambda: frame[["id", "statement", "question", "verdict", "sentence"]],
         caption=(
             f"{len(frame)} statements that {len(headings)} claims make: {text}. One tile a statement, by question; the "
             "verdict is computed when the store is built."
-            + (f" {chosen[0].upper()}{chosen[1:]}: {listed}" if chosen != ALL else "")
+            + (f" {selected[0].upper()}{selected[1:]}: {matching}" if selected != ALL else "")
         ),
         alt=f"Tiles, one a statement, coloured by verdict: {text}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2" --csv',

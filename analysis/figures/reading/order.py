@@ -15,7 +15,7 @@ from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
 
 WORDS = ("we", "saw", "her", "dog", "run", "home")
-SHUFFLED = (3, 0, 4, 2, 1, 5)
+PERMUTATION = (3, 0, 4, 2, 1, 5)
 """Which word stands where after the shuffle; the last stays last."""
 DEPTHS = range(1, 7)
 DIM, SEEDS = 16, 20
@@ -29,9 +29,9 @@ def network(
 ) -> Float[ndarray, "token dim"]:
     """Layers of one-headed attention, each added to its input; no positions, no norms, no feed-forward."""
     count, dim = words.shape
-    hidden_from = np.triu(np.full((count, count), -np.inf), 1) if causal else 0.0
+    mask_bias = np.triu(np.full((count, count), -np.inf), 1) if causal else 0.0
     for query, key, value in weights:
-        scores = (words @ query) @ (words @ key).T / np.sqrt(dim) + hidden_from
+        scores = (words @ query) @ (words @ key).T / np.sqrt(dim) + mask_bias
         words = words + softmax(scores, axis=-1) @ words @ value
     return words
 
@@ -40,16 +40,16 @@ def network(
 def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     """How far each word's output moves when all words but the last are shuffled, over the output's length."""
     result = np.empty((len(MASKS), SEEDS, len(WORDS)))
-    order = np.array(SHUFFLED)
+    order = np.array(PERMUTATION)
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
         words = rng.standard_normal((len(WORDS), DIM))
         weights = rng.standard_normal((depth, 3, DIM, DIM)) / np.sqrt(DIM)
-        for number, causal in enumerate(MASKS.values()):
+        for mask_index, causal in enumerate(MASKS.values()):
             before = network(words, weights, causal=causal)
             after = np.empty_like(before)
             after[order] = network(words[order], weights, causal=causal)
-            result[number, seed] = np.linalg.norm(after - before, axis=1) / np.linalg.norm(before, axis=1)
+            result[mask_index, seed] = np.linalg.norm(after - before, axis=1) / np.linalg.norm(before, axis=1)
     result.setflags(write=False)
     return result
 
@@ -59,11 +59,11 @@ def _finding(changes: Mapping[str, float]) -> str:
     if all(change < ROUNDING for change in changes.values()):
         return "Shuffling the other words does not change the last word's output, with or without a causal mask"
     start = "When the other words are shuffled, the last word's output"
-    each = (
+    parts = (
         f"does not change where {mask}" if change < ROUNDING else f"changes by {change:.2g} of its length where {mask}"
         for mask, change in changes.items()
     )
-    return f"{start} {', and '.join(each)}"
+    return f"{start} {', and '.join(parts)}"
 
 
 class DepthParameters(Parameters):
@@ -86,40 +86,40 @@ class OrderContent:
 def reading_order(params: DepthParameters) -> Figure[OrderContent]:
     """The change of every word's output, with and without a causal mask."""
     depth = params.depth
-    matches = changes(depth)
+    shifts = changes(depth)
     rows = [
         {
             "mask": mask,
             "word": word,
-            "place": place,
-            "change": matches[number, :, place].mean(),
-            "low": matches[number, :, place].min(),
-            "high": matches[number, :, place].max(),
+            "place": index,
+            "change": shifts[mask_index, :, index].mean(),
+            "low": shifts[mask_index, :, index].min(),
+            "high": shifts[mask_index, :, index].max(),
         }
-        for number, mask in enumerate(MASKS)
-        for place, word in enumerate(WORDS)
+        for mask_index, mask in enumerate(MASKS)
+        for index, word in enumerate(WORDS)
     ]
     frame = pd.DataFrame(rows)
-    means = {mask: float(matches[number, :, -1].mean()) for number, mask in enumerate(MASKS)}
+    means = {mask: float(shifts[mask_index, :, -1].mean()) for mask_index, mask in enumerate(MASKS)}
     texts = {
         mask: "does not change" if mean < ROUNDING else f"changes by {mean:.2g} of its length"
         for mask, mean in means.items()
     }
     text = f"The last word's output {'; '.join(f'{value} where {mask}' for mask, value in texts.items())}."
-    many = f"{depth} layer{'' if depth == 1 else 's'}"
-    shuffled = " ".join(WORDS[place] for place in SHUFFLED)
+    layers = f"{depth} layer{'' if depth == 1 else 's'}"
+    shuffled = " ".join(WORDS[index] for index in PERMUTATION)
     return Figure(
-        title=f"“{' '.join(WORDS)}” or “{shuffled}”, {many}",
+        title=f"“{' '.join(WORDS)}” or “{shuffled}”, {layers}",
         finding=_finding(means),
         frame=lambda: frame,
         caption=(
             f"{text} Change of each word's output when the others are shuffled, divided by the output's length; bars: "
-            f"mean over {SEEDS} random networks of {many} of attention, {DIM} dimensions, no positions; lines: "
+            f"mean over {SEEDS} random networks of {layers} of attention, {DIM} dimensions, no positions; lines: "
             f"smallest to largest of them. A change below {ROUNDING:.0e} is rounding."
         ),
         alt=f"Bars, a word each, in two panels. {text}",
         command=command("reading_order", depth=depth),
         provenance=COMPUTED,
         citation_keys=("haviv2022nopos",),
-        content=OrderContent(frame=frame, masks=list(MASKS), words=list(WORDS), top=float(matches.max())),
+        content=OrderContent(frame=frame, masks=list(MASKS), words=list(WORDS), top=float(shifts.max())),
     )

@@ -16,11 +16,11 @@ from analysis.figures.reading.arithmetic import COMPUTED, command
 DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 384, 768)
 BINS = 100
 """Of the cosine, from -1 to 1."""
-WIDEST = 0.1
+TOLERANCE = 0.1
 """A cosine within this of zero: an angle within 6 degrees of a right one."""
 
 
-def below(cosine: Float[ndarray, " n"], dim: int) -> Float[ndarray, " n"]:
+def cosine_cdf(cosine: Float[ndarray, " n"], dim: int) -> Float[ndarray, " n"]:
     """The probability that two random directions in `dim` dimensions have a smaller cosine than this.
 
     (cosine + 1) / 2 has a Beta distribution with both parameters (dim - 1) / 2.
@@ -28,7 +28,7 @@ def below(cosine: Float[ndarray, " n"], dim: int) -> Float[ndarray, " n"]:
     return betainc((dim - 1) / 2, (dim - 1) / 2, (cosine + 1) / 2)
 
 
-def mean_size(dim: int) -> float:
+def mean_abs_cosine(dim: int) -> float:
     """The mean of |cosine|: Gamma(dim / 2) / (sqrt(pi) Gamma((dim + 1) / 2))."""
     return float(np.exp(gammaln(dim / 2) - gammaln((dim + 1) / 2)) / np.sqrt(np.pi))
 
@@ -52,12 +52,12 @@ class CosinesContent:
 def reading_orthogonal(params: DimensionParameters) -> Figure[CosinesContent]:
     """The distribution of the cosine of two random vectors."""
     dim = params.dim
-    ends = np.linspace(-1, 1, BINS + 1)
-    frame = pd.DataFrame({"low": ends[:-1], "high": ends[1:], "share": np.diff(below(ends, dim))})
-    low, high = below(np.array([-WIDEST, WIDEST]), dim)
+    edges = np.linspace(-1, 1, BINS + 1)
+    frame = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
+    low, high = cosine_cdf(np.array([-TOLERANCE, TOLERANCE]), dim)
     text = (
-        f"In {dim} dimensions the mean size of the cosine is {mean_size(dim):.3f}, and {percent(high - low, 1)} of all "
-        f"pairs are within 6° of a right angle (cosine within ±{WIDEST:g})."
+        f"In {dim} dimensions the mean size of the cosine is {mean_abs_cosine(dim):.3f}, and {percent(high - low, 1)} "
+        f"of all pairs are within 6° of a right angle (cosine within ±{TOLERANCE:g})."
     )
     return Figure(
         title=f"Two random vectors in {dim} dimensions",
@@ -72,5 +72,5 @@ def reading_orthogonal(params: DimensionParameters) -> Figure[CosinesContent]:
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
-        content=CosinesContent(frame=frame, mean=mean_size(dim), top=float(frame.share.max())),
+        content=CosinesContent(frame=frame, mean=mean_abs_cosine(dim), top=float(frame.share.max())),
     )

@@ -46,14 +46,14 @@ def patterns() -> Float[ndarray, "shift head query key"]:
     with safe_open(default_model.folder() / "model.safetensors", framework="numpy") as weights:
         norm, sides = (
             [
-                [weights.get_tensor(f"{place}.{part}").astype(np.float64) for part in ("weight", "bias")]
-                for place in places
+                [weights.get_tensor(f"{module}.{part}").astype(np.float64) for part in ("weight", "bias")]
+                for module in modules
             ]
-            for places in (["embeddings.LayerNorm"], [f"{LAYER}.query", f"{LAYER}.key"])
+            for modules in (["embeddings.LayerNorm"], [f"{LAYER}.query", f"{LAYER}.key"])
         )
     ((gain, offset),) = norm
-    places = np.add.outer(np.array(SHIFTS), np.arange(count))
-    summed = words + positions[places] + segment
+    positions_by_shift = np.add.outer(np.array(SHIFTS), np.arange(count))
+    summed = words + positions[positions_by_shift] + segment
     centred = summed - summed.mean(-1, keepdims=True)
     states = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + NORM_EPSILON) * gain + offset
     query, key = (
@@ -73,10 +73,10 @@ def changes() -> Float[ndarray, "shift head"]:
 def summary() -> str:
     """What moving the sentence as far as here does to the heads that change least and most."""
     last = changes()[-1]
-    least, most = int(last.argmin()), int(last.argmax())
+    lowest, highest = int(last.argmin()), int(last.argmax())
     return (
-        f"When it moves by {SHIFTS[-1]}, the {HEADS} heads of the layer send between {percent(last[least], 1)} (head "
-        f"{least}) and {percent(last[most], 1)} (head {most}) elsewhere."
+        f"When it moves by {SHIFTS[-1]}, the {HEADS} heads of the layer send between {percent(last[lowest], 1)} (head "
+        f"{lowest}) and {percent(last[highest], 1)} (head {highest}) elsewhere."
     )
 
 

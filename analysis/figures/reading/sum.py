@@ -27,10 +27,10 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
     """The rows of the embedded model's word, position and segment tables that meet in a sum. Reads no other row."""
     folder = default_model.folder()
     vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    places = (vocabulary.index(word), position, SEGMENT)
+    indices = (vocabulary.index(word), position, SEGMENT)
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:
         tables = (weights.get_slice(f"embeddings.{name}.weight") for name in TABLES)
-        rows = np.stack([table[place] for table, place in zip(tables, places, strict=True)]).astype(np.float64)
+        rows = np.stack([table[index] for table, index in zip(tables, indices, strict=True)]).astype(np.float64)
     rows.setflags(write=False)
     return rows
 
@@ -44,11 +44,11 @@ class SumParameters(Parameters):
 
 @dataclass(frozen=True)
 class SumContent:
-    """values: (part, dimension) of the parts in `names`, on a colour scale from -reach to reach."""
+    """values: (part, dimension) of the parts in `names`, on a colour scale from -limit to limit."""
 
     values: Float[ndarray, "part dim"]
     names: list[str]
-    reach: float
+    limit: float
 
 
 @figure("reading_sum", SumParameters)
@@ -63,17 +63,17 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
     frame = frames.cells(values, "value", part=names, dimension=None)
     lengths = np.linalg.norm(values, axis=1)
     cosine = float(parts[0] @ parts[1] / (lengths[0] * lengths[1]))
-    kept = float(parts[0] @ values[3] / (lengths[0] * lengths[3]))
+    cosine_to_sum = float(parts[0] @ values[3] / (lengths[0] * lengths[3]))
     text = (
         f"Lengths: {', '.join(f'{name} {length:.2f}' for name, length in zip(names, lengths, strict=True))}. "
-        f"Cosine of word and position {signed(cosine)}, of word and sum {signed(kept)}."
+        f"Cosine of word and position {signed(cosine)}, of word and sum {signed(cosine_to_sum)}."
     )
     return Figure(
         title=f"“{word}” at position {position}",
         finding=f"The sum of “{word}” and position {position} still points where the word does: their cosine is "
-        f"{signed(kept)}"
-        if kept > cosine
-        else f"The sum of “{word}” and position {position} has a cosine of {signed(kept)} with the word",
+        f"{signed(cosine_to_sum)}"
+        if cosine_to_sum > cosine
+        else f"The sum of “{word}” and position {position} has a cosine of {signed(cosine_to_sum)} with the word",
         frame=lambda: frame,
         caption=(
             f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum, all "
@@ -84,5 +84,5 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
         "-o reading_sum.csv",
         provenance={"model": f"{default_model.NAME} ({default_model.REVISION})", "weights": ", ".join(TABLES)},
         citation_keys=default_model.CITATION_KEYS,
-        content=SumContent(values=values, names=names, reach=float(np.quantile(np.abs(values), 0.995))),
+        content=SumContent(values=values, names=names, limit=float(np.quantile(np.abs(values), 0.995))),
     )

@@ -17,7 +17,7 @@ from analysis.figures.terms.maps import (
     MapParameters,
     ViewParameters,
     method_assumption,
-    rows_of,
+    row_range,
     viewed_head,
     visible_terms,
     with_rest,
@@ -46,20 +46,20 @@ class CellContent:
         return cls(pd.DataFrame({"part": list(values), "label": labels, "value": list(values.values())}), kind)
 
 
-def place(params: ViewParameters, view: TokenView) -> tuple[int, int]:
+def selected_cell(params: ViewParameters, view: TokenView) -> tuple[int, int]:
     """The query and the key that a link asks for, by index; STRONGEST: where the attention of those shown is strongest.
 
     Raises LinkError for one that is not among the rows shown.
     """
-    first, last = rows_of(params, len(view.labels))
+    first, last = row_range(params, len(view.labels))
     request = {"query": params.query, "key": params.key}
     for name, index in request.items():
         if index != STRONGEST and not first <= index <= last:
             raise LinkError(f"The link says {name}={index}; the rows shown are {first} to {last}.")
-    inside = [slice(first, last + 1) if index == STRONGEST else slice(index, index + 1) for index in request.values()]
-    pattern = view.pattern[inside[0], inside[1]]
+    ranges = [slice(first, last + 1) if index == STRONGEST else slice(index, index + 1) for index in request.values()]
+    pattern = view.pattern[ranges[0], ranges[1]]
     query, key = np.unravel_index(int(pattern.argmax()), pattern.shape)
-    return inside[0].start + int(query), inside[1].start + int(key)
+    return ranges[0].start + int(query), ranges[1].start + int(key)
 
 
 @figure("probe_cell", MapParameters, live=TERMS_RUN)
@@ -67,18 +67,18 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
     """The score of one query on one key as the sum of its terms."""
     terms = visible_terms(decomposition)
     head, view = viewed_head(params, decomposition, terms)
-    query, key = place(params, view)
+    query, key = selected_cell(params, view)
     values = {term: float(view.terms[term][query, key]) for term in terms}
     total, pattern = float(view.total[query, key]), float(view.pattern[query, key])
     frame = pd.DataFrame({"part": [*values, "total", "pattern"], "value": [*values.values(), total, pattern]})
     frame = frame.assign(query=query, key=key, query_token=view.labels[query], key_token=view.labels[key])
-    asks, answers = f"{query} “{view.labels[query]}”", f"{key} “{view.labels[key]}”"
+    query_label, key_label = f"{query} “{view.labels[query]}”", f"{key} “{view.labels[key]}”"
     kind = "key-centred score" if params.centred else "score before centring"
-    drawn = {**(values if params.group == "all" else with_rest(decomposition, values)), "total": total}
+    bars = {**(values if params.group == "all" else with_rest(decomposition, values)), "total": total}
     largest = max(values, key=lambda term: abs(values[term]))
     text = f"The largest term is {term_label(largest)}, {signed(values[largest], 4)}; the total is {signed(total, 4)}."
     return Figure(
-        title=f"Head {head}, query {asks} on key {answers}",
+        title=f"Head {head}, query {query_label} on key {key_label}",
         finding=text.removesuffix("."),
         frame=lambda: frame,
         caption=(
@@ -87,5 +87,5 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
             f"Attention after softmax: {pattern:.4f}. {method_assumption(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        content=CellContent.of(drawn, kind),
+        content=CellContent.of(bars, kind),
     )

@@ -16,13 +16,13 @@ from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.one_run import stored_facts
 from analysis.store import read
 
-NOTHING = 0.005
+NEGLIGIBLE = 0.005
 """A share or an effect below this is printed as 0.00."""
 ORDER = (*FOUR, *(term for term in TERMS if term not in FOUR))
 """The four terms that the question is about, then the other twelve."""
 MEASURES = {"share": "share of the key-centred scores", "effect": "effect on the pattern (KL, nats)"}
 AGGREGATIONS = {"mean_over_heads": "mean over heads", "pooled_over_heads": "pooled over heads"}
-CITE = ("ke2021tupe", "reimers2019sbert")
+CITATION_KEYS = ("ke2021tupe", "reimers2019sbert")
 
 
 def term_label(term: str) -> str:
@@ -90,18 +90,18 @@ def provenance(row: pd.Series) -> dict[str, str]:
 
 def visible_terms(result: pd.DataFrame) -> list[str]:
     """The terms that the model has, the four first; those of a source that it lacks are zero everywhere."""
-    there = set(result.term[result.rms > 0])
-    return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
+    present = set(result.term[result.rms > 0])
+    return [term for term in (*ORDER, *ADDED_TERMS) if term in present]
 
 
-HELD = {"activation": "activation", "other": "other factor", "half": "mean of both ways"}
+FREEZE_LABELS = {"activation": "activation", "other": "other factor", "half": "mean of both ways"}
 
 
-def held_fixed(layer: int, freeze: str) -> str:
+def assumption_note(layer: int, freeze: str) -> str:
     """What is assumed at a layer, in a sentence."""
     if layer == 0:
         return "Layer 0 is exact: only the statistics of norms before its scores are held."
-    gates = f", of gated units the {HELD[freeze]}" if freeze else ""
+    gates = f", of gated units the {FREEZE_LABELS[freeze]}" if freeze else ""
     return (
         f"Method frozen: patterns, norms' statistics and gates{gates} are held at the values they have in the model; "
         "what position "
@@ -109,26 +109,26 @@ def held_fixed(layer: int, freeze: str) -> str:
     )
 
 
-def _held(row: pd.Series) -> str:
-    return held_fixed(int(row.layer), json.loads(row.config).get("freeze") or "")
+def _assumption(row: pd.Series) -> str:
+    return assumption_note(int(row.layer), json.loads(row.config).get("freeze") or "")
 
 
-def _texts(row: pd.Series) -> str:
+def _corpus_description(row: pd.Series) -> str:
     """What a corpus is: how many texts and pairs, and how far a few long ones decide."""
     result = read.query(
         "SELECT count(*) FILTER (text_pair IS NULL) AS texts, count(text_pair) AS pairs FROM corpora WHERE corpus = ?",
         [row.corpus],
     ).iloc[0]
-    about = json.loads(row.config)
-    length = f"{about['tokens']} tokens" if about.get("tokens") else "the model's length"
-    cut = f", {about['truncated_texts']} of them cut to {length}" if about.get("truncated_texts") else ""
+    config = json.loads(row.config)
+    length = f"{config['tokens']} tokens" if config.get("tokens") else "the model's length"
+    cut = f", {config['truncated_texts']} of them cut to {length}" if config.get("truncated_texts") else ""
     return (
         f"{result.texts} texts and {result.pairs} pairs written for Addend{cut}, {row.queries:,} queries pooled "
-        f"(the longest tenth of the texts gives {percent(about['longest_tenth'])} of them)"
+        f"(the longest tenth of the texts gives {percent(config['longest_tenth'])} of them)"
     )
 
 
-def _errors(row: pd.Series) -> str:
+def _error_note(row: pd.Series) -> str:
     return (
         f"The terms add up to the model's own scores to {row.max_error:.1e} ({row.relative_error:.1e} of their range) "
         f"and its pattern to {row.pattern_error:.1e}, at worst over all texts ({row['dtype']}, {row.device})."
@@ -158,11 +158,12 @@ def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
     ]
     return Figure(
         title=f"Every head at layer {first.layer}",
-        finding=most_leading(lead, len(table)),
+        finding=lead_finding(lead, len(table)),
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
             f"{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer {first.layer}, "
-            f"{_texts(first)}. {reading(measure)} {folded_note(table)}{_held(first)} {_errors(first)}"
+            f"{_corpus_description(first)}. {measure_note(measure)} {negligible_note(table)}{_assumption(first)} "
+            f"{_error_note(first)}"
         ),
         alt=f"Heat map of {len(table)} heads by {len(order)} terms. Of the four word and position terms the largest is "
         f"{leading} of {len(table)} heads.",
@@ -172,12 +173,12 @@ def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
             f"AND corpus = '{first.corpus}' AND layer = {first.layer}\" --csv"
         ),
         provenance=provenance(first),
-        citation_keys=CITE,
-        content=TermTable(table=folded(table), measure=measure, label=MEASURES[measure]),
+        citation_keys=CITATION_KEYS,
+        content=TermTable(table=without_negligible(table), measure=measure, label=MEASURES[measure]),
     )
 
 
-def reading(measure: str, *, coloured: bool = True) -> str:
+def measure_note(measure: str, *, coloured: bool = True) -> str:
     """How to read a measure, in a sentence. coloured: whether colours are its values."""
     if measure == "share":
         adds = "orange adds" if coloured else "a positive one adds"
@@ -190,12 +191,12 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]
     """The same, over heads: the mean over heads beside the pooled value."""
     measure = params.measure
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
-    wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
-    result = stored_terms(params.model, params.corpus, params.layer, wanted)
+    aggregations = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
+    result = stored_terms(params.model, params.corpus, params.layer, aggregations)
     sizes = result.assign(size=result[measure].abs()).groupby("term")["size"].max()
     present = visible_terms(result)
     # The four are drawn always; of the others those that are printed as more than 0.00.
-    order = [term for term in present if term in FOUR or sizes[term] >= NOTHING]
+    order = [term for term in present if term in FOUR or sizes[term] >= NEGLIGIBLE]
     frame = result[["term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
     )
@@ -206,18 +207,19 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]
     text = "; ".join(
         f"{name}: " + ", ".join(f"{term_label(term)} {value[key, term]:.3f}" for term in named)
         for key, name in AGGREGATIONS.items()
-        if key in wanted
+        if key in aggregations
     )
-    why = " A head with large scores weighs more when heads are pooled." if measure == "share" else ""
+    note = " A head with large scores weighs more when heads are pooled." if measure == "share" else ""
     return Figure(
         title="Over all heads, two ways" if measure == "share" else "Over all heads",
-        finding=_aggregated(value, wanted, named, measure),
+        finding=_aggregates_finding(value, aggregations, named, measure),
         frame=lambda: frame,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, {_texts(first)}. "
-            f"{text[0].upper()}{text[1:]}.{why} {_left_out(len(present) - len(order))}Lines at the dots: 95 % "
-            f"bootstrap intervals, 2,000 resamples of {json.loads(first.config)['clusters']} groups of texts that "
-            "share no passage; they say nothing about other texts or models."
+            f"{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, "
+            f"{_corpus_description(first)}. {text[0].upper()}{text[1:]}.{note} "
+            f"{_undrawn_note(len(present) - len(order))}Lines at the dots: 95 % bootstrap intervals, 2,000 resamples "
+            f"of {json.loads(first.config)['clusters']} groups of texts that share no passage; they say nothing about "
+            "other texts or models."
         ),
         alt=f"Dot plot of {len(order)} terms. {text}.",
         command=(
@@ -226,23 +228,23 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]
             f"AND layer = {first.layer} AND aggregation <> 'head'\" --csv"
         ),
         provenance=provenance(first),
-        citation_keys=CITE,
+        citation_keys=CITATION_KEYS,
         content=AggregatesContent(
             label=MEASURES[measure],
             rows=frame[frame.term.isin(order)],
             order=[term_label(term) for term in order],
-            two=len(wanted) == 2,
+            two=len(aggregations) == 2,
         ),
     )
 
 
-def _left_out(count: int) -> str:
+def _undrawn_note(count: int) -> str:
     if not count:
         return ""
-    return f"{plural(count, 'term')} below {NOTHING} {'is' if count == 1 else 'are'} not drawn; the data have them. "
+    return f"{plural(count, 'term')} below {NEGLIGIBLE} {'is' if count == 1 else 'are'} not drawn; the data have them. "
 
 
-def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: str) -> str:
+def _aggregates_finding(value: Any, aggregations: tuple[str, ...], named: list[str], measure: str) -> str:
     """The leading term by the mean over heads and, where there are two aggregations, pooled."""
     if not named:
         return ""
@@ -252,7 +254,7 @@ def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: 
     text = (
         f"{capitalised(term_label(term))} makes up {percent(value['mean_over_heads', term])} of the variance of scores"
     )
-    pooled = [one for one in wanted if one != "mean_over_heads"]
+    pooled = [one for one in aggregations if one != "mean_over_heads"]
     if not pooled:
         return text
     return (
@@ -261,7 +263,7 @@ def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: 
     )
 
 
-def most_leading(lead: pd.Series, heads: int) -> str:
+def lead_finding(lead: pd.Series, heads: int) -> str:
     """Which of the four terms is the largest in the most heads. lead: how many heads each leads, the most first."""
     if lead.empty:
         return ""
@@ -279,18 +281,18 @@ def leading_by_layer(lead: pd.DataFrame) -> str:
     return f"Of the terms of word and position, the largest is {join_names(parts)}"
 
 
-def folded(table: pd.DataFrame) -> pd.DataFrame:
+def without_negligible(table: pd.DataFrame) -> pd.DataFrame:
     """A table of heads by terms without the terms that round to 0.00 in every head; the four always stay."""
-    return table[[term for term in table if term in FOUR or table[term].abs().max() >= NOTHING]]
+    return table[[term for term in table if term in FOUR or table[term].abs().max() >= NEGLIGIBLE]]
 
 
-def folded_note(table: pd.DataFrame) -> str:
+def negligible_note(table: pd.DataFrame) -> str:
     """How many terms are not drawn, as a sentence with a space after it; empty where all are."""
-    left = table.shape[1] - folded(table).shape[1]
-    return f"Not drawn, but in the data: {plural(left, 'term')} below {NOTHING:g} in every head. " if left else ""
+    count = table.shape[1] - without_negligible(table).shape[1]
+    return f"Not drawn, but in the data: {plural(count, 'term')} below {NEGLIGIBLE:g} in every head. " if count else ""
 
 
-def leading_in_most(table: pd.DataFrame) -> str:
+def leading_term(table: pd.DataFrame) -> str:
     """Which of the four terms is the largest in the most heads. table: heads by terms."""
     four = table[[term for term in FOUR if term in table]].dropna()
-    return most_leading(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""
+    return lead_finding(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""

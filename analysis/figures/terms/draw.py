@@ -18,25 +18,25 @@ from analysis.figures.terms.maps import REST, MapsContent, TotalContent
 from analysis.figures.terms.patterns import PatternContent
 
 TERM = "term (query → key)"
-OVER = ("mean over heads", "pooled over heads")
+AGGREGATION_LABELS = ("mean over heads", "pooled over heads")
 MAP_SIDE = 330
 
 
-def measured_colours(reach: float, measure: str, label: str, theme: Theme) -> tuple[alt.Color, Any]:
-    """The colours of cells that hold a term's share or effect, up to `reach`, and of the numbers upon them."""
+def measured_colours(limit: float, measure: str, label: str, theme: Theme) -> tuple[alt.Color, Any]:
+    """The colours of cells that hold a term's share or effect, up to `limit`, and of the numbers upon them."""
     share = measure == "share"
-    reach = min(reach, 1.0) if share else reach
-    scale = theme.around_zero(reach) if share else colour_scale(theme.sequential, (0, reach))
+    limit = min(limit, 1.0) if share else limit
+    scale = theme.around_zero(limit) if share else colour_scale(theme.sequential, (0, limit))
     color = alt.Color("value:Q", scale=scale, legend=marks.colour_bar(label, form=".2~f"))
-    return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * reach}")
+    return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * limit}")
 
 
 @drawing("terms_heads", "probe_heads", "vision_heads")
 def _heads(figure: Figure[TermTable], theme: Theme) -> list[Chart]:
     """Heads by terms, the number in every cell."""
     table, label = figure.content.table, figure.content.label
-    reach = float(np.abs(np.nan_to_num(table.to_numpy())).max()) or 1.0
-    color, ink = measured_colours(reach, figure.content.measure, label, theme)
+    limit = float(np.abs(np.nan_to_num(table.to_numpy())).max()) or 1.0
+    color, ink = measured_colours(limit, figure.content.measure, label, theme)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
     frame = frame.assign(
         label=frame.term.map(term_label), written=["–" if value != value else fixed(value) for value in frame.value]
@@ -67,8 +67,8 @@ def _aggregates(figure: Figure[AggregatesContent], theme: Theme) -> list[Chart]:
     dots = marks.row_plot(
         figure.content.rows, x=marks.number(alt.X, "value", label, zero=True, ticks=8),
         y=marks.rows_down("term_label", order, title=TERM, grid=False), theme=theme,
-        color=marks.series("over", OVER, theme, key), shape=marks.shapes("over", OVER, key),
-        offset=alt.YOffset("over:N", sort=list(OVER)) if two else alt.Undefined, bars=True,
+        color=marks.series("over", AGGREGATION_LABELS, theme, key), shape=marks.shapes("over", AGGREGATION_LABELS, key),
+        offset=alt.YOffset("over:N", sort=list(AGGREGATION_LABELS)) if two else alt.Undefined, bars=True,
         tooltip=(("term_label", "term"), ("over", "aggregation"), ("value", label, ".4f"), *marks.interval_tips(".4f")),
     )  # fmt: skip
     height = (34 if two else marks.ROW) * len(order)
@@ -78,27 +78,27 @@ def _aggregates(figure: Figure[AggregatesContent], theme: Theme) -> list[Chart]:
 def token_map(
     values: ndarray,
     labels: Sequence[str],
-    reach: float,
+    limit: float,
     theme: Theme,
     *,
     value: str = "score",
     around_zero: bool = True,
     side: int = MAP_SIDE,
-    **more: Any,
+    **options: Any,
 ) -> Chart:
-    """What tokens ask of tokens, queries down and keys across, on a scale around zero or from it."""
+    """Scores of tokens on tokens, queries down and keys across, on a scale around zero or from it."""
     return heatmap(
-        values, labels, labels, domain=(-reach if around_zero else 0, reach), row_title="query", column_title="key",
-        value_title=value, side=side, theme=theme, **more,
+        values, labels, labels, domain=(-limit if around_zero else 0, limit), row_title="query", column_title="key",
+        value_title=value, side=side, theme=theme, **options,
     )  # fmt: skip
 
 
 def pattern_map(
-    pattern: ndarray, labels: Sequence[str], theme: Theme, reach: float | None = None, **more: Any
+    pattern: ndarray, labels: Sequence[str], theme: Theme, limit: float | None = None, **options: Any
 ) -> Chart:
-    """Attention probabilities of tokens for tokens. reach: the end of their scale; else the largest of them."""
-    end = float(pattern.max()) if reach is None else reach
-    return token_map(pattern, labels, end, theme, value="attention probability", around_zero=False, **more)
+    """Attention probabilities of tokens for tokens. limit: where their scale ends; by default their maximum."""
+    maximum = float(pattern.max()) if limit is None else limit
+    return token_map(pattern, labels, maximum, theme, value="attention probability", around_zero=False, **options)
 
 
 @drawing("probe_maps")
@@ -108,11 +108,11 @@ def maps(figure: Figure[MapsContent], theme: Theme) -> list[Chart]:
     last_row = len(content.maps) - figure.columns
     return [
         token_map(
-            values, content.labels, content.reach, theme,
+            values, content.labels, content.limit, theme,
             title=[term_label(term), share_and_effect(content.share[term], content.effect[term])],
-            legend=number >= last_row, side=MAP_SIDE if figure.columns == 2 else 260, first=content.first,
+            legend=index >= last_row, side=MAP_SIDE if figure.columns == 2 else 260, first=content.first,
         )
-        for number, (term, values) in enumerate(content.maps.items())
+        for index, (term, values) in enumerate(content.maps.items())
     ]  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def total(figure: Figure[TotalContent], theme: Theme) -> list[Chart]:
     content, first = figure.content, figure.content.first
     return [
         *(
-            token_map(values, content.labels, content.reach, theme, title=name, first=first)
+            token_map(values, content.labels, content.limit, theme, title=name, first=first)
             for name, values in content.scores.items()
         ),
         pattern_map(content.pattern, content.labels, theme, title="pattern (softmax of the total)", first=first),

@@ -16,17 +16,17 @@ from analysis.core.term_names import ADDED_TERMS, TERMS
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
 from analysis.figures.terms.data import (
-    CITE,
+    CITATION_KEYS,
     MEASURES,
     ORDER,
     MeasureParameters,
     TermTable,
-    folded,
-    folded_note,
-    held_fixed,
-    leading_in_most,
-    reading,
+    assumption_note,
+    leading_term,
+    measure_note,
+    negligible_note,
     term_label,
+    without_negligible,
 )
 from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
 from analysis.measurements.terms.token_view import TokenView, token_view
@@ -86,7 +86,7 @@ class LinesContent:
 
 @dataclass(frozen=True)
 class MapsContent:
-    """maps: term -> scores (query, key) of one head, on a scale from -reach to reach.
+    """maps: term -> scores (query, key) of one head, on a scale from -limit to limit.
 
     labels: the tokens of rows and columns; first: the index of the first. share, effect: of each term in this head.
     """
@@ -94,50 +94,52 @@ class MapsContent:
     maps: Mapping[str, ndarray]
     labels: Sequence[str]
     first: int
-    reach: float
+    limit: float
     share: dict[str, float]
     effect: dict[str, float]
 
 
 @dataclass(frozen=True)
 class TotalContent:
-    """scores: name -> (query, key), on a scale from -reach to reach; pattern: their softmax. See `MapsContent`."""
+    """scores: name -> (query, key), on a scale from -limit to limit; pattern: their softmax. See `MapsContent`."""
 
     scores: dict[str, ndarray]
     pattern: ndarray
     labels: Sequence[str]
     first: int
-    reach: float
+    limit: float
 
 
-TERMS_RUN = LiveRun(obtain=text_probe.obtain, provenance=run_facts, command=text_probe.command, citation_keys=CITE)
+TERMS_RUN = LiveRun(
+    obtain=text_probe.obtain, provenance=run_facts, command=text_probe.command, citation_keys=CITATION_KEYS
+)
 
 
 @figure("probe_distance", HeadParameters, live=TERMS_RUN)
 def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figure[LinesContent]:
     """The scores of one head against how far the key stands from the query."""
     head = checked_head(params.head, decomposition.heads)
-    seen = (
+    attended = (
         np.ones(decomposition.scores.shape[1:], dtype=bool)
         if decomposition.attended is None
         else decomposition.attended
     )
-    query, key = np.nonzero(seen)
+    query, key = np.nonzero(attended)
     distance = key - query
-    aways, place, pairs = np.unique(distance, return_inverse=True, return_counts=True)
+    distances, index, pairs = np.unique(distance, return_inverse=True, return_counts=True)
     rows = []
     for name in ("total", *(term for term in four(decomposition) if term in decomposition.present)):
         scores = decomposition.scores[head] if name == "total" else decomposition.terms_of(name, head)
-        kept = np.where(seen, scores, 0)
-        values = (scores - kept.sum(-1, keepdims=True) / seen.sum(-1, keepdims=True))[query, key]
-        mean = np.bincount(place, values) / pairs
-        sd = np.sqrt(np.bincount(place, (values - mean[place]) ** 2) / pairs)
-        rows.append(pd.DataFrame({"term": name, "distance": aways, "mean": mean, "sd": sd, "pairs": pairs}))
+        masked = np.where(attended, scores, 0)
+        values = (scores - masked.sum(-1, keepdims=True) / attended.sum(-1, keepdims=True))[query, key]
+        mean = np.bincount(index, values) / pairs
+        sd = np.sqrt(np.bincount(index, (values - mean[index]) ** 2) / pairs)
+        rows.append(pd.DataFrame({"term": name, "distance": distances, "mean": mean, "sd": sd, "pairs": pairs}))
     frame = pd.concat(rows, ignore_index=True)
     total = rows[0]["mean"].to_numpy()
-    high, low = (signed(float(aways[at]), 0) for at in (total.argmax(), total.argmin()))
+    high, low = (signed(float(distances[i]), 0) for i in (total.argmax(), total.argmin()))
     text = f"The total is highest {high} tokens away ({fixed(float(total.max()))}), lowest {low} away."
-    why = NO_SOURCE.get(decomposition.position_kind, "")
+    note = NO_SOURCE.get(decomposition.position_kind, "")
     return Figure(
         title=f"Head {head}, scores against distance",
         finding=text.removesuffix("."),
@@ -145,9 +147,9 @@ def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figu
         caption=(
             "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "
             "of "
-            f"the total and of each term; {_where(decomposition, head)}. {text} Far distances have few pairs (see "
-            "the data). "
-            f"{method_assumption(decomposition)} {why}"
+            f"the total and of each term; {_description(decomposition, head)}. {text} Far distances have few pairs "
+            "(see the data). "
+            f"{method_assumption(decomposition)} {note}"
         ),
         alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",
         content=LinesContent(
@@ -156,21 +158,21 @@ def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figu
     )
 
 
-def _live_errors(decomposition: Decomposition) -> str:
-    about = decomposition.provenance
+def _error_note(decomposition: Decomposition) -> str:
+    provenance = decomposition.provenance
     return (
         f"Sum of the terms against the model's own scores: {decomposition.max_error:.1e} at most "
         f"({decomposition.relative_error:.1e} of their range); patterns: {decomposition.pattern_error:.1e} "
-        f"({about.dtype} on {about.device}). {cancellation_note(decomposition.cancellation)}"
+        f"({provenance.dtype} on {provenance.device}). {cancellation_note(decomposition.cancellation)}"
     )
 
 
-def _where(decomposition: Decomposition, head: int | None = None) -> str:
+def _description(decomposition: Decomposition, head: int | None = None) -> str:
     cut = f", cut from {decomposition.provenance.truncated_from}" if decomposition.provenance.truncated_from else ""
-    which = f", head {head}" if head is not None else f", {decomposition.heads} heads"
+    heads = f", head {head}" if head is not None else f", {decomposition.heads} heads"
     text = f" ({unknown_tokens_note(decomposition)})" if unknown_tokens_note(decomposition) else ""
     return (
-        f"{readable(decomposition.provenance.model)}, layer {decomposition.layer}{which}, one text of "
+        f"{readable(decomposition.provenance.model)}, layer {decomposition.layer}{heads}, one text of "
         f"{len(decomposition.tokens)} tokens{cut}{text}"
     )
 
@@ -187,8 +189,8 @@ def visible_terms(decomposition: Decomposition) -> tuple[str, ...]:
 
 def four(decomposition: Decomposition) -> tuple[str, ...]:
     """The terms that the question is about, under the method's own names; and the score bias."""
-    own = FOUR if decomposition.method != "mean" else tuple(term.replace("word", "context") for term in FOUR)
-    return (*own, *ADDED_TERMS)
+    terms = FOUR if decomposition.method != "mean" else tuple(term.replace("word", "context") for term in FOUR)
+    return (*terms, *ADDED_TERMS)
 
 
 REST = "all_others"
@@ -196,15 +198,15 @@ REST = "all_others"
 
 def with_rest(decomposition: Decomposition, values: Mapping[str, float]) -> dict[str, float]:
     """The terms that the question is about, and what all others add up to under `REST`."""
-    own = {term: value for term, value in values.items() if term in four(decomposition)}
-    others = [value for term, value in values.items() if term not in own]
-    return own | ({REST: float(sum(others))} if others else {})
+    main = {term: value for term, value in values.items() if term in four(decomposition)}
+    others = [value for term, value in values.items() if term not in main]
+    return main | ({REST: float(sum(others))} if others else {})
 
 
 def method_assumption(decomposition: Decomposition) -> str:
     """What the method holds or estimates, in a sentence."""
     if decomposition.method != "mean":
-        return held_fixed(decomposition.layer, decomposition.freeze)
+        return assumption_note(decomposition.layer, decomposition.freeze)
     return (
         "Method mean: hidden states split into mean, position, context and residual, estimated over "
         f"{decomposition.reference}; "
@@ -227,30 +229,30 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
     measure = params.measure
     table, long = heads_by_terms(decomposition, visible_terms(decomposition), measure)
     constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
-    leading = leading_in_most(table)
+    leading = leading_term(table)
     return Figure(
         title="Every head on this text",
         finding=f"At layer {decomposition.layer}, {leading[0].lower()}{leading[1:]}" if leading else "",
         frame=lambda: long,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {_where(decomposition)}. {constant}{reading(measure)} "
-            f"{folded_note(table)}{method_assumption(decomposition)} {_live_errors(decomposition)}"
+            f"{capitalised(MEASURES[measure])}, {_description(decomposition)}. {constant}{measure_note(measure)} "
+            f"{negligible_note(table)}{method_assumption(decomposition)} {_error_note(decomposition)}"
         ),
         alt=f"Heat map of {decomposition.heads} heads by {table.shape[1]} terms on one text of "
         f"{len(decomposition.tokens)} tokens.",
-        content=TermTable(table=folded(table), measure=measure, label=MEASURES[measure]),
+        content=TermTable(table=without_negligible(table), measure=measure, label=MEASURES[measure]),
     )
 
 
-def _arranged(params: MapParameters, decomposition: Decomposition) -> tuple[int, TokenView, float]:
+def _head_view(params: MapParameters, decomposition: Decomposition) -> tuple[int, TokenView, float]:
     """The head, its maps of the rows that the link asks for, and the scale of all its rows: parts of a map compare."""
-    every = visible_terms(decomposition)
-    terms = every if params.group == "all" else [term for term in four(decomposition) if term in every]
+    visible = visible_terms(decomposition)
+    terms = visible if params.group == "all" else [term for term in four(decomposition) if term in visible]
     head, view = viewed_head(params, decomposition, terms)
-    return head, view.part(*rows_of(params, len(view.labels))), _reach(view)
+    return head, view.part(*row_range(params, len(view.labels))), _score_limit(view)
 
 
-def rows_of(params: ViewParameters, rows: int) -> tuple[int, int]:
+def row_range(params: ViewParameters, rows: int) -> tuple[int, int]:
     """The first and the last row that a link asks for, of so many. Raises LinkError where there are no such rows."""
     first, last = params.first_row, rows - 1 if params.last_row == -1 else params.last_row
     if not 0 <= first <= last < rows:
@@ -267,12 +269,12 @@ def viewed_head(params: ViewParameters, decomposition: Decomposition, terms: Seq
     return head, view
 
 
-def _reach(view: TokenView) -> float:
+def _score_limit(view: TokenView) -> float:
     """One scale for every map of a head: terms, rest and total, so that they can be compared."""
     return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
 
 
-def _drawn(params: ViewParameters, view: TokenView) -> str:
+def _view_description(params: ViewParameters, view: TokenView) -> str:
     sentences = ["key-centred (each row minus its mean)" if params.centred else "as they are, before centring"]
     if params.words:
         sentences.append("word pieces averaged to words")
@@ -286,7 +288,7 @@ def _drawn(params: ViewParameters, view: TokenView) -> str:
 @figure("probe_maps", MapParameters, live=TERMS_RUN)
 def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[MapsContent]:
     """The terms of one head, side by side on one scale."""
-    head, view, reach = _arranged(params, decomposition)
+    head, view, limit = _head_view(params, decomposition)
     maps = view.terms
     largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
     share = {term: float(decomposition.shares()[term][head]) for term in maps}
@@ -296,23 +298,23 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
-            f"Pre-softmax scores, {_where(decomposition, head)}; {_drawn(params, view)}. Rows are queries, "
-            f"columns are keys; one scale for all maps of this head. {method_assumption(decomposition)} "
-            f"{_live_errors(decomposition)}"
+            f"Pre-softmax scores, {_description(decomposition, head)}; {_view_description(params, view)}. Rows are "
+            f"queries, columns are keys; one scale for all maps of this head. {method_assumption(decomposition)} "
+            f"{_error_note(decomposition)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
         columns=2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
-        content=MapsContent(maps=maps, labels=view.labels, first=view.first, reach=reach, share=share, effect=effect),
+        content=MapsContent(maps=maps, labels=view.labels, first=view.first, limit=limit, share=share, effect=effect),
     )
 
 
 @figure("probe_total", MapParameters, live=TERMS_RUN)
 def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[TotalContent]:
     """What the terms add up to: the rest, the total, and the pattern after softmax."""
-    head, view, reach = _arranged(params, decomposition)
+    head, view, limit = _head_view(params, decomposition)
     rest = {"the other terms": view.rest} if len(view.terms) < len(decomposition.present) else {}
     maps = {**rest, "total": view.total, "pattern": view.pattern}
-    own = (
+    source = (
         f"rebuilt from the saved terms, within {decomposition.max_error:.1e} of the model's own score"
         if decomposition.probe_id
         else "the model's own score"
@@ -326,8 +328,9 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
         ),
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
-            f"The total is {own}, on the scale of the maps above; the pattern is its softmax over keys, "
-            f"from 0 to {view.pattern.max():.2f}. {_where(decomposition, head)}; {_drawn(params, view)}."
+            f"The total is {source}, on the scale of the maps above; the pattern is its softmax over keys, "
+            f"from 0 to {view.pattern.max():.2f}. {_description(decomposition, head)}; "
+            f"{_view_description(params, view)}."
         ),
         alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",
         content=TotalContent(
@@ -335,6 +338,6 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
             pattern=view.pattern,
             labels=view.labels,
             first=view.first,
-            reach=reach,
+            limit=limit,
         ),
     )

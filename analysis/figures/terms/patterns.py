@@ -44,18 +44,18 @@ def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternCo
         )
     pattern, labels = run.patterns[layer, head], [token.text for token in run.token_info]
     frame = frames.cells(pattern, "probability", query=labels, key=labels)
-    most = np.unravel_index(int(pattern.argmax()), pattern.shape)
-    about = run.provenance
+    peak = np.unravel_index(int(pattern.argmax()), pattern.shape)
+    provenance = run.provenance
     return Figure(
         title=f"Layer {layer}, head {head}: where it attends",
         finding=(
-            f"Head {head} of layer {layer} attends most from “{labels[most[0]]}” to “{labels[most[1]]}”, with "
+            f"Head {head} of layer {layer} attends most from “{labels[peak[0]]}” to “{labels[peak[1]]}”, with "
             f"probability {pattern.max():.2f}"
         ),
         frame=lambda: frame,
         caption=(
-            f"Attention probabilities of {readable(about.model)}, layer {layer}, head {head}, one text of "
-            f"{len(labels)} tokens, from its own forward pass ({about.dtype}, {about.device}). Rows are "
+            f"Attention probabilities of {readable(provenance.model)}, layer {layer}, head {head}, one text of "
+            f"{len(labels)} tokens, from its own forward pass ({provenance.dtype}, {provenance.device}). Rows are "
             "queries, columns are keys. There are no terms: which of its hidden states "
             "come from position is not known for this architecture."
         ),

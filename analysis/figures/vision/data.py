@@ -21,8 +21,8 @@ from analysis.figures.terms.data import (
     ORDER,
     MeasureParameters,
     TermTable,
-    leading_in_most,
-    reading,
+    leading_term,
+    measure_note,
     term_label,
 )
 from analysis.figures.terms.maps import GROUPS, HeadParameters, heads_by_terms, with_rest
@@ -33,13 +33,13 @@ from analysis.probes import image_probe
 from analysis.probes.drawn_images import CORPUS, IMAGES
 from analysis.store import read
 
-CITE = ("dosovitskiy2021vit",)
-CITE_STORED = (*CITE, "oquab2024dinov2")
-ALIKE = 0.1
+CITATION_KEYS = ("dosovitskiy2021vit",)
+STORED_CITATION_KEYS = (*CITATION_KEYS, "oquab2024dinov2")
+SIMILAR = 0.1
 """How much more alike neighbours are than opposite corners before a heading says so."""
-MOST_SMALL_MAPS = 16
+MAX_SMALL_MAPS = 16
 """Rows, and columns, of small maps in the picture of positions: more would be too small to read."""
-SOURCES_ARE = (
+SOURCES_NOTE = (
     "Word is what a patch shows and, for [CLS], its learned vector; bias holds every constant, that of the patch "
     "projection included."
 )
@@ -65,7 +65,7 @@ class StoredHeadParameters(StoredModelParameters, MeasureParameters):
 
 
 class PatchParameters(HeadParameters):
-    """patch: the token that asks. key: the one that answers, -1 for the one that it scores highest.
+    """patch: the token of the query. key: the token of the key, -1 for the one with the highest score.
 
     centred: whether scores are shown minus their mean over keys. group: which terms are shown.
     """
@@ -99,22 +99,22 @@ class PositionsContent:
 
 @dataclass(frozen=True)
 class VisionMapsContent:
-    """maps: name -> scores of every patch as a key, (row, column), on a scale from -reach to reach.
+    """maps: name -> scores of every patch as a key, (row, column), on a scale from -limit to limit.
 
-    pixels: the image, (height, width, 3). query: row and column of the patch that asks, None for a special token.
+    pixels: the image, (height, width, 3). query: row and column of the query's patch, None for a special token.
     share, effect: of each term in this head.
     """
 
     pixels: np.ndarray
     maps: dict[str, np.ndarray]
     grid: tuple[int, int]
-    reach: float
+    limit: float
     query: tuple[int, int] | None
     share: dict[str, float]
     effect: dict[str, float]
 
 
-def _stored(sql: str, model: str) -> Any:
+def _stored_rows(sql: str, model: str) -> Any:
     rows = read.query(sql, [model])
     if rows.empty:
         raise NoResults(
@@ -124,7 +124,7 @@ def _stored(sql: str, model: str) -> Any:
     return rows
 
 
-def _run(row: Any) -> dict[str, str]:
+def _provenance(row: Any) -> dict[str, str]:
     return stored_facts(row, images=f"{CORPUS}: {', '.join(IMAGES)}")
 
 
@@ -136,9 +136,9 @@ def position_source(grid: Sequence[int], trained: Sequence[int]) -> str:
     return f"Positions are interpolated (bicubic) to {grid[0]} by {grid[1]} patches from a table of {table}."
 
 
-def _interpolation(config: str) -> str:
-    about = json.loads(config)
-    return position_source((about["rows"], about["columns"]), about.get("trained") or [about["trained_side"]] * 2)
+def _interpolation(text: str) -> str:
+    grid = json.loads(text)
+    return position_source((grid["rows"], grid["columns"]), grid.get("trained") or [grid["trained_side"]] * 2)
 
 
 @figure("vision_layers", StoredVisionParameters)
@@ -146,7 +146,7 @@ def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
     """Every layer and head of a model, over the drawn images."""
     measure = params.measure
     terms = GROUPS[params.group]
-    result = _stored(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", params.stored)
+    result = _stored_rows(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", params.stored)
     heads, means = (result[result.aggregation == kind] for kind in ("head", "mean_over_heads"))
     maps = {}
     for term in terms:
@@ -154,11 +154,11 @@ def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
         if table.to_numpy().any():
             maps[term] = table.to_numpy()
     first = result.iloc[0]
-    over = means[means.term == FOUR[-1]].set_index("layer")
-    deep = over[measure].idxmax()
-    top = over.loc[deep]
+    position_means = means[means.term == FOUR[-1]].set_index("layer")
+    top_layer = position_means[measure].idxmax()
+    top = position_means.loc[top_layer]
     text = (
-        f"Mean over heads, {term_label(FOUR[-1])} is largest in layer {deep}: {top[measure]:.3f} "
+        f"Mean over heads, {term_label(FOUR[-1])} is largest in layer {top_layer}: {top[measure]:.3f} "
         f"[{top[f'{measure}_low']:.3f} to {top[f'{measure}_high']:.3f}]."
     )
     columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]
@@ -166,8 +166,8 @@ def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
     return Figure(
         title=f"Every layer and head of {first.model}",
         finding=(
-            f"{capitalised(term_label(FOUR[-1]))} is largest in layer {deep}: {percent(top[measure])} of the variance "
-            "of scores"
+            f"{capitalised(term_label(FOUR[-1]))} is largest in layer {top_layer}: {percent(top[measure])} of the "
+            "variance of scores"
             if measure == "share"
             else text.split(" [")[0]
         ),
@@ -175,19 +175,19 @@ def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
         caption=(
             f"{capitalised(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend, "
             f"{first.queries:,} queries pooled. {text} Brackets: 95 % bootstrap interval over these "
-            f"images; it says nothing about others. {reading(measure)} {_interpolation(first.config)} {SOURCES_ARE} "
-            "Layer 0 is exact; deeper, patterns, norms and gates are held at the values they have in the model "
-            "(frozen). Terms add up "
+            f"images; it says nothing about others. {measure_note(measure)} {_interpolation(first.config)} "
+            f"{SOURCES_NOTE} Layer 0 is exact; deeper, patterns, norms and gates are held at the values they have in "
+            "the model (frozen). Terms add up "
             f"to the model's own scores to {result.max_error.max():.1e} ({result.relative_error.max():.1e} of their "
             f"range), at worst ({first['dtype']}, {first.device})."
         ),
-        alt=f"{len(maps)} heat maps, {len(over)} layers by {heads['head'].nunique()} heads. {text}",
+        alt=f"{len(maps)} heat maps, {len(position_means)} layers by {heads['head'].nunique()} heads. {text}",
         command=(
             f'{first.command}\npython -m analysis query "SELECT layer, head, term, {measure} FROM newest_terms '
             f"WHERE model = '{first.model}' AND corpus = '{CORPUS}' AND aggregation = 'head'\" --csv"
         ),
-        provenance=_run(first),
-        citation_keys=CITE_STORED,
+        provenance=_provenance(first),
+        citation_keys=STORED_CITATION_KEYS,
         content=LayersContent(maps=maps, measure=measure, label=MEASURES[measure]),
     )
 
@@ -197,13 +197,13 @@ def mosaic(cosines: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, li
 
     Every n-th patch where there are more than `MOST_SMALL_MAPS` rows or columns of them.
     """
-    step = -(-max(rows, columns) // MOST_SMALL_MAPS)
+    step = -(-max(rows, columns) // MAX_SMALL_MAPS)
     down, across = list(range(step // 2, rows, step)), list(range(step // 2, columns, step))
     picture = np.full((len(down) * (rows + 1) - 1, len(across) * (columns + 1) - 1), np.nan)
-    for i, r in enumerate(down):
-        for j, c in enumerate(across):
+    for i, row in enumerate(down):
+        for j, column in enumerate(across):
             top, left = i * (rows + 1), j * (columns + 1)
-            picture[top : top + rows, left : left + columns] = cosines[r * columns + c].reshape(rows, columns)
+            picture[top : top + rows, left : left + columns] = cosines[row * columns + column].reshape(rows, columns)
     return picture, down, across
 
 
@@ -213,11 +213,11 @@ def _positions(title: str, cosines: np.ndarray, grid: tuple[int, int], *, captio
     picture, down, across = mosaic(cosines, rows, columns)
     patch = np.arange(rows * columns)
     row, column = patch // columns, patch % columns
-    apart = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
-    near, far = cosines[apart == 1].mean(), cosines[apart == apart.max()].mean()
-    lined = (row[:, None] == row) ^ (column[:, None] == column)
-    same = cosines[lined & (apart > 2)]
-    other = cosines[~lined & (apart > 2)]
+    steps = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
+    near, far = cosines[steps == 1].mean(), cosines[steps == steps.max()].mean()
+    aligned = (row[:, None] == row) ^ (column[:, None] == column)
+    same = cosines[aligned & (steps > 2)]
+    other = cosines[~aligned & (steps > 2)]
     text = f"Next to each other {fixed(near)} on average, in opposite corners {fixed(far)}"
     if len(same) and len(other):
         text += f"; over two steps apart {fixed(same.mean())} in one row or column, {fixed(other.mean())} elsewhere"
@@ -226,23 +226,23 @@ def _positions(title: str, cosines: np.ndarray, grid: tuple[int, int], *, captio
     finding = (
         f"Positions of neighbouring patches are alike (cosine {fixed(near)}), those of opposite corners less so "
         f"({fixed(far)})"
-        if near - far > ALIKE
+        if near - far > SIMILAR
         else f"Positions of neighbouring patches (cosine {fixed(near)}) are no more alike than those of opposite "
         f"corners ({fixed(far)})"
     )
     if np.isnan(cosines).all():
         finding = "The positions are all zero, as before training"
-    every = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
+    subset = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
     return Figure(
         title=title,
         finding=finding,
         frame=lambda: frames.cells(np.round(cosines, 6), "cosine", patch=None, other=None),
         caption=(
-            f"Cosine of a patch's position with every patch's{every}: one small map a patch, at the patch's place. "
+            f"Cosine of a patch's position with every patch's{subset}: one small map a patch, at the patch's place. "
             f"{text}. {caption}"
         ),
         alt=f"A grid of {len(down)} by {len(across)} small maps. {text}.",
-        citation_keys=CITE,
+        citation_keys=CITATION_KEYS,
         content=PositionsContent(picture=picture, down=down, across=across, grid=grid),
     )
 
@@ -254,36 +254,39 @@ def vision_head(params: StoredHeadParameters) -> Figure[CellContent]:
     cell = depth_terms.cell(
         depth_terms.CellParameters.of({**request, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
     )
-    return replace(cell, citation_keys=CITE_STORED)
+    return replace(cell, citation_keys=STORED_CITATION_KEYS)
 
 
 @figure("vision_positions", StoredModelParameters)
 def vision_positions(params: StoredModelParameters) -> Figure[PositionsContent]:
     """How alike the positions of a model's patches are, as stored."""
     model = params.stored
-    result = _stored("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
+    result = _stored_rows("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
     first = result.iloc[0]
-    about = json.loads(first.config)
-    shown = _positions(
+    config = json.loads(first.config)
+    result_figure = _positions(
         f"How alike the positions of {first.model} are",
         np.stack([np.asarray(row, dtype=float) for row in result.similarity]),
-        (about["rows"], about["columns"]),
+        (config["rows"], config["columns"]),
         caption=f"{first.model}. {_interpolation(first.config)}",
     )
     return replace(
-        shown,
+        result_figure,
         command=(
             f'{first.command}\npython -m analysis query "SELECT patch, similarity FROM newest_patch_positions '
             f"WHERE model = '{first.model}'\" --csv"
         ),
-        provenance=_run(first),
+        provenance=_provenance(first),
     )
 
 
 # Figures of one image
 
 IMAGE_RUN = LiveRun(
-    obtain=image_probe.ImageRequest.obtain, provenance=image_facts, command=image_probe.command, citation_keys=CITE
+    obtain=image_probe.ImageRequest.obtain,
+    provenance=image_facts,
+    command=image_probe.command,
+    citation_keys=CITATION_KEYS,
 )
 
 
@@ -297,7 +300,7 @@ def with_random_weights(finding: str, model: str) -> str:
     return f"With random weights, {finding[0].lower()}{finding[1:]}" if model == random_vit.NAME else finding
 
 
-def _where(decomposition: ImageDecomposition) -> str:
+def _description(decomposition: ImageDecomposition) -> str:
     rows, columns = decomposition.grid
     hidden = rows * columns - len(decomposition.kept)
     left = f", of which {hidden} are hidden from the model" if hidden else ""
@@ -308,12 +311,12 @@ def _where(decomposition: ImageDecomposition) -> str:
     )
 
 
-def _errors(decomposition: ImageDecomposition) -> str:
-    about = decomposition.provenance
+def _error_note(decomposition: ImageDecomposition) -> str:
+    provenance = decomposition.provenance
     return (
         f"Sum of the terms against the model's own scores: {decomposition.max_error:.1e} at most "
         f"({decomposition.relative_error:.1e} of "
-        f"their range; {about.dtype} on {about.device}). {cancellation_note(decomposition.cancellation)}"
+        f"their range; {provenance.dtype} on {provenance.device}). {cancellation_note(decomposition.cancellation)}"
     )
 
 
@@ -325,10 +328,10 @@ def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -
     table, long = heads_by_terms(decomposition, terms, measure)
     return Figure(
         title="Every head on this image",
-        finding=with_random_weights(leading_in_most(table), decomposition.provenance.model),
+        finding=with_random_weights(leading_term(table), decomposition.provenance.model),
         frame=lambda: long,
-        caption=f"{capitalised(MEASURES[measure])}, {_where(decomposition)}. {reading(measure)} {SOURCES_ARE} "
-        f"{_errors(decomposition)}",
+        caption=f"{capitalised(MEASURES[measure])}, {_description(decomposition)}. {measure_note(measure)} "
+        f"{SOURCES_NOTE} {_error_note(decomposition)}",
         alt=f"Heat map of {decomposition.heads} heads by {len(table.columns)} terms on one image.",
         content=TermTable(table=table, measure=measure, label=MEASURES[measure]),
     )
@@ -349,7 +352,7 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
     if centred:
         rows = {name: row - row.mean() for name, row in rows.items()}
     maps = {name: decomposition.on_grid(row) for name, row in rows.items()}
-    reach = float(max(np.nanmax(np.abs(row)) for row in rows.values())) or 1.0
+    limit = float(max(np.nanmax(np.abs(row)) for row in rows.values())) or 1.0
     largest = max(terms, key=lambda term: float(np.abs(rows[term]).max()))
     special = "; ".join(
         f"{term_label(name)} {signed(row[0])}" for name, row in rows.items() if len(rows) <= len(FOUR) + 1
@@ -372,10 +375,10 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         frame=frame,
         caption=(
             f"Pre-softmax scores of the query at {token.text} (row and column, from 0) with the key of every patch, "
-            f"{_where(decomposition)}, head {head}; {'minus their mean over all keys' if centred else 'as they are'}; "
-            "one scale "
+            f"{_description(decomposition)}, head {head}; "
+            f"{'minus their mean over all keys' if centred else 'as they are'}; one scale "
             f"for all maps.{rest} {f'[CLS] as key: {special}. ' if special else ''}"
-            f"{position_source(decomposition.grid, decomposition.trained)} {_errors(decomposition)}"
+            f"{position_source(decomposition.grid, decomposition.trained)} {_error_note(decomposition)}"
         ),
         alt=(
             f"The image, and {len(maps)} maps of {decomposition.grid[0]} by {columns} patches; of the terms shown "
@@ -386,7 +389,7 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
             pixels=decomposition.pixels,
             maps=maps,
             grid=decomposition.grid,
-            reach=reach,
+            limit=limit,
             query=None if token.special else divmod(int(decomposition.kept[query - decomposition.specials]), columns),
             share={term: float(decomposition.shares()[term][head]) for term in terms},
             effect={term: float(decomposition.effects()[term][head]) for term in terms},
@@ -409,30 +412,30 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
     values = {name: float(row[key] - centred * row.mean()) for name, row in rows.items()}
     frame = pd.DataFrame({"part": list(values), "value": list(values.values())}).assign(query=query, key=key)
     parts = {part: value for part, value in values.items() if part != "total"}
-    drawn = {**with_rest(decomposition, parts), "total": values["total"]}
-    asks, answers = (decomposition.tokens[at] for at in (query, key))
+    bars = {**with_rest(decomposition, parts), "total": values["total"]}
+    query_token, key_token = (decomposition.tokens[index] for index in (query, key))
     largest = max(parts, key=lambda part: abs(parts[part]))
     text = (
-        f"Patch {asks} scores patch {answers} {signed(values['total'])}; the largest term is {term_label(largest)}, "
-        f"{signed(values[largest])}."
+        f"Patch {query_token} scores patch {key_token} {signed(values['total'])}; the largest term is "
+        f"{term_label(largest)}, {signed(values[largest])}."
     )
     return Figure(
-        title=f"Head {head}, query {asks} on key {answers}",
+        title=f"Head {head}, query {query_token} on key {key_token}",
         finding=with_random_weights(text.removesuffix("."), decomposition.provenance.model),
         frame=lambda: frame,
         caption=(
             f"What each term adds to the {'key-centred score' if centred else 'score before centring'} of one query "
-            f"on one key; {_where(decomposition)}. {_errors(decomposition)}"
+            f"on one key; {_description(decomposition)}. {_error_note(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        content=CellContent.of(drawn, "score"),
+        content=CellContent.of(bars, "score"),
     )
 
 
 @figure("vision_table", Parameters, live=IMAGE_RUN)
 def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figure[PositionsContent]:
-    """How alike the positions of the picked model's patches are."""
-    about, grid = decomposition.provenance, decomposition.grid
-    caption = f"{model_title(about.model)}. {position_source(grid, decomposition.trained)}"
-    shown = _positions("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)
-    return replace(shown, finding=with_random_weights(shown.finding, about.model))
+    """How similar the positions of the selected model's patches are."""
+    provenance, grid = decomposition.provenance, decomposition.grid
+    caption = f"{model_title(provenance.model)}. {position_source(grid, decomposition.trained)}"
+    result = _positions("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)
+    return replace(result, finding=with_random_weights(result.finding, provenance.model))

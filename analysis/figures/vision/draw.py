@@ -1,4 +1,4 @@
-"""Drawings of images, of what their patches ask of each other, and of how alike their positions are."""
+"""Drawings of images, of the scores between their patches, and of how similar their positions are."""
 
 import altair as alt
 import numpy as np
@@ -14,13 +14,13 @@ from analysis.figures.vision.data import LayersContent, PositionsContent, Vision
 
 SIDE = 290
 """Pixels of a panel that is laid out as the image is, the longer way."""
-SMALL_MAPS_SIDE = 600
+PANEL_WIDTH = 600
 """Pixels across the panel of small maps."""
 QUERY = "#d6007f"
-"""The outline of the patch that asks: on no scale of ours."""
-SMALL_MAPS = 1_600
+"""The outline of the query's patch, a colour on none of our scales."""
+PICTURE_WIDTH = 1_600
 """Pixels across the picture of positions."""
-MOST_LABELS = 16
+MAX_LABELS = 16
 """Of an axis that counts patches."""
 
 
@@ -28,20 +28,20 @@ MOST_LABELS = 16
 def layers(figure: Figure[LayersContent], theme: Theme) -> list[Chart]:
     """Layers by heads, a map a term, on one scale."""
     maps, share = figure.content.maps, figure.content.measure == "share"
-    reach = float(max(np.nanmax(np.abs(values)) for values in maps.values())) or 1.0
-    reach = min(reach, 1.0) if share else reach
+    limit = float(max(np.nanmax(np.abs(values)) for values in maps.values())) or 1.0
+    limit = min(limit, 1.0) if share else limit
     return [
         heatmap(
-            values, domain=(-reach if share else 0.0, reach), row_title="layer", column_title="head",
-            value_title="share" if share else "effect (nats)", title=term_label(term), legend=number >= len(maps) - 2,
+            values, domain=(-limit if share else 0.0, limit), row_title="layer", column_title="head",
+            value_title="share" if share else "effect (nats)", title=term_label(term), legend=index >= len(maps) - 2,
             side=marks.HALF, height=22 * len(values), theme=theme,
         )
-        for number, (term, values) in enumerate(maps.items())
+        for index, (term, values) in enumerate(maps.items())
     ]  # fmt: skip
 
 
 def _outline(query: tuple[int, int] | None) -> list[Chart]:
-    """The patch that asks, on axes that count patches from their middles."""
+    """The query's patch, on axes that count patches from their middles."""
     if query is None:
         return []
     row, column = query
@@ -55,17 +55,17 @@ def _image(pixels: np.ndarray, grid: tuple[int, int]) -> list[Chart]:
     rows, columns = grid
     across = alt.Chart(pd.DataFrame({"y": np.arange(1, rows) - 0.5}))
     down = alt.Chart(pd.DataFrame({"x": np.arange(1, columns) - 0.5}))
-    faint = {"color": "white", "opacity": 0.45, "strokeWidth": 0.7}
+    style = {"color": "white", "opacity": 0.45, "strokeWidth": 0.7}
     return [
         picture(png_address(Image.fromarray(pixels)), grid, *index_axes(grid, "row", "column")),
-        across.mark_rule(**faint).encode(y=alt.Y("y:Q")),
-        down.mark_rule(**faint).encode(x=alt.X("x:Q")),
+        across.mark_rule(**style).encode(y=alt.Y("y:Q")),
+        down.mark_rule(**style).encode(x=alt.X("x:Q")),
     ]
 
 
 def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Chart:
     """One term's scores at the places of their keys: cells to read by pointing."""
-    row, column = (places.ravel() for places in np.indices(values.shape))
+    row, column = (indices.ravel() for indices in np.indices(values.shape))
     frame = pd.DataFrame({"row": row, "column": column, "score": values.ravel()}).dropna()
     frame = frame.assign(x=frame.column - 0.5, x2=frame.column + 0.5, y=frame.row - 0.5, y2=frame.row + 0.5)
     x, y = index_axes(values.shape, "row", "column")
@@ -76,7 +76,7 @@ def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Char
 
 @drawing("vision_maps", columns=3)
 def maps(figure: Figure[VisionMapsContent], theme: Theme) -> list[Chart]:
-    """The image with its patches and the one that asks, the total, and the terms, on one scale."""
+    """The image with its patches and the query's, the total, and the terms, on one scale."""
     content, outline = figure.content, _outline(figure.content.query)
     rows, columns = content.grid
     # Read by rows of three: beside the image the queries of words, beside the total those of positions.
@@ -84,32 +84,32 @@ def maps(figure: Figure[VisionMapsContent], theme: Theme) -> list[Chart]:
     if len(order) == 5:
         order = [*order[1:3], order[0], *order[3:]]
     last = (len(order) // 3) * 3
-    scale, key = theme.around_zero(content.reach), marks.colour_bar("score", length=180)
-    drawn = [(_image(content.pixels, content.grid), ("the image", "outlined: the query"))]
-    for number, name in enumerate(order, 1):
-        cells = _cells(content.maps[name], scale, key if number >= last else None)
+    scale, key = theme.around_zero(content.limit), marks.colour_bar("score", length=180)
+    panels = [(_image(content.pixels, content.grid), ("the image", "outlined: the query"))]
+    for index, name in enumerate(order, 1):
+        cells = _cells(content.maps[name], scale, key if index >= last else None)
         title = (
             (term_label(name), share_and_effect(content.share[name], content.effect[name]))
             if name in content.share
             else (name, "all terms together")
         )
-        drawn.append(([cells], title))
+        panels.append(([cells], title))
     # For patches as square as they are.
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     return [
         marks.panel(
-            *shown, *outline, theme=theme, width=width, title=title,
-            height=height - (LEGEND_PIXELS if theme.screen and number < last else 0),
+            *charts, *outline, theme=theme, width=width, title=title,
+            height=height - (LEGEND_PIXELS if theme.screen and index < last else 0),
         )
-        for number, (shown, title) in enumerate(drawn)
+        for index, (charts, title) in enumerate(panels)
     ]  # fmt: skip
 
 
-def _patch_axis(title: str, shown: list[int], each: int) -> alt.Axis:
+def _patch_axis(title: str, patches: list[int], cells: int) -> alt.Axis:
     """Names small maps of so many cells each, one cell apart, by the numbers of their patches."""
-    step = max(1, -(-len(shown) // MOST_LABELS))
-    middles = [i * (each + 1) + each / 2 for i in range(0, len(shown), step)]
-    names = "{" + ", ".join(f"'{m:g}': '{shown[i * step]}'" for i, m in enumerate(middles)) + "}"
+    step = max(1, -(-len(patches) // MAX_LABELS))
+    middles = [i * (cells + 1) + cells / 2 for i in range(0, len(patches), step)]
+    names = "{" + ", ".join(f"'{m:g}': '{patches[i * step]}'" for i, m in enumerate(middles)) + "}"
     return alt.Axis(
         title=title, values=middles, labelExpr=f"{names}[datum.value]", grid=False, domain=False, ticks=False,
         labelOverlap=False,
@@ -131,7 +131,7 @@ def positions(figure: Figure[PositionsContent], theme: Theme) -> list[Chart]:
         scale=alt.Scale(domain=[0, height], nice=False, reverse=True),
         axis=_patch_axis("row of the patch", content.down, rows),
     )
-    url = painted(content.picture, theme.diverging, domain, sharp=SMALL_MAPS)
+    url = painted(content.picture, theme.diverging, domain, sharp=PICTURE_WIDTH)
     color = alt.Color("value:Q", scale=theme.around_zero(1.0), legend=marks.colour_bar("cosine", form=".2~f"))
     layers = picture(url, content.picture.shape, x, y, first=0.5), unseen_key(color, domain)
-    return [marks.panel(*layers, theme=theme, width=SMALL_MAPS_SIDE, height=round(SMALL_MAPS_SIDE * height / width))]
+    return [marks.panel(*layers, theme=theme, width=PANEL_WIDTH, height=round(PANEL_WIDTH * height / width))]

@@ -18,9 +18,9 @@ import_all("analysis.narrative.answer.sentences")
 
 def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, object]]]:
     """Rows of the table `answers`. A sentence whose data are not stored is left out."""
-    facts = {one.id: one for one in statements}
+    facts = {statement.id: statement for statement in statements}
     sentences = []
-    for sentence in sorted((one for _, one in SENTENCES.items()), key=lambda one: one.order):
+    for sentence in sorted((item for _, item in SENTENCES.items()), key=lambda item: item.order):
         try:
             text = sentence.tell(facts, ask)
         except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -30,9 +30,9 @@ def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, ob
     return {"answers": sentences}
 
 
-def _row(place: int, sentence: Sentence, text: ComputedSentence) -> dict[str, object]:
+def _row(index: int, sentence: Sentence, text: ComputedSentence) -> dict[str, object]:
     return {
-        "place": place,
+        "place": index,
         "name": sentence.name,
         "sentence": text.sentence,
         "bold": text.bold,

@@ -66,7 +66,7 @@ def _measured() -> Card | None:
     entries = {row.operation: float(row.value) for row in frames.rows(_operations())}
     if not OPERATIONS.keys() <= entries.keys():
         return None
-    verdict = next((one.verdict for one in statements.parts("C10") if one.id == "C10d"), OPEN)
+    verdict = next((statement.verdict for statement in statements.parts("C10") if statement.id == "C10d"), OPEN)
     texts = {
         SUPPORTED: "A real model judges sentence similarity as well as before when its sum is made a concatenation "
         "(correlation with people's ratings).",

@@ -75,7 +75,7 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
         if len(rows):
             means = rows.groupby("metric").value.mean()
             times = [str(name).removeprefix("final_loss_").removesuffix("x") + "×" for name in means.index]
-            text = ", ".join(f"{value:.2f} at {many}" for many, value in sorted(zip(times, means, strict=True)))
+            text = ", ".join(f"{value:.2f} at {factor}" for factor, value in sorted(zip(times, means, strict=True)))
             seeds = plural(rows.seed.nunique(), "seed")
             values = {"part": "length", "preset": trainings.preset, "variants": ("bert_a", method.variant)}
             sentences.append(
@@ -101,14 +101,14 @@ def compared(pair: Pair) -> list[Finding]:
     better = better[better.difference != 0]
     worse = result[(result.difference != 0) & ~result.index.isin(better.index)]
     sentences = []
-    for rows, side, word in ((better, FOR, "better"), (worse, AGAINST, "worse")):
+    for rows, side, comparison in ((better, FOR, "better"), (worse, AGAINST, "worse")):
         if rows.empty:
             continue
-        most = rows.loc[rows.difference.abs().idxmax()]
+        largest = rows.loc[rows.difference.abs().idxmax()]
         sentences.append(
             Finding(
-                f"{word} than {pair.baseline} in {len(rows)} of {plural(len(result), 'column')}, by up to "
-                f"{abs(most.difference):.3g} {most.unit} ({most.column})",
+                f"{comparison} than {pair.baseline} in {len(rows)} of {plural(len(result), 'column')}, by up to "
+                f"{abs(largest.difference):.3g} {largest.unit} ({largest.column})",
                 f"{table.title}, {table.kinds}, with {plural(len(table.notes), 'caveat')}",
                 "published",
                 {"table": pair.table, "baseline": pair.baseline, "view": "difference"},
@@ -121,8 +121,8 @@ def compared(pair: Pair) -> list[Finding]:
 def users(method: Method) -> list[Finding]:
     """Current models that use the method, and the config of transformers that shows it."""
     return [
-        Finding(one.models, f"{one.config} of transformers: {one.says} is {one.value}")
-        for one in USED.get(method.variant, ())
+        Finding(use.models, f"{use.config} of transformers: {use.says} is {use.value}")
+        for use in USED.get(method.variant, ())
     ]
 
 

@@ -17,8 +17,8 @@ def learned_table(settings: Settings) -> bool:
 
 def changes_attention(settings: Settings) -> bool:
     """Whether the scores are made otherwise than from one vector a token."""
-    named = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "blocked")
-    return settings.get("untied", "none") != "none" or any(settings.get(name) for name in named)
+    names = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "blocked")
+    return settings.get("untied", "none") != "none" or any(settings.get(name) for name in names)
 
 
 def causal(settings: Settings) -> bool:
@@ -28,9 +28,9 @@ def causal(settings: Settings) -> bool:
 
 def tells_order(settings: Settings) -> bool:
     """Whether an encoder, which has no causal mask, can tell one order of its words from another."""
-    named = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "recurrent")
+    names = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "recurrent")
     table = settings.get("combine", "none") != "none" or settings.get("untied", "none") != "none"
-    return table or any(settings.get(name) for name in named)
+    return table or any(settings.get(name) for name in names)
 
 
 class Need(NamedTuple):
@@ -71,7 +71,7 @@ NEEDS: dict[str, Need] = {
 }
 
 
-BESIDES = {
+REQUIREMENTS = {
     "blocked": "projections kept in blocks",
     "untie_cls": "separate scores for [CLS]",
     "relative_buckets": "a learned bias on the scores, {} numbers for each head",
@@ -85,7 +85,7 @@ BESIDES = {
 """What a setting needs besides a table, in words; {} is what it is set to."""
 
 
-def needed(method: Method) -> list[str]:
+def requirements(method: Method) -> list[str]:
     """What a method needs besides the words, in words."""
     settings, items = method.setup.settings, []
     if settings.get("combine", "none") != "none":
@@ -105,7 +105,7 @@ def needed(method: Method) -> list[str]:
             else "a position-to-position score with separate projections"
         )
     part = "" if settings.get("rotary_share", 1.0) == 1 else "a part of "
-    items += [text.format(settings[name], part=part) for name, text in BESIDES.items() if settings.get(name)]
+    items += [text.format(settings[name], part=part) for name, text in REQUIREMENTS.items() if settings.get(name)]
     if method.setup.inherits == "model":
         items.append(f"a model trained as {VARIANTS[method.setup.needs or ''].title.lower()}, and some further steps")
     return items or ["nothing"]

@@ -10,7 +10,7 @@ from analysis.core.formatting import capitalised
 from analysis.figures.training.data import CAUSAL, MASKED, Trained
 from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
-from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, needed
+from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, requirements
 from analysis.narrative.choosing.methods import METHODS, Method
 
 __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
@@ -45,7 +45,7 @@ PARTS: dict[str, dict[str, str]] = {
 class Cell:
     """The findings in one cell; never empty."""
 
-    said: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,32 +66,32 @@ def lines(part: str, preset: str, needs: Sequence[str] = ()) -> list[MethodRow]:
     if unknown := [need for need in needs if need not in NEEDS]:
         raise LinkError(f"The link says needs={unknown[0]!r}; expected one of: {', '.join(NEEDS)}.")
     methods = [method for method in METHODS if all(NEEDS[need].met(method) for need in needs)]
-    make = {"needs": _needs, "cost": _cost, "length": _length, "evidence": _evidence}[part]
+    builder = {"needs": _needs, "cost": _cost, "length": _length, "evidence": _evidence}[part]
     return [
         MethodRow(
             name=method.variant,
             title=method.setup.title,
             summary=method.setup.summary,
             key=method.setup.key,
-            cells={column: Cell(tuple(text) or (NOT_MEASURED,)) for column, text in results.items()},
+            cells={column: Cell(tuple(findings) or (NOT_MEASURED,)) for column, findings in results.items()},
         )
-        for method, results in zip(methods, make(methods, preset), strict=True)
+        for method, results in zip(methods, builder(methods, preset), strict=True)
     ]
 
 
-Made = list[dict[str, Any]]
+CellRows = list[dict[str, Any]]
 
 
 def _settings(method: Method) -> str:
-    ours = method.variant in VARIANTS
-    return f"our training settings of {VARIANTS[method.variant].title}" if ours else "what it is"
+    known = method.variant in VARIANTS
+    return f"our training settings of {VARIANTS[method.variant].title}" if known else "what it is"
 
 
-def _needs(methods: list[Method], preset: str) -> Made:
+def _needs(methods: list[Method], preset: str) -> CellRows:
     del preset  # What a method needs does not depend on its size.
     return [
         {
-            "needs": [Finding(capitalised("; ".join(needed(method))), _settings(method))],
+            "needs": [Finding(capitalised("; ".join(requirements(method))), _settings(method))],
             "attention": [
                 Finding("changed" if changes_attention(method.setup.settings) else "unchanged", _settings(method))
             ],
@@ -102,7 +102,7 @@ def _needs(methods: list[Method], preset: str) -> Made:
     ]
 
 
-def _cost(methods: list[Method], preset: str) -> Made:
+def _cost(methods: list[Method], preset: str) -> CellRows:
     results = []
     for method in methods:
         entries = evidence.costs(method, preset)
@@ -119,7 +119,7 @@ def _trainings(preset: str) -> dict[str, Trained | None]:
     return {objective: evidence.own_trainings(preset, objective) for objective in (MASKED, CAUSAL)}
 
 
-def _length(methods: list[Method], preset: str) -> Made:
+def _length(methods: list[Method], preset: str) -> CellRows:
     trainings = _trainings(preset)
     return [
         {
@@ -130,18 +130,18 @@ def _length(methods: list[Method], preset: str) -> Made:
     ]
 
 
-def _evidence(methods: list[Method], preset: str) -> Made:
+def _evidence(methods: list[Method], preset: str) -> CellRows:
     trainings = _trainings(preset)
     results = []
     for method in methods:
-        of = trainings[_objective(method)]
-        finding = evidence.loss(method, of) if of else None
+        runs = trainings[_objective(method)]
+        finding = evidence.loss(method, runs) if runs else None
         sentences = [finding] if finding else []
-        sentences += [one for pair in method.pairs for one in evidence.compared(pair)]
+        sentences += [item for pair in method.pairs for item in evidence.compared(pair)]
         sentences += evidence.verdicts(method.claims)
-        by_side = {side: [one for one in sentences if one.side == side] for side in (FOR, AGAINST, OPEN)}
+        by_side = {side: [item for item in sentences if item.side == side] for side in (FOR, AGAINST, OPEN)}
         if by_side[FOR] or by_side[AGAINST]:
-            none = THE_BASELINE if method.variant == "bert_a" else NONE_COMPARED
-            by_side = {side: found_here or [none] for side, found_here in by_side.items()}
+            placeholder = THE_BASELINE if method.variant == "bert_a" else NONE_COMPARED
+            by_side = {side: findings or [placeholder] for side, findings in by_side.items()}
         results.append(by_side)
     return results

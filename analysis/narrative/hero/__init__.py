@@ -52,17 +52,17 @@ STAGES = (
 )
 
 
-def after_training(apart: Separated | None) -> Stage:
+def after_training(separated: Separated | None) -> Stage:
     """The fifth stage: what was measured of a trained model; in words alone where nothing is stored."""
     return Stage(
         "What a trained sum can be cut into",
         "After training",
         "W · [word ; position]",
-        f"In a trained MiniLM, keep words out of {apart.rank} of {apart.width} directions and positions inside them, "
-        "then rotate: the sum is a concatenation."
-        if apart
+        f"In a trained MiniLM, keep words out of {separated.rank} of {separated.width} directions and positions inside "
+        "them, then rotate: the sum is a concatenation."
+        if separated
         else "Training gives positions few directions; where words keep out of them, the sum is a concatenation again.",
-        f"similarity score: {apart.intact:.3f} → {apart.separated:.3f}" if apart else "",
+        f"similarity score: {separated.intact:.3f} → {separated.separated:.3f}" if separated else "",
     )
 
 

@@ -4,7 +4,7 @@ from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.figures.reading.sum import WORDS
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 from analysis.store import read
 
 POSITIONS = (0, 1, 2, 3, 7, 14, 28, 56, 112, 224, 448, 511)
@@ -40,11 +40,13 @@ register(
         documents=("001", "003"),
         claims=("C02", "C12"),
         figure="reading_sum",
-        touches=(
-            Touch(field="word", label="Word", options=lambda: WORDS, slides=False),
-            Touch(field="position", label="Position in the text", options=lambda: list(POSITIONS)),
+        controls=(
+            Control(field="word", label="Word", options=lambda: WORDS, slides=False),
+            Control(field="position", label="Position in the text", options=lambda: list(POSITIONS)),
         ),
         says=says,
-        more=Way(page="encodings", says="Position tables of every kind", values=lambda values: {"encoding": "learned"}),
+        more=Destination(
+            page="encodings", says="Position tables of every kind", values=lambda values: {"encoding": "learned"}
+        ),
     )
 )

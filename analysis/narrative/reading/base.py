@@ -13,7 +13,7 @@ PAGE = "read"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Touch:
+class Control:
     """What a reader can change in a step's chart: one field of the reading's link.
 
     options: what there is to choose, asked when the step is shown. slides: a slider, else a drop-down.
@@ -28,7 +28,7 @@ class Touch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class Destination:
     """Where a step leads on to: a page, the state it opens in, and what the reader finds there."""
 
     page: str
@@ -54,9 +54,9 @@ class Step:
     title: str
     text: str
     figure: str
-    touches: tuple[Touch, ...]
+    controls: tuple[Control, ...]
     says: Callable[[Values], str]
-    more: Way
+    more: Destination
     page: str = PAGE
     params: Callable[[Values], dict[str, Any]] = dict
     moving: Callable[[Values], dict[str, Any]] | None = None

@@ -3,7 +3,7 @@
 from analysis.core.formatting import signed
 from analysis.figures.reading.arithmetic import WIDTH
 from analysis.literature import tables as published
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 
 CONCATENATION = "hallam2026fusion|Table 1"
 
@@ -13,10 +13,10 @@ def says(values: Values) -> str:
     result = published.load(CONCATENATION)
     means = result.scores[result.scores.task.notna()].pivot(index="column", columns="variant", values="value")
     difference = (means["Concat+projection W[E;P]"] - means["Add"]).sort_values()
-    each = ", ".join(f"{signed(value)} on {task}" for task, value in difference.items())
+    changes = ", ".join(f"{signed(value)} on {task}" for task, value in difference.items())
     return (
         f"In {result.title}, replacing addition by concatenation and a matrix that maps back to the old width changes "
-        f"accuracy by {each} (percentage points, small encoders): it rises on {(difference > 0).sum()} and falls on "
+        f"accuracy by {changes} (percentage points, small encoders): it rises on {(difference > 0).sum()} and falls on "
         f"{(difference < 0).sum()} of {len(difference)} tasks."
     )
 
@@ -39,15 +39,15 @@ register(
         claims=("C01", "C10", "C17"),
         citations=("kitaev2018constituency", "hallam2026fusion"),
         figure="reading_concatenation",
-        touches=(
-            Touch(
+        controls=(
+            Control(
                 field="split",
                 label=f"Dimensions given to the position, out of {WIDTH}",
                 options=lambda: list(range(1, WIDTH)),
             ),
         ),
         says=says,
-        more=Way(
+        more=Destination(
             page="training",
             says="Our own trainings with three splits",
             values=lambda values: {"variants": ("bert_a", "concat_50", "concat_20", "concat_05", "concat_blocked")},

@@ -4,7 +4,7 @@ from analysis.claims.statements.rows import readable
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 from analysis.store import read
 
 CROSS = ("word_to_position", "position_to_word")
@@ -61,8 +61,10 @@ register(
         figure="terms_aggregates",
         page="terms",
         params=params,
-        touches=(Touch(field="layer", label="Layer", options=layers),),
+        controls=(Control(field="layer", label="Layer", options=layers),),
         says=says,
-        more=Way(page="depth", says="The same for every layer and every head", values=lambda values: {"part": "terms"}),
+        more=Destination(
+            page="depth", says="The same for every layer and every head", values=lambda values: {"part": "terms"}
+        ),
     )
 )

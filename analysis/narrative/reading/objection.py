@@ -2,7 +2,7 @@
 
 from analysis.core import default_model
 from analysis.core.formatting import percent
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 from analysis.narrative.reading.stored import decoded, reading
 
 
@@ -10,12 +10,12 @@ def says(values: Values) -> str:
     """What can be read back from the sum in a real model."""
     rows = decoded(default_model.NAME)
     word = reading(rows, 0, "word", "nearest", "top1")
-    place = reading(rows, 0, "position", "nearest", "exact")
+    position = reading(rows, 0, "position", "nearest", "exact")
     return (
         f"From the sums that enter the first layer of {default_model.NAME}, a simple decoder (the nearest mean) names "
         f"the word of {percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (only words that occur often), "
-        f"and the exact position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % confidence interval "
-        f"{percent(place.low, 1)} to {percent(place.high, 1)})."
+        f"and the exact position of {percent(position.value, 1)} of {int(position.tokens):,} (95 % confidence interval "
+        f"{percent(position.low, 1)} to {percent(position.high, 1)})."
     )
 
 
@@ -35,8 +35,8 @@ register(
         documents=("000",),
         claims=("C13",),
         figure="reading_plane",
-        touches=(
-            Touch(
+        controls=(
+            Control(
                 field="angle",
                 label="Angle between the words' axis and the positions' axis",
                 options=lambda: [0, 15, 30, 45, 60, 75, 90],
@@ -44,6 +44,6 @@ register(
             ),
         ),
         says=says,
-        more=Way(page="depth", says="What can be read back at every layer"),
+        more=Destination(page="depth", says="What can be read back at every layer"),
     )
 )

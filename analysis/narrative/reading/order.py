@@ -3,7 +3,7 @@
 from analysis.core.formatting import signed
 from analysis.figures.reading.order import DEPTHS
 from analysis.literature import tables as published
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 
 TABLE = "haviv2022nopos|Table 1"
 MASKED_TABLE = "haviv2022nopos|Table 4"
@@ -41,9 +41,9 @@ register(
         claims=("C14", "C16"),
         citations=("haviv2022nopos",),
         figure="reading_order",
-        touches=(Touch(field="depth", label="Layers", options=lambda: list(DEPTHS)),),
+        controls=(Control(field="depth", label="Layers", options=lambda: list(DEPTHS)),),
         says=says,
-        more=Way(
+        more=Destination(
             page="interventions",
             says="The same test on a real model",
             values=lambda values: {"permute": True},

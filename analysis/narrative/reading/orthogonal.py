@@ -3,7 +3,7 @@
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.figures.reading.orthogonal import DIMENSIONS
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 from analysis.store import read
 
 
@@ -46,8 +46,8 @@ register(
         documents=("002", "003"),
         claims=("C05", "C06", "C11"),
         figure="reading_orthogonal",
-        touches=(Touch(field="dim", label="Dimensions", options=lambda: list(DIMENSIONS)),),
+        controls=(Control(field="dim", label="Dimensions", options=lambda: list(DIMENSIONS)),),
         says=says,
-        more=Way(page="geometry", says="A real model’s words and positions, compared with random vectors"),
+        more=Destination(page="geometry", says="A real model’s words and positions, compared with random vectors"),
     )
 )

@@ -4,7 +4,7 @@ from analysis.core import default_model
 from analysis.core.formatting import signed_percent
 from analysis.core.term_names import FOUR
 from analysis.figures.terms.data import stored_terms, term_label
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 
 CORPUS = "probe_set"
 HEADS = range(12)
@@ -46,8 +46,8 @@ register(
         figure="probe_maps",
         page="terms",
         params=params,
-        touches=(Touch(field="head", label="Head", options=lambda: list(HEADS)),),
+        controls=(Control(field="head", label="Head", options=lambda: list(HEADS)),),
         says=says,
-        more=Way(page="terms", says="All heads, all sixteen terms", values=params),
+        more=Destination(page="terms", says="All heads, all sixteen terms", values=params),
     )
 )

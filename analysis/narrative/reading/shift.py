@@ -3,7 +3,7 @@
 from analysis.core.formatting import percent
 from analysis.figures.reading.shift import HEADS, SENTENCE, changes, summary
 from analysis.narrative import shift
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 
 
 def says(values: Values) -> str:
@@ -33,9 +33,9 @@ register(
         claims=("C22",),
         citations=("su2021roformer",),
         figure="reading_shift",
-        touches=(Touch(field="head", label="Head", options=lambda: list(range(HEADS))),),
+        controls=(Control(field="head", label="Head", options=lambda: list(range(HEADS))),),
         says=says,
-        more=Way(
+        more=Destination(
             page="interventions",
             says="Shift the positions of any text, in any model",
             values=lambda values: {"text": " ".join(SENTENCE[1:-1]), "do": ("shift_positions",)},

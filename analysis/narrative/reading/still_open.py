@@ -4,7 +4,7 @@ from analysis.claims.statements import WORDS, stored
 from analysis.core.formatting import sentences
 from analysis.figures.reading.open_questions import ALL
 from analysis.narrative.answer.stored import answer
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 
 CERTAIN, MEASURED = ("algebra",), ("concatenated", "late")
 
@@ -13,8 +13,8 @@ def says(values: Values) -> str:
     """How many statements have which verdict; and the conclusion, from the sentences of the answer."""
     counts = stored.counts()
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    told = {one.name: one.sentence for one in answer()}
-    certain, measured = (" ".join(told[name] for name in names if name in told) for names in (CERTAIN, MEASURED))
+    texts = {step.name: step.sentence for step in answer()}
+    certain, measured = (" ".join(texts[name] for name in names if name in texts) for names in (CERTAIN, MEASURED))
     return sentences(
         f"To conclude. What is certain: {certain}" if certain else "",
         f"What was measured: {measured}" if measured else "",
@@ -39,10 +39,10 @@ register(
         ),
         documents=("000", "001", "002", "003", "004"),
         figure="reading_open",
-        touches=(
-            Touch(field="verdict", label="Show the statements that are", options=lambda: [ALL, *WORDS], slides=False),
+        controls=(
+            Control(field="verdict", label="Show the statements that are", options=lambda: [ALL, *WORDS], slides=False),
         ),
         says=says,
-        more=Way(page="choose", says="Which encoding? What is known about each"),
+        more=Destination(page="choose", says="Which encoding? What is known about each"),
     )
 )

@@ -5,7 +5,7 @@ from analysis.claims.statements import stored
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import plural, signed
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 from analysis.rules import training_rules
 from analysis.statistics import difference
 
@@ -58,25 +58,25 @@ def says(values: Values) -> str:
     if name not in trainings.variants:
         raise NoResults(f"{title(name)} has not been trained yet. Run: {ablate(preset, [name])}")
     gap = difference(trainings.finals(name), trainings.finals(trainings.baseline))
-    between = (
+    interval = (
         f"95 % interval {signed(gap.low)} to {signed(gap.high)}, {plural(gap.n, 'paired seed')}"
         if gap.low == gap.low
         else gap.note
     )
-    base = title(trainings.baseline)
+    baseline = title(trainings.baseline)
     text = (
-        f"With preset {preset}, the final loss of {title(name)} differs from that of {base} by {signed(gap.mean)} "
-        f"{UNIT} ({between}; below zero is better)"
+        f"With preset {preset}, the final loss of {title(name)} differs from that of {baseline} by {signed(gap.mean)} "
+        f"{UNIT} ({interval}; below zero is better)"
     )
-    judged = stored.standing(name, trainings.baseline) if preset == training_rules().preset else None
+    standing = stored.standing(name, trainings.baseline) if preset == training_rules().preset else None
     if preset != training_rules().preset:
         return (
             f"{text}. This preset was exploratory and is judged by no rule: its runs decide nothing. Statements on the "
             f"page Claims are about preset {training_rules().preset}, and some of them have another baseline."
         )
-    if judged is None or judged.missing:
+    if standing is None or standing.missing:
         return f"{text}. No rule judges this pair, so it decides nothing."
-    return f"{text}. The verdict is “{judged.word}”, by rules that were frozen before these trainings began."
+    return f"{text}. The verdict is “{standing.word}”, by rules that were frozen before these trainings began."
 
 
 register(
@@ -97,11 +97,11 @@ register(
         figure="training_curves",
         page="training",
         params=params,
-        touches=(
-            Touch(field="variant", label="Compare with plain addition", options=variants, slides=False, show=title),
+        controls=(
+            Control(field="variant", label="Compare with plain addition", options=variants, slides=False, show=title),
         ),
         says=says,
-        more=Way(
+        more=Destination(
             page="training",
             says="Every variant, with intervals",
             values=lambda values: {"part": "gap", "preset": training_rules().preset},

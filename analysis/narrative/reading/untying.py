@@ -2,7 +2,7 @@
 
 from analysis.core.formatting import signed
 from analysis.literature import tables as published
-from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 
 TABLE, VARIANT, BASELINE = "ke2021tupe|Table 1", "TUPE-A", "BERT-A"
 
@@ -18,20 +18,20 @@ def _title(task: str) -> str:
 
 def params(values: Values) -> dict:
     """TUPE's own table, with a column left out of the average."""
-    out = str(values["leave"])
-    return {"table": TABLE, "baseline": BASELINE, "without": (out,) if out else (), "view": "average"}
+    task = str(values["leave"])
+    return {"table": TABLE, "baseline": BASELINE, "without": (task,) if task else (), "view": "average"}
 
 
 def says(values: Values) -> str:
     """What is left of the gain."""
     table = published.load(TABLE)
-    out = str(values["leave"])
-    rows = published.average(table, (out,) if out else ()).set_index("variant")
-    ticked, every = (rows[name][VARIANT] - rows[name][BASELINE] for name in ("ticked", "all_columns"))
-    without = f" with {_title(out)} left out" if out else ""
+    task = str(values["leave"])
+    rows = published.average(table, (task,) if task else ()).set_index("variant")
+    without_task, all_columns = (rows[name][VARIANT] - rows[name][BASELINE] for name in ("ticked", "all_columns"))
+    suffix = f" with {_title(task)} left out" if task else ""
     return (
-        f"As published, {VARIANT} differs from {BASELINE} by {signed(ticked)} points on the GLUE average{without} "
-        f"({signed(every)} over all columns; above zero is better). The paper reports no spread, so neither "
+        f"As published, {VARIANT} differs from {BASELINE} by {signed(without_task)} points on the GLUE average{suffix} "
+        f"({signed(all_columns)} over all columns; above zero is better). The paper reports no spread, so neither "
         "difference can be tested."
     )
 
@@ -55,9 +55,9 @@ register(
         figure="published_average",
         page="published",
         params=params,
-        touches=(Touch(field="leave", label="Leave out of the average", options=tasks, slides=False, show=_title),),
+        controls=(Control(field="leave", label="Leave out of the average", options=tasks, slides=False, show=_title),),
         says=says,
-        more=Way(
+        more=Destination(
             page="training",
             says="What each of its changes does, in our own trainings",
             values=lambda values: {"part": "parts"},

@@ -34,10 +34,10 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
     headings = statements.headings()
     works = sorted({line.citation for entry in entries.values() for line in entry.evidence if line.citation})
     marks = ", ".join("?" for _ in works) or "NULL"
-    about = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
+    meta = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
     result = _template().render(
         about=citation.citation_of("report", "The ledger of claims", link("claims", {})),
-        meta=about,
+        meta=meta,
         problems=read.query("SELECT file, problem FROM problems").to_dict("records"),
         counts=statements.counts(),
         home=link("", {}),

@@ -8,7 +8,7 @@ from analysis.rules import training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
 WIDER = {SUPPORTED: "it ends lower", CONTRADICTED: "it ends no lower"}
-EARLIER = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
+EARLIER_QUERY = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
 """The first verdict's contest, in the preset `cpu`: its trainings ended on the plateau."""
 
 
@@ -16,22 +16,22 @@ def _sizes(effects: list[float]) -> str:
     """The smallest and the largest loss difference: "is 0.11 to 0.16 nats higher (worse) than adding's"."""
     if effects[0] <= 0 <= effects[-1]:
         return f"differs from adding's by {signed(effects[0])} to {signed(effects[-1])} nats (below zero is better)"
-    ends = list(dict.fromkeys(f"{size:.2f}" for size in sorted(map(abs, effects))))
-    return f"is {' to '.join(ends)} nats {'higher (worse)' if effects[0] > 0 else 'lower (better)'} than adding's"
+    limits = list(dict.fromkeys(f"{size:.2f}" for size in sorted(map(abs, effects))))
+    return f"is {' to '.join(limits)} nats {'higher (worse)' if effects[0] > 0 else 'lower (better)'} than adding's"
 
 
 def _wider(facts: Facts) -> str:
     """How the concatenation at full word width ends, which costs more than adding; empty where it was not trained."""
-    one = facts.get("C17d")
-    if one is None or one.effect is None or one.low is None or one.high is None:
+    statement = facts.get("C17d")
+    if statement is None or statement.effect is None or statement.low is None or statement.high is None:
         return ""
-    size = f"({signed(one.effect)} nats, {fixed(one.low)} to {fixed(one.high)})"
-    return f" At full word width {WIDER.get(one.verdict, 'the difference is not resolved')} {size}."
+    size = f"({signed(statement.effect)} nats, {fixed(statement.low)} to {fixed(statement.high)})"
+    return f" At full word width {WIDER.get(statement.verdict, 'the difference is not resolved')} {size}."
 
 
 def _earlier(ask: Ask) -> str:
     """What the exploratory trainings said, where they pointed the other way."""
-    rows = ask(EARLIER)
+    rows = ask(EARLIER_QUERY)
     if not rows or rows[0]["effect"] is None or rows[0]["effect"] >= 0:
         return ""
     return f" In earlier, shorter trainings the 80/20 split was ahead ({signed(rows[0]['effect'])} nats)."
@@ -39,29 +39,29 @@ def _earlier(ask: Ask) -> str:
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """Which layouts at the same width end lower than adding, and what speaks against that."""
-    known = {name: facts[name] for name in LAYOUTS if facts[name].effect is not None}
-    if not known:
+    trained = {name: facts[name] for name in LAYOUTS if facts[name].effect is not None}
+    if not trained:
         return None
-    won = [name for name, one in known.items() if one.verdict == SUPPORTED]
-    undecided = [name for name, one in known.items() if one.verdict == OPEN]
+    won = [name for name, statement in trained.items() if statement.verdict == SUPPORTED]
+    undecided = [name for name, statement in trained.items() if statement.verdict == OPEN]
     if undecided and not won:
         bold = "is open"
-        head = (
-            f"whether a real concatenation of the same width learns more {bold} for {len(undecided)} of {len(known)} "
+        clause = (
+            f"whether a real concatenation of the same width learns more {bold} for {len(undecided)} of {len(trained)} "
         )
-        head += "layouts"
+        clause += "layouts"
     elif won:
-        bold = f"learns more with {len(won)} of {len(known)} layouts"
-        head = f"a real concatenation of the same width {bold}"
+        bold = f"learns more with {len(won)} of {len(trained)} layouts"
+        clause = f"a real concatenation of the same width {bold}"
     else:
         bold = "does not learn more"
-        head = f"a real concatenation of the same width {bold} with any of {len(known)} layouts"
-    effects = sorted(one.effect or 0.0 for one in known.values())
-    best = min(known.values(), key=lambda one: one.effect or 0.0)
+        clause = f"a real concatenation of the same width {bold} with any of {len(trained)} layouts"
+    effects = sorted(statement.effect or 0.0 for statement in trained.values())
+    best = min(trained.values(), key=lambda statement: statement.effect or 0.0)
     size = PRESETS[training_rules().preset]
     return ComputedSentence(
-        sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) {head}: its final loss "
-        f"{_sizes(effects)} ({plural(best.seeds or 0, 'seed')} each).{_wider(facts)}"
+        sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) {clause}: its final "
+        f"loss {_sizes(effects)} ({plural(best.seeds or 0, 'seed')} each).{_wider(facts)}"
         f"{_earlier(ask) if best.verdict == CONTRADICTED else ''}",
         bold=bold,
         value=best.effect,

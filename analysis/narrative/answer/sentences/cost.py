@@ -8,17 +8,18 @@ from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, re
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """Parameters and operations of the wider concatenation over adding's."""
     del ask
-    size, work = facts["C01a"], facts["C01b"]
-    if size.effect is None or work.effect is None:
+    size, arithmetic = facts["C01a"], facts["C01b"]
+    if size.effect is None or arithmetic.effect is None:
         return None
-    dear = size.verdict == work.verdict == SUPPORTED
+    cheaper = size.verdict == arithmetic.verdict == SUPPORTED
     return ComputedSentence(
-        sentence=f"One shared matrix is {'cheaper' if dear else 'not much cheaper'}: concatenation at full word width "
-        f"costs {percent(size.effect - 1)} more parameters and {percent(work.effect - 1)} more arithmetic per token.",
-        bold="cheaper" if dear else "not much cheaper",
-        value=work.effect - 1,
-        query=work.query,
-        against=not dear,
+        sentence=f"One shared matrix is {'cheaper' if cheaper else 'not much cheaper'}: concatenation at full word "
+        f"width costs {percent(size.effect - 1)} more parameters and {percent(arithmetic.effect - 1)} more arithmetic "
+        "per token.",
+        bold="cheaper" if cheaper else "not much cheaper",
+        value=arithmetic.effect - 1,
+        query=arithmetic.query,
+        against=not cheaper,
     )
 
 

@@ -37,10 +37,10 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _all_terms(facts: Facts) -> str:
     """How the same sum of four terms ends where only the matrix is not shared; empty where it was not trained."""
-    one = facts.get("C08a")
-    if one is None or one.effect is None or one.verdict != CONTRADICTED:
+    statement = facts.get("C08a")
+    if statement is None or statement.effect is None or statement.verdict != CONTRADICTED:
         return ""
-    return f" With two matrices and all four terms kept (BERT-A^d) it ends {abs(one.effect):.2f} lower."
+    return f" With two matrices and all four terms kept (BERT-A^d) it ends {abs(statement.effect):.2f} lower."
 
 
 register(

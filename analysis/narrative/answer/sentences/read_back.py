@@ -18,13 +18,13 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     entries = {row["target"]: row["value"] for row in rows}
     if entries.keys() != {"word", "position"}:
         return None
-    word, place = percent(entries["word"]), percent(entries["position"])
+    word, position = percent(entries["word"]), percent(entries["position"])
     recovered = facts["C13a"].verdict == SUPPORTED
     bold = "Both can be read" if recovered else "Not all can be read"
-    but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models the position is read less well."
+    exception = "" if facts["C13b"].verdict == SUPPORTED else " In some small models the position is read less well."
     return ComputedSentence(
         sentence=f"{bold} from the sum of {default_model.NAME}: the best of {max(row['decoders'] for row in rows)} "
-        f"simple decoders reads the word in {word} of cases, and the exact position in {place}.{but}",
+        f"simple decoders reads the word in {word} of cases, and the exact position in {position}.{exception}",
         bold=bold,
         value=entries["position"],
         query=QUERY,

@@ -28,10 +28,10 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     )
     verdict = facts["C10d"].verdict
     if row["intact"] is not None and row["separated"] is not None:
-        how = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
+        verb = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
         sentence += (
             " With words forced out of 14 directions and positions into them, the sum is a true concatenation: its "
-            f"sentence similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}{_of_narrow(facts)}."
+            f"sentence similarity {verb} from {row['intact']:.3f} to {row['separated']:.3f}{_narrow_encoders(facts)}."
         )
     return ComputedSentence(
         sentence=sentence,
@@ -42,12 +42,12 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     )
 
 
-def _of_narrow(facts: Facts) -> str:
+def _narrow_encoders(facts: Facts) -> str:
     """What the same costs our own encoders, which are a third as wide; empty where it costs them nothing."""
-    one = facts.get("C10h")
-    if one is None or one.verdict != CONTRADICTED or one.effect is None:
+    statement = facts.get("C10h")
+    if statement is None or statement.verdict != CONTRADICTED or statement.effect is None:
         return ""
-    return f", but the same cut hurts our own narrow encoders (up to {signed(one.effect)} nats)"
+    return f", but the same cut hurts our own narrow encoders (up to {signed(statement.effect)} nats)"
 
 
 register(

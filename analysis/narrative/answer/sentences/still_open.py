@@ -9,7 +9,7 @@ QUERY = "SELECT count(*) FILTER (verdict = 'open') AS open, count(*) AS statemen
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """How many statements are open, and what would decide one of them."""
     del ask
-    undecided = [one for one in facts.values() if one.verdict == OPEN]
+    undecided = [statement for statement in facts.values() if statement.verdict == OPEN]
     if not facts:
         return None
     if not undecided:
