@@ -77,9 +77,6 @@ def tie(difference: float, resolvable: float) -> Tie:
     if not (np.isfinite(difference) and np.isfinite(resolvable)):
         return Tie(False, difference, resolvable, "not known: no difference, or no resolution to hold it against")
     tied = bool(abs(difference) < resolvable)
-    article, relation = ("a", "less") if tied else ("no", "not less")
-    sentence = (
-        f"{article} tie: {abs(difference):.3g} is {relation} than {resolvable:.3g}, the smallest difference that can "
-        "be resolved here"
-    )
+    start = f"a tie: {abs(difference):.3g} is" if tied else f"no tie: {abs(difference):.3g} is not"
+    sentence = f"{start} less than {resolvable:.3g}, the smallest difference that can be resolved here"
     return Tie(tied, difference, resolvable, sentence)

@@ -129,8 +129,8 @@ def _training_rule(rule: Mapping[str, Any], judgement: Judgement, rules: Trainin
     if contest.plateau:
         plateau = (
             f"no side may still be on the plateau ({rules.plateau:g} nats) after {100 * rules.by_half:g} % of the "
+            "steps, and "
         )
-        plateau += "steps, and "
     return (
         f"The final validation losses of {variant} and {baseline}{where} are compared {over}. The two are the same if "
         f"two one-sided tests (5 % each) put the mean difference within {rules.margin:g} nats of zero. Otherwise "
