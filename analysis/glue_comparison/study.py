@@ -152,11 +152,7 @@ class Study:
             for variant in self.results.variants
             if variant not in self.missing_scores
         }
-        return (
-            statistics.averages(complete, leave_out="no task", within=self.protocol)
-            if self.averaged_tasks and complete
-            else {}
-        )
+        return statistics.averages(complete, within=self.protocol) if self.averaged_tasks else {}
 
     def _runs(self, variant: str, task: str) -> Runs | None:
         if task != AVERAGE:

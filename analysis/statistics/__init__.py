@@ -12,7 +12,7 @@ from analysis.statistics.improvement import Improvement, improvement
 from analysis.statistics.multiple import Corrected, holm
 from analysis.statistics.paired import Difference, MeanInterval, difference, mean_interval
 from analysis.statistics.power import seeds_needed, smallest_detectable, t_test_power
-from analysis.statistics.protocol import Choice, Rate, Row, Scores, choose, choose_rates, chosen
+from analysis.statistics.protocol import Choice, Rate, Scores, choose
 from analysis.statistics.seeds import CachedRuns, PerSeed, Runs, Within, per_seed
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "MeanInterval",
     "PerSeed",
     "Rate",
-    "Row",
     "Runs",
     "Scores",
     "StepsRatio",
@@ -40,8 +39,6 @@ __all__ = [
     "Within",
     "averages",
     "choose",
-    "choose_rates",
-    "chosen",
     "difference",
     "equivalence",
     "examples_interval",

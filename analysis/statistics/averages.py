@@ -1,8 +1,7 @@
 """Medians, means and averages over tasks of the chosen runs; and the tasks that were not learnt at all."""
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from analysis.statistics.paired import MeanInterval, mean_interval
 from analysis.statistics.seeds import Runs, Within, per_seed
 
 LEARNT, NOT_LEARNT, NOT_KNOWN = "learnt", "not learnt", "not known"
-LeaveOut = Literal["none learnt", "some not learnt", "no task"]
 
 
 @dataclass(frozen=True)
@@ -44,18 +42,6 @@ class Average:
     per_seed: dict[Hashable, float]
     """Of the pre-training seeds that have every task; goes into `difference` like any runs."""
     interval: MeanInterval
-    tasks: tuple[str, ...]
-    """That are in it."""
-    without: tuple[str, ...]
-    """Left out on request."""
-    left_out: tuple[str, ...]
-    """Left out as not learnt."""
-    not_learnt: tuple[str, ...]
-    """Not learnt by this variant, whether in it or not."""
-    not_known: tuple[str, ...]
-    """For which it cannot be said: no level given, or too few seeds."""
-    dropped: tuple[Hashable, ...]
-    """Seeds that lack one of the tasks."""
 
 
 def summary(runs: Runs, *, within: Within = "mean", confidence: float = 0.95) -> Summary:
@@ -82,76 +68,23 @@ def learnt(runs: Runs, majority: float | None, *, within: Within = "mean", confi
     return Learnt(NOT_LEARNT if alike_and_low else NOT_KNOWN, above, low, high, result.note)
 
 
-def averages(
-    scores: Mapping[str, Mapping[str, Runs]],
-    *,
-    majority: Mapping[str, float] | None = None,
-    without: Collection[str] = (),
-    leave_out: LeaveOut = "none learnt",
-    within: Within = "mean",
-    confidence: float = 0.95,
-) -> dict[str, Average]:
+def averages(scores: Mapping[str, Mapping[str, Runs]], *, within: Within = "mean") -> dict[str, Average]:
     """Every variant's average over the same tasks, each task weighing the same.
 
     scores: variant -> task -> runs. Tasks that a variant lacks altogether are refused: averages over different
-    tasks cannot be compared. majority: task -> level, see `learnt`. without: tasks to leave out.
-    leave_out: which tasks stay out, of the averages of all variants alike. 'none learnt': those that every variant
-    has not learnt, which add noise and no information. 'some not learnt': those that any one variant has not
-    learnt, which hides the failures of that variant. 'no task': none. 'Not known' keeps a task in.
-    The average is taken within each pre-training seed, and its interval is over those: tasks share their
-    checkpoints, so their errors do not average out as those of independent tasks would.
+    tasks cannot be compared. The average is taken within each pre-training seed that has every task, and its interval
+    is over those: tasks share their checkpoints, so their errors do not average out as those of independent tasks
+    would.
     """
-    if leave_out not in ("none learnt", "some not learnt", "no task"):
-        raise ValueError(f"leave_out is {leave_out!r}; expected 'none learnt', 'some not learnt' or 'no task'.")
     tasks = list(dict.fromkeys(task for by_task in scores.values() for task in by_task))
     lacking = [f"{variant}: {task}" for variant, by_task in scores.items() for task in tasks if task not in by_task]
     if lacking:
         raise ValueError(f"Averages need every task of every variant; missing are {', '.join(lacking)}.")
-    unknown = [task for task in without if task not in tasks]
-    if unknown:
-        raise ValueError(f"Cannot leave out {', '.join(unknown)}; the tasks are {', '.join(tasks)}.")
-    levels = majority or {}
-    status = {
-        variant: {
-            task: learnt(runs, levels.get(task), within=within, confidence=confidence).status
-            for task, runs in by_task.items()
-        }
-        for variant, by_task in scores.items()
-    }
-    rule = {"none learnt": all, "some not learnt": any, "no task": lambda result: False}[leave_out]
-    left_out = tuple(
-        t for t in tasks if t not in without and rule([by_task[t] == NOT_LEARNT for by_task in status.values()])
-    )
-    averaged = tuple(task for task in tasks if task not in without and task not in left_out)
-    return {
-        variant: _average(by_task, averaged, tuple(without), left_out, status[variant], within, confidence)
-        for variant, by_task in scores.items()
-    }
+    return {variant: _average(list(by_task.values()), within) for variant, by_task in scores.items()}
 
 
-def _average(
-    by_task: Mapping[str, Runs],
-    tasks: tuple[str, ...],
-    without: tuple[str, ...],
-    left_out: tuple[str, ...],
-    status: Mapping[str, str],
-    within: Within,
-    confidence: float,
-) -> Average:
-    values = {task: per_seed(by_task[task], within).values for task in tasks}
-    seeds = dict.fromkeys(seed for by_seed in values.values() for seed in by_seed)
-    averages = {
-        seed: float(np.mean([by_name[seed] for by_name in values.values()]))
-        for seed in seeds
-        if all(seed in by_seed for by_seed in values.values())
-    }
-    return Average(
-        per_seed=averages,
-        interval=mean_interval(averages, confidence=confidence),
-        tasks=tasks,
-        without=without,
-        left_out=left_out,
-        not_learnt=tuple(task for task, word in status.items() if word == NOT_LEARNT),
-        not_known=tuple(task for task, word in status.items() if word == NOT_KNOWN),
-        dropped=tuple(seed for seed in seeds if seed not in averages),
-    )
+def _average(runs: Sequence[Runs], within: Within) -> Average:
+    values = [per_seed(one_task, within).values for one_task in runs]
+    complete = [seed for seed in values[0] if all(seed in by_seed for by_seed in values)]
+    means = {seed: float(np.mean([by_seed[seed] for by_seed in values])) for seed in complete}
+    return Average(per_seed=means, interval=mean_interval(means))
