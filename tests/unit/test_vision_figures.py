@@ -15,7 +15,7 @@ import pytest
 
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES, Figure, drawings
-from analysis.figures.vision.data import MOST_SMALL_MAPS, mosaic, position_source
+from analysis.figures.vision.data import MAX_SMALL_MAPS, mosaic, position_source
 from analysis.links import VIEWS
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.models import random_vit_name as random_vit
@@ -117,7 +117,7 @@ def test_of_a_large_grid_every_so_manieth_patch_has_a_map() -> None:
     cosines = np.arange(side**2)[:, None] + np.zeros(side**2)
     picture, down, across = mosaic(cosines, side, side)
     assert down == across
-    assert len(down) <= MOST_SMALL_MAPS
+    assert len(down) <= MAX_SMALL_MAPS
     assert set(np.diff(down)) == {3}
     assert picture[0, 0] == down[0] * side + across[0]
     assert picture[-1, -1] == down[-1] * side + across[-1]

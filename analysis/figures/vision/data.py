@@ -195,7 +195,7 @@ def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
 def mosaic(cosines: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, list[int], list[int]]:
     """A small map a patch, laid out as the patches are, with a seam of NaN between; and which rows and columns.
 
-    Every n-th patch where there are more than `MOST_SMALL_MAPS` rows or columns of them.
+    Every n-th patch where there are more than `MAX_SMALL_MAPS` rows or columns of them.
     """
     step = -(-max(rows, columns) // MAX_SMALL_MAPS)
     down, across = list(range(step // 2, rows, step)), list(range(step // 2, columns, step))
