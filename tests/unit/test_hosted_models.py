@@ -441,7 +441,7 @@ def test_a_tokenizer_that_was_tried_gives_what_it_gives(hosted, hub: Hub):  # no
     own = load(resolve(), device="cpu")
     assert isinstance(loaded.tokenizer, SandboxedTokenizer)
     assert not isinstance(own.tokenizer, SandboxedTokenizer)
-    plain = decompose(loaded.model, loaded.tokenizer._own, TEXT, TEXT)
+    plain = decompose(loaded.model, loaded.tokenizer._tokenizer, TEXT, TEXT)
     tried = decompose(loaded.model, loaded.tokenizer, TEXT, TEXT)
     assert plain.tokens == tried.tokens
     assert (plain.scores == tried.scores).all()

@@ -264,7 +264,7 @@ def test_a_run_that_diverged_is_named_and_not_shown(data):
     store_build.refresh()
     found = select_trainings(links.VIEWS["training"].defaults())
     assert found.variants == ["bert_a"]
-    assert found.about().endswith("Diverged, and not shown: Random, fixed (seed 1, rate 0.001).")
+    assert found.description().endswith("Diverged, and not shown: Random, fixed (seed 1, rate 0.001).")
 
 
 def test_changes_add_up_to_the_difference_between_the_ends(data):
