@@ -57,7 +57,7 @@ st.set_page_config(
 selected_page = st.navigation(pages())
 st.html(f"<style>:root {{ {css_variables(dark=page_address.is_dark())} }}</style>")
 st.html(ASSETS / "app.css")
-theme_watch.theme_watch(dark=page_address.is_dark())
+theme_watch.redraw_on_theme_change(dark=page_address.is_dark())
 
 
 def draw_page() -> None:

@@ -17,9 +17,18 @@ from analysis.core.errors import AddendError
 from analysis.core.optional_dependencies import FOR_MODELS, models_can_run
 from analysis.store import mirror
 
-ALIASES = {"decode": "decoding", "surgery": "surgery"} | {
-    f"measure-{kind}": kind
-    for kind in ("images", "means", "order", "positions", "geometry", "encodings", "models", "costs", "baselines")
+ALIASES = {
+    "measure-images": "images",
+    "measure-means": "means",
+    "decode": "decoding",
+    "measure-order": "order",
+    "measure-positions": "positions",
+    "measure-geometry": "geometry",
+    "measure-encodings": "encodings",
+    "measure-models": "models",
+    "measure-costs": "costs",
+    "measure-baselines": "baselines",
+    "surgery": "surgery",
 }
 """Names that kinds of measurement had as commands of their own. Stored results name them, so that they stay."""
 

@@ -210,7 +210,7 @@ def _check_size(config: PreTrainedConfig, loader: Loader, source: Source) -> Non
 
 
 def _check_counts(config: Mapping[str, object], name: str) -> None:
-    """Refuses so many layers, groups of layers or labels that making them, before any weight, would take all memory."""
+    """Refuses a config with so many layers, groups of layers or labels that reading it alone would take all memory."""
     for part, limit in (("layer", MAX_LAYERS), ("group", MAX_LAYERS), ("num_labels", MAX_LABELS)):
         count = max((value for key, value in _numbers(config) if part in key), default=0)
         if count > limit:

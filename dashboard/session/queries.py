@@ -34,14 +34,18 @@ PROTOCOLS, MARGINS = glue_comparison.PROTOCOLS, glue_comparison.MARGINS
 CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
 
-# Asked as they are; what they cache, they cache themselves.
+# What pages take from the analysis unchanged: these functions cache their results by themselves.
 mirror_state = mirror.state
 citation_for = citation.citation_of
 published_table = published.load
-glue_presets, glue_headline = glue_comparison.presets, headline
-claims, changed_rules = stored.ledger, stored.changed
-verdict_counts, first_verdicts_closed = stored.counts, stored.closed
-headings, statement_counts = statements.headings, statements.counts
+glue_presets = glue_comparison.presets
+glue_headline = headline
+claims = stored.ledger
+changed_rules = stored.changed
+verdict_counts = stored.counts
+first_verdicts_closed = stored.closed
+headings = statements.headings
+statement_counts = statements.counts
 
 ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")

@@ -36,7 +36,7 @@ show.header(
     "far tokens attend, the mean hidden state at each position, and the terms of the attention scores.",
 )
 pickers = Pickers(PAGE)
-part = pickers.segments("part", "Theme at", list(PARTS), PARTS)
+part = pickers.segments("part", "Look at", list(PARTS), PARTS)
 # Images have a page of their own.
 TEXTS = "corpus IN (SELECT corpus FROM corpora)"
 condition = f"WHERE {TEXTS}" if part == "terms" else ""

@@ -41,7 +41,7 @@ if not models:
     st.stop()
 with st.container(width=360):
     model = pickers.choice("model", "Model", models, readable)
-part = pickers.segments("part", "Theme at", list(PARTS), PARTS)
+part = pickers.segments("part", "Look at", list(PARTS), PARTS)
 if part == "angles":
     pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
 elif part == "words":

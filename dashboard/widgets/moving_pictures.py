@@ -15,10 +15,13 @@ from analysis.narrative import hero
 
 @cache
 def _component(name: str, package: str) -> Callable[..., Any]:
-    """A component by the name of its folder in a package, which holds its HTML, CSS and JavaScript."""
-    folder = files(package) / name
-    html, css, js = ((folder / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-    return component(f"addend_{name}", html=html, css=css, js=js)
+    """A component by the name of its folder in a package, which holds its JavaScript and, where it shows something,
+    its HTML and CSS.
+    """
+    paths = {kind: files(package) / name / f"{name}.{kind}" for kind in ("html", "css", "js")}
+    return component(
+        f"addend_{name}", **{kind: path.read_text(encoding="utf-8") for kind, path in paths.items() if path.is_file()}
+    )
 
 
 def show_component(

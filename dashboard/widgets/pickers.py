@@ -33,8 +33,8 @@ class Pickers:
         if raw != written:  # A link, the back button, or the first visit: the URL decides.
             for name, value in self._values.items():
                 self._store(name, value)
-        for problem in problems:
-            st.warning(escape_markdown(problem), icon=":material/link_off:")
+            for problem in problems:
+                st.warning(escape_markdown(problem), icon=":material/link_off:")
 
     def _key(self, name: str) -> str:
         return f"{self.view.page}.{name}"

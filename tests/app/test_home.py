@@ -54,8 +54,8 @@ def test_the_cards_count_what_the_ledger_counts():
 
 def test_the_picture_has_five_stages_and_the_last_is_measured():
     app = home()
-    [picture] = [shown for each in app.get("bidi_component") if "json" in (shown := json.loads(each.proto.json))]
-    stages = json.loads(picture["json"])["stages"]
+    components = [json.loads(json.loads(mounted.proto.json)["json"]) for mounted in app.get("bidi_component")]
+    [stages] = [data["stages"] for data in components if "stages" in data]
     assert [stage["label"] for stage in stages[:4]] == [stage.label for stage in hero.STAGES]
     assert re.fullmatch(r"similarity score: 0\.\d{3} → 0\.\d{3}", stages[4]["note"])
 

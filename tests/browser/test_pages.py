@@ -1,4 +1,4 @@
-"""Every page opens and draws, light on a desk and dark on a phone, and breaks no rule of accessibility that matters.
+"""Every page opens and draws, in light, in dark and on a phone, and breaks no rule of accessibility that matters.
 
 Those are the serious and critical ones of axe-core. Left out is what Streamlit draws and we cannot change: the list of
 pages puts the heads of its sections beside its items, so that axe-core finds no list there.
@@ -29,8 +29,8 @@ ACCENT = """(accent) => {
   return style.getPropertyValue("--addend-css").trim() && style.getPropertyValue("--accent").trim() === accent;
 }"""
 """Whether our own colours have reached the page, and are those of its ground."""
-DESK, PHONE = 1400, 390
-"""Widths in pixels."""
+WIDTHS = (1400, 390)
+"""Pixels: a desk and a phone."""
 FITS = """(width) => innerWidth === width && document.querySelector("[data-testid=stMain]").scrollWidth <= width"""
 SMALLEST_TEXT = 12
 """Pixels. Indices in formulas are smaller, as everywhere in print."""
@@ -55,7 +55,8 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def check(page: Page, width: int) -> None:
-    """What holds of every page: nothing is cut off at the side, no rule is broken, no text is too small."""
+    """At this width nothing is cut off at the side, no rule is broken and no text is too small."""
+    page.set_viewport_size({"width": width, "height": 900})
     page.wait_for_function(FITS, arg=width)
     assert page.evaluate(RUN, STREAMLITS_OWN) == []
     assert page.evaluate(SMALL, SMALLEST_TEXT) == []
@@ -63,9 +64,9 @@ def check(page: Page, width: int) -> None:
 
 @pytest.mark.parametrize("path", VIEWS)
 def test_every_page_draws_can_be_read_and_fits(profile: BrowserContext, address: str, path: str) -> None:
-    """Light on a desk; then, as the reader's system turns dark and the window narrow, dark on a phone."""
+    """At both widths in light and then, because the reader's system turns dark, in dark."""
     page = profile.new_page()
-    page.set_viewport_size({"width": DESK, "height": 900})
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
     # Of runs, only a training has something to draw; a reader's query is a table until a chart is asked for.
     asked = {"runs": "?kind=curves", "sql": "?part=chart"}
     page.goto(f"{address}/{path}{asked.get(path, '')}")
@@ -77,12 +78,13 @@ def test_every_page_draws_can_be_read_and_fits(profile: BrowserContext, address:
     if VIEWS[path].figures and not page.get_by_text("stored yet").count():
         expect(page.locator("[data-testid=stVegaLiteChart], figure .panels svg").first).to_be_visible()
     page.evaluate(AXE)
-    check(page, DESK)
+    for width in WIDTHS:
+        check(page, width)
     page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": PHONE, "height": 900})
     page.wait_for_function(ACCENT, arg=LINK.on(dark=True))
     settled(page)
-    check(page, PHONE)
+    for width in WIDTHS:
+        check(page, width)
     page.close()
 
 

@@ -32,7 +32,7 @@ from analysis.store.paths import store_path
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "a secret of one reader"
-SHORT = Limits(seconds=4, cpu_seconds=1)
+SHORT = Limits(seconds=4, cpu_seconds=2)
 
 
 @pytest.fixture(scope="module")

@@ -137,7 +137,7 @@ def test_the_average_is_taken_within_each_seed():
     assert found.interval.sd == pytest.approx(statistics.stdev(expected.values()))
 
 
-def test_seeds_that_lack_a_task_are_dropped_():
+def test_seeds_that_lack_a_task_are_dropped():
     found = averages(SCORES)["none"]
     assert set(found.per_seed) == {0, 1, 2}
 
