@@ -15,13 +15,14 @@ from analysis.narrative import hero
 
 @cache
 def _component(name: str, package: str) -> Callable[..., Any]:
-    """A component by the name of its folder in a package, which holds its JavaScript and, where it shows something,
-    its HTML and CSS.
-    """
-    paths = {kind: files(package) / name / f"{name}.{kind}" for kind in ("html", "css", "js")}
-    return component(
-        f"addend_{name}", **{kind: path.read_text(encoding="utf-8") for kind, path in paths.items() if path.is_file()}
-    )
+    """A component by the name of its folder in a package, which holds its JavaScript and, if it has any, HTML and CSS."""
+    folder = files(package) / name
+
+    def read(kind: str) -> str | None:
+        path = folder / f"{name}.{kind}"
+        return path.read_text(encoding="utf-8") if path.is_file() else None
+
+    return component(f"addend_{name}", html=read("html"), css=read("css"), js=read("js"))
 
 
 def show_component(
