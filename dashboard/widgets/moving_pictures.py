@@ -15,7 +15,7 @@ from analysis.narrative import hero
 
 @cache
 def _component(name: str, package: str) -> Callable[..., Any]:
-    """A component by the name of its folder in a package, which holds its JavaScript and, if it has any, HTML and CSS."""
+    """A component by the name of its folder in a package: its JavaScript and, where there are any, HTML and CSS."""
     folder = files(package) / name
 
     def read(kind: str) -> str | None:
