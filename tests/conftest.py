@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).parent
 SLOW = ROOT / "slow.txt"
@@ -76,12 +78,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
+def shared_process(test: str) -> str:
+    """What the tests of one process have in common: a file, or the browser with its app."""
+    path = test.partition("::")[0]
+    return "browser" if path.startswith("browser/") else path
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Gives every test its marks, and puts the files that take longest first."""
+    """Gives every test its marks, and puts first what takes longest in one process."""
     seconds: Counter[str] = Counter()
     for name, taken in slow().items():
-        seconds[name.partition("::")[0]] += taken
-    items.sort(key=lambda item: -seconds[str(item.path.relative_to(ROOT))])
+        seconds[shared_process(name)] += taken
+    items.sort(key=lambda item: -seconds[shared_process(str(item.path.relative_to(ROOT)))])
     for item in items:
         folder = item.path.relative_to(ROOT).parts[0]
         if folder in ("browser", "durability"):
@@ -90,6 +98,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("torch")
         if f"{item.path.relative_to(ROOT)}::{getattr(item, 'originalname', item.name)}" in slow():
             item.add_marker("slow")
+
+
+class ByProcess(LoadFileScheduling):
+    """Hands out to the processes of pytest-xdist what shares one, whole."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return shared_process(nodeid.removeprefix("tests/"))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByProcess:
+    """The scheduler of tests that run in several processes."""
+    return ByProcess(config, log)
 
 
 @pytest.fixture(scope="session")

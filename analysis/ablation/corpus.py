@@ -188,14 +188,14 @@ class Windows:
     def packed(self, indices: Int64[np.ndarray, " batch"]) -> tuple[np.ndarray, np.ndarray]:
         """Ids and segments (batch, length) of the chosen windows."""
         body = self.length - 3
-        text = np.stack([self.tokens[i * body : (i + 1) * body] for i in indices]).astype(np.int64)
-        distance = np.where(text[:, :-1] == self.stop, np.abs(np.arange(body - 1) - body // 2), body)
+        windows = np.stack([self.tokens[i * body : (i + 1) * body] for i in indices]).astype(np.int64)
+        distance = np.where(windows[:, :-1] == self.stop, np.abs(np.arange(body - 1) - body // 2), body)
         # One past the stop; the middle where there is none.
         first_length = np.where(distance.min(1) < body, distance.argmin(1) + 1, body // 2)
         columns = np.arange(self.length)
         second_segment = columns[None] > first_length[:, None] + 1  # after the first [SEP]
         source = columns[None] - 1 - second_segment
-        ids = np.take_along_axis(text, source.clip(0, body - 1), axis=1)
+        ids = np.take_along_axis(windows, source.clip(0, body - 1), axis=1)
         ids[:, 0] = CLS
         ids[np.arange(len(ids)), first_length + 1] = SEP
         ids[:, -1] = SEP

@@ -177,30 +177,18 @@ def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> No
 
 
 def themed(chart: Chart, theme: Theme) -> Chart:
-    """A picture with the letters, axes and legends of all that leaves the page as a file."""
-    return (
-        chart.configure(font=FONT)
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=12,
-            labelColor=theme.ink,
-            titleColor=theme.ink,
-            gridColor=theme.grid,
-            titleFontWeight="normal",
-        )
-        .configure_legend(
-            labelFontSize=12,
-            titleFontSize=12,
-            labelColor=theme.ink,
-            titleColor=theme.ink,
-            titleLimit=400,
-            labelLimit=320,
-            titleFontWeight="normal",
-        )
-        .configure_title(color=theme.ink, subtitleColor=theme.ink)
-        .configure_view(strokeWidth=0)
-        .configure_rule(aria=False)
+    """The chart itself, with the letters, axes and legends of all that leaves the page as a file."""
+    ink = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": theme.ink, "titleColor": theme.ink}
+    # Each of Altair's methods would copy the whole chart.
+    chart.config = alt.Config(
+        font=FONT,
+        axis=alt.AxisConfig(**ink, gridColor=theme.grid, titleFontWeight="normal"),
+        legend=alt.LegendConfig(**ink, titleLimit=400, labelLimit=320, titleFontWeight="normal"),
+        title=alt.TitleConfig(color=theme.ink, subtitleColor=theme.ink),
+        view=alt.ViewConfig(strokeWidth=0),
+        rule=alt.RectConfig(aria=False),
     )
+    return chart
 
 
 def compose(figure: Figure) -> Chart:
@@ -208,8 +196,10 @@ def compose(figure: Figure) -> Chart:
     charts = panels(figure)
     # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain. One panel is
     # put into a row as well, lest the figure's title replace its own.
-    combined = alt.concat(*charts, columns=columns(figure)).resolve_scale(color="independent", shape="independent")
-    titled = combined.properties(
+    combined = alt.concat(
+        *charts,
+        columns=columns(figure),
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent", shape="independent")),
         title=alt.TitleParams(
             textwrap.wrap(figure.heading, TITLE_CHARACTERS),
             subtitle=figure.title if figure.finding else "",
@@ -220,4 +210,4 @@ def compose(figure: Figure) -> Chart:
         ),
         background="white",
     )
-    return themed(titled, Theme())
+    return themed(combined, Theme())

@@ -116,12 +116,12 @@ def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[s
 
 def _png(figure: Figure, metadata: Manifest) -> bytes:
     picture = vlc.vegalite_to_png(_specification(compose(figure)), scale=PNG_SCALE)
-    text = PngInfo()
-    text.add_itxt("Title", figure.title)
-    text.add_itxt("Description", figure.alt)
-    text.add_itxt("Addend", json.dumps(metadata))
+    metadata_chunks = PngInfo()
+    metadata_chunks.add_itxt("Title", figure.title)
+    metadata_chunks.add_itxt("Description", figure.alt)
+    metadata_chunks.add_itxt("Addend", json.dumps(metadata))
     buffer = io.BytesIO()
-    Image.open(io.BytesIO(picture)).save(buffer, "PNG", pnginfo=text, optimize=True)
+    Image.open(io.BytesIO(picture)).save(buffer, "PNG", pnginfo=metadata_chunks, optimize=True)
     return buffer.getvalue()
 
 

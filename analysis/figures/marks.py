@@ -287,8 +287,8 @@ def panel(
     *layers: Chart, theme: Theme, width: int, height: float, title: str | Sequence[str] = "", below: Sequence[str] = ()
 ) -> Chart:
     """Layers as one panel of a size, under a title."""
-    sized = alt.layer(*layers).properties(width=width, height=height)
-    return sized.properties(title=heading(title, *below, theme=theme)) if title else sized
+    headed = {"title": heading(title, *below, theme=theme)} if title else {}
+    return alt.layer(*layers, width=width, height=height, **headed)
 
 
 def row_plot(

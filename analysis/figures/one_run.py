@@ -11,7 +11,7 @@ from numpy import ndarray
 from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.measurements.terms.result import MOST_CANCELLATION, Decomposition, Provenance
+from analysis.measurements.terms.result import MAX_CANCELLATION, Decomposition, Provenance
 
 MAX_NAMED = 6
 """Heads whose withheld shares are named one by one."""
@@ -66,7 +66,7 @@ def cancellation_note(factors: Float[ndarray, "... head"]) -> str:
     low, high = float(known.min()), float(known.max())
     sizes = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:,.1f}"
     text = f"Together, the terms of a head are {sizes} times as large as the scores that they add up to."
-    excessive = [tuple(index) for index in np.argwhere(factors > MOST_CANCELLATION).tolist()]
+    excessive = [tuple(index) for index in np.argwhere(factors > MAX_CANCELLATION).tolist()]
     if not excessive:
         return text
     labels = [f"{index[-1]}" if len(index) == 1 else f"{index[-1]} of layer {index[0]}" for index in excessive]
@@ -74,7 +74,7 @@ def cancellation_note(factors: Float[ndarray, "... head"]) -> str:
         f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
     )
     return (
-        f"{text} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would only show how "
+        f"{text} Where that is over {MAX_CANCELLATION:g} times, shares are withheld, since they would only show how "
         f"large numbers cancel and not what a term contributes: head{'s' * (len(labels) > 1)} {listing}."
     )
 

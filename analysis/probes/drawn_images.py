@@ -19,9 +19,9 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 """Pillow reads many more, some by old code."""
 SMALLEST_SIDE = 16
 START_OF_JPEG, START_OF_SCAN = b"\xff\xd8", b"\xff\xda"
-MOST_SCANS = 100
+MAX_SCANS = 100
 """Of a JPEG. A progressive one has about ten; each goes over the whole image, and 20 bytes are enough for one."""
-MOST_OBLONG = 10
+MAX_ASPECT_RATIO = 10
 """Times as long as wide: processors that bring the shorter side to a size would make a strip of pixels enormous."""
 
 Picture = Image.Image
@@ -117,9 +117,9 @@ def open_upload(data: bytes, name: str) -> Picture:
     try:
         result = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = result.size  # Known before a pixel is decoded.
-        if data.startswith(START_OF_JPEG) and data.count(START_OF_SCAN) > MOST_SCANS:
+        if data.startswith(START_OF_JPEG) and data.count(START_OF_SCAN) > MAX_SCANS:
             raise ImageError(
-                f"{name} is a JPEG of more than {MOST_SCANS} scans, more than any picture needs. Save it again."
+                f"{name} is a JPEG of more than {MAX_SCANS} scans, more than any picture needs. Save it again."
             )
         if width * height > pixels * 1e6:
             raise ImageError(
@@ -130,9 +130,9 @@ def open_upload(data: bytes, name: str) -> Picture:
                 f"{name} has {width} by {height} pixels; it needs at least {SMALLEST_SIDE} on each side to show "
                 "anything."
             )
-        if max(width, height) > MOST_OBLONG * min(width, height):
+        if max(width, height) > MAX_ASPECT_RATIO * min(width, height):
             raise ImageError(
-                f"{name} has {width} by {height} pixels; one side may be at most {MOST_OBLONG} times the other. "
+                f"{name} has {width} by {height} pixels; one side may be at most {MAX_ASPECT_RATIO} times the other. "
                 "Crop it nearer to a square."
             )
         return result.convert("RGB")

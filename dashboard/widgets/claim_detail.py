@@ -126,9 +126,10 @@ def _first_verdict(entry: Entry, page: str, values: dict[str, Value]) -> None:
 def _documents(heading: Heading) -> None:
     documents = queries.claim_documents()
     for key in heading.documents:
-        text = documents[key]
-        name = f"[{escape_markdown(text.title)}]({text.url})" if text.url else escape_markdown(text.title)
-        st.caption(f"Claimed in: {name}, {escape_markdown(text.kind)}, {escape_markdown(text.site)}")
+        document = documents[key]
+        title = escape_markdown(document.title)
+        name = f"[{title}]({document.url})" if document.url else title
+        st.caption(f"Claimed in: {name}, {escape_markdown(document.kind)}, {escape_markdown(document.site)}")
 
 
 def _evidence(entry: Entry) -> None:

@@ -262,9 +262,9 @@ def _without_server_paths(figure: Figure) -> Figure:
 def _alt(panel: Mapping[str, Any], figure: Figure) -> str:
     """The alternative text of a panel: which one it is, and what the figure shows."""
     heading = panel.get("title")
-    text = heading.get("text", "") if isinstance(heading, dict) else heading or ""
-    name = ", ".join(text) if isinstance(text, list) else str(text)
-    return f"{name}. {figure.alt}" if name else figure.alt
+    title = heading.get("text", "") if isinstance(heading, dict) else heading or ""
+    panel_name = ", ".join(title) if isinstance(title, list) else str(title)
+    return f"{panel_name}. {figure.alt}" if panel_name else figure.alt
 
 
 def _data(figure: Figure) -> None:

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = 60
+DESK: ViewportSize = {"width": 1360, "height": 1000}
 expect.set_options(timeout=WAIT_SECONDS * 1000)  # else 5 s, whatever a page is given
 
 
@@ -81,19 +82,32 @@ def browser():
 @pytest.fixture(scope="session")
 def profile(browser: Browser) -> Iterator[BrowserContext]:
     """A profile that fetches Streamlit's own files once for all tests."""
-    context = browser.new_context(viewport={"width": 1360, "height": 1000})
+    context = browser.new_context(viewport=DESK)
     context.set_default_timeout(WAIT_SECONDS * 1000)
     yield context
     context.close()
 
 
+@pytest.fixture(scope="session")
+def tab(profile: BrowserContext) -> Page:
+    """The tab that tests use after one another: a new one would compile Streamlit's scripts again, for two seconds."""
+    return profile.new_page()
+
+
 @pytest.fixture
-def page(profile: BrowserContext) -> Iterator[Page]:
-    """A tab that knows nothing of those before it."""
-    page = profile.new_page()
-    yield page
-    page.close()
-    profile.clear_cookies()
+def page(tab: Page) -> Iterator[Page]:
+    """A tab that knows nothing of the tests before."""
+    yield tab
+    empty(tab)
+    tab.set_viewport_size(DESK)
+
+
+def empty(tab: Page) -> None:
+    """Leaves the app, as a closed tab would, and forgets what it stored."""
+    if tab.url.startswith("http"):
+        tab.evaluate("localStorage.clear(); sessionStorage.clear()")
+    tab.goto("about:blank")
+    tab.context.clear_cookies()
 
 
 def settled(page: Page) -> Page:

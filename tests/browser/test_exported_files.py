@@ -1,9 +1,8 @@
 """An exported SVG of a hostile text, opened by itself: it draws, runs nothing and asks nobody."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -22,12 +21,12 @@ HOSTILE = [
 
 
 @pytest.fixture(scope="module")
-def figures() -> Any:
-    """Two figures of a model whose every token, and whose own name, is hostile."""
+def hostile_files() -> dict[str, bytes]:
+    """The SVGs of two figures of a model whose every token, and whose own name, is hostile."""
     sys.path.insert(0, str(ROOT / "tests/unit"))
     from specimens import embedded_loaded
 
-    from analysis.figures import FIGURES
+    from analysis.figures import FIGURES, export
     from analysis.probes.text_probe import LayersRequest, TermsRequest
 
     params = {"text": " ".join(HOSTILE), "pair": "", "model": "", "revision": "", "layer": 0, "truncate": True}
@@ -42,23 +41,11 @@ def figures() -> Any:
     }
     params |= {"centred": True}
     loaded = embedded_loaded()
-    run = LayersRequest.of(params).run(loaded)
-    made = TermsRequest.of(params).run(loaded)
-    return SimpleNamespace(FIGURES=FIGURES, params=params, run=run, made=made)
-
-
-def hostile_files(figures: Any) -> dict[str, bytes]:
-    from dataclasses import replace
-
-    from analysis.figures import export
-
-    depth = figures.FIGURES["probe_layers"].of(figures.params, figures.run)
-    tokens = tuple(
-        replace(token, text=HOSTILE[number % len(HOSTILE)]) for number, token in enumerate(figures.made.token_info)
-    )
-    about = replace(figures.made.provenance, model=HOSTILE[0], text=HOSTILE[1])
-    made = replace(figures.made, token_info=tokens[:], provenance=about)
-    maps = figures.FIGURES["probe_maps"].of(figures.params, made)
+    depth = FIGURES["probe_layers"].of(params, LayersRequest.of(params).run(loaded))
+    terms = TermsRequest.of(params).run(loaded)
+    tokens = tuple(replace(token, text=HOSTILE[index % len(HOSTILE)]) for index, token in enumerate(terms.token_info))
+    provenance = replace(terms.provenance, model=HOSTILE[0], text=HOSTILE[1])
+    maps = FIGURES["probe_maps"].of(params, replace(terms, token_info=tokens, provenance=provenance))
     every = " ".join(HOSTILE)
     named = replace(depth, title=every, alt=every, caption=every, command=every, provenance={"model": every})
     return {
@@ -67,8 +54,8 @@ def hostile_files(figures: Any) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("opened", ["by itself", "in a page", "as an object"])
-def test_nothing_runs_in_an_exported_svg(browser, figures, tmp_path, opened):
-    for name, content in hostile_files(figures).items():
+def test_nothing_runs_in_an_exported_svg(browser, hostile_files, tmp_path, opened):
+    for name, content in hostile_files.items():
         (tmp_path / f"{name}.svg").write_bytes(content)
         assert any(part.encode() in content for part in ("&lt;script", "&amp;lt;script")), "the text is not in the file"
         page_of = {

@@ -18,7 +18,9 @@ LINEAR = {
     "linear_key_head_dim": 8,
     "linear_value_head_dim": 8,
 }
-PER_LAYER = {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 25, "laurel_rank": 4}
+PER_LAYER_4 = {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 25}
+"""Else a table of 262,144 rows."""
+PER_LAYER = {**PER_LAYER_4, "laurel_rank": 4}
 SHARED = {
     "num_hidden_layers": 5,
     "num_kv_shared_layers": 2,
@@ -47,8 +49,8 @@ TURNING: dict[str, Callable[[], Any]] = {
     "gemma 3n, keys shared": tiny(
         "Gemma3nText", **HEADS, **PER_LAYER, **SHARED, activation_sparsity_pattern=[0.0] * SHARED["num_hidden_layers"]
     ),
-    "gemma 4": tiny("Gemma4Text", **HEADS),
-    "gemma 4, keys shared": tiny("Gemma4Text", **HEADS, **SHARED),
+    "gemma 4": tiny("Gemma4Text", **HEADS, **PER_LAYER_4),
+    "gemma 4, keys shared": tiny("Gemma4Text", **HEADS, **PER_LAYER_4, **SHARED),
     "phi": tiny("Phi", partial_rotary_factor=0.5),
     "phi 3, half of it turned": tiny("Phi3", num_key_value_heads=2, partial_rotary_factor=0.5),
     "phi 3, longrope": tiny("Phi3", rope_parameters=LONG, original_max_position_embeddings=10, **GROUPED),

@@ -15,7 +15,7 @@ from analysis.figures.one_run import cancellation_note
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.corpus import measure_input, rows_of
 from analysis.measurements.terms.layers import layers
-from analysis.measurements.terms.result import MOST_CANCELLATION
+from analysis.measurements.terms.result import MAX_CANCELLATION
 from analysis.measurements.terms.run import decompose
 from analysis.models.families import FAMILIES
 from analysis.models.trace_sources import Layer, trace_sources
@@ -96,7 +96,7 @@ def test_every_layer_says_the_same(tokenizer):
     run = layers(made, tokenizer, TEXT)
     one = decompose(made, tokenizer, TEXT)
     np.testing.assert_allclose(run.cancellation[0], one.cancellation, rtol=1e-2)
-    withheld = run.cancellation > MOST_CANCELLATION
+    withheld = run.cancellation > MAX_CANCELLATION
     assert withheld[0].all()
     assert (np.isnan(run.values).all(1) == withheld).all()
     assert "of layer 0" in cancellation_note(run.cancellation)

@@ -17,7 +17,7 @@ from analysis.store import checkpoints, files
 from tests import trainings
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_BYTES = 24_000_000
+MAX_BYTES = 24_000_000
 NEEDED = {"bert_a", "sinusoidal", "no_position", "tupe_a", "tupe_a_tie_cls", "concat_20"}
 
 
@@ -29,7 +29,7 @@ def committed_data(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_variants_that_the_claims_ask_about_are_there_and_small() -> None:
     assert {f"cpu-{variant}-0" for variant in NEEDED} <= set(checkpoints.names())
     every = (ROOT / "data" / checkpoints.FOLDER).rglob("*")
-    assert sum(file.stat().st_size for file in every if file.is_file()) < MOST_BYTES
+    assert sum(file.stat().st_size for file in every if file.is_file()) < MAX_BYTES
 
 
 @pytest.mark.parametrize("name", sorted(f"cpu-{variant}-0" for variant in NEEDED))

@@ -437,7 +437,7 @@ def test_every_intervention_reads_its_own_spec() -> None:
         one = parse(name)
         assert type(one) is kind
         assert parse(one.spec) == one
-        assert one.said
+        assert one.description
         assert one.title
         assert one.summary.endswith(".")
     for spec in (

@@ -24,7 +24,7 @@ from analysis.probes import text_probe
 from dashboard.widgets.vega_specs import vega_specs
 
 TOKENS = 512
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 @lru_cache(maxsize=1)
@@ -51,7 +51,7 @@ def test_four_terms_of_512_tokens_stay_under_a_megabyte(head: int) -> None:
     assert len(long().tokens) == TOKENS
     panels = vega_specs(built("probe_maps", head=head), Theme(screen=True))
     assert len(panels) >= len(FOUR)
-    assert sum(map(sent, panels)) < MOST_BYTES
+    assert sum(map(sent, panels)) < MAX_BYTES
 
 
 def pictures(svg: str) -> list[np.ndarray]:

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -28,7 +30,7 @@ from analysis.ablation.plan import FINETUNING, Finetuning, jobs, scores_id
 from analysis.ablation.presets import preset
 from analysis.commands import app
 from analysis.core.errors import AddendError, UnknownName
-from analysis.engine import run_all
+from analysis.engine import local, run_all
 from analysis.engine.task import ready
 from analysis.models.load import load
 from analysis.models.source import resolve
@@ -65,11 +67,19 @@ def command(texts: Path, data: Path, out: Path, *more: str) -> tuple[list[str], 
     return [sys.executable, "-m", "analysis", "ablate", *arguments], environment
 
 
+class WorkersHere(ThreadPoolExecutor):
+    """Workers that are threads of this process, which has imported torch: a process of their own takes six seconds."""
+
+    def __init__(self, workers: int, *, mp_context: object, **options: Any) -> None:
+        super().__init__(workers, **options)
+
+
 def sweep_here(asked: tuple[list[str], dict[str, str]]) -> str:
-    """A sweep in this process, which has imported torch; what it prints."""
+    """A sweep in this process; what it prints."""
     line, environment = asked
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
+        patch.setattr(local, "ProcessPoolExecutor", WorkersHere)
         for name in ("ADDEND_DATA", "ADDEND_STORE"):
             patch.setenv(name, environment[name])
         said = CliRunner().invoke(app, line[line.index("ablate") :], catch_exceptions=False)
@@ -228,6 +238,7 @@ def test_a_failed_run_is_named_and_the_others_go_on(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(local, "ProcessPoolExecutor", WorkersHere)
     place = SweepSettings(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "nowhere")
     digest = corpora.load(place.corpus).digest
     broken = sweep_jobs(

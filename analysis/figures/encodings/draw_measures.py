@@ -27,7 +27,7 @@ def _panel(
     name: str, rows: pd.DataFrame, sizes: list[str], order: list[str], selected: list[str], theme: Theme
 ) -> Chart:
     measure = MEASURES[name]
-    rows = rows.assign(said=[in_words(name, value) for value in rows.value])
+    rows = rows.assign(meaning=[in_words(name, value) for value in rows.value])
     finite = rows.loc[np.isfinite(rows.value)]
     low = min(0.0, float(finite.value.min())) if len(finite) else 0.0
     high = measure.top or (float(finite.value.max()) if len(finite) else 1.0)
@@ -44,13 +44,13 @@ def _panel(
             ("title", "encoding"), ("length:Q", "rows"), ("dim:Q", "columns"), ("value", measure.title, ".4~g"),
         ),
     )  # fmt: skip
-    undefined = rows.loc[~np.isfinite(rows.value)].drop_duplicates(["title", "said"])
+    undefined = rows.loc[~np.isfinite(rows.value)].drop_duplicates(["title", "meaning"])
     if len(undefined):
         # One word a row, not one a size.
-        words = alt.Chart(undefined.groupby("title", sort=False).said.agg(" / ".join).reset_index()).mark_text(
+        words = alt.Chart(undefined.groupby("title", sort=False).meaning.agg(" / ".join).reset_index()).mark_text(
             align="left", dx=4, fontSize=marks.TEXT, fontStyle="italic", color=theme.ink, opacity=0.7
         )
-        layers.append(words.encode(x=alt.datum(low), y=y, text=alt.Text("said:N")))
+        layers.append(words.encode(x=alt.datum(low), y=y, text=alt.Text("meaning:N")))
     if shaded := [title for title in rows[rows.encoding.isin(selected)].title.unique()]:
         band = alt.Chart(pd.DataFrame({"title": shaded})).mark_bar(
             color=theme.faint, opacity=0.35, height=marks.ROW - 2

@@ -105,25 +105,25 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
     """The outcome: losses of predicted tokens where there is a head, else how far each output moved."""
     frame = pd.DataFrame({"place": range(len(outcome.tokens)), "token": outcome.tokens, "cosine": outcome.cosine})
     mean = f"mean cosine of the output hidden states before and after {outcome.cosine.mean():.4f}"
-    text = outcome.predictions
-    if text:
+    predictions = outcome.predictions
+    if predictions:
         predicted = pd.DataFrame(
             {
-                "place": text.places,
-                "likeliest_before": text.likeliest_before,
-                "likeliest_after": text.likeliest_after,
-                "probability_before": np.exp(-text.before),
-                "probability_after": np.exp(-text.after),
-                "loss_before": text.before,
-                "loss_after": text.after,
+                "place": predictions.places,
+                "likeliest_before": predictions.likeliest_before,
+                "likeliest_after": predictions.likeliest_after,
+                "probability_before": np.exp(-predictions.before),
+                "probability_after": np.exp(-predictions.after),
+                "loss_before": predictions.before,
+                "loss_after": predictions.after,
             }
         )
         frame = frame.merge(predicted, on="place", how="inner")
-        before, after = text.losses
+        before, after = predictions.losses
         task, measure = {
             "masked": ("each token masked alone and predicted", "pseudo-perplexity"),
             "next": ("each token predicted from those before it", "perplexity"),
-        }[text.kind]
+        }[predictions.kind]
         summary = (
             f"Cross-entropy in nats, {task}: mean {before:.3f} before, {after:.3f} after ({measure} "
             f"{np.exp(before):.1f} and {np.exp(after):.1f}); {mean}"
@@ -134,12 +134,12 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
             f"tokens; {mean}"
         )
     return Figure(
-        title="What the model then predicts" if text else "How far the output moves",
+        title="What the model then predicts" if predictions else "How far the output moves",
         finding=_outcome_finding(outcome),
         frame=lambda: frame,
         caption=f"{summary}. Intervention: {outcome.words}. {_description(outcome)}.",
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
-        content=TokensContent(losses=text is not None, labels=list(frame.token)),
+        content=TokensContent(losses=predictions is not None, labels=list(frame.token)),
     )
 
 

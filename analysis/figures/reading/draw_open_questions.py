@@ -30,7 +30,7 @@ def tiles(figure: Figure[StatementsContent], theme: Theme) -> list[Chart]:
     cells = cells.encode(color=marks.hues("verdict", colours, marks.legend(place="top", columns=2)))
     # Upright where the tiles are narrow.
     rotation = alt.ExprRef(f"width < {NARROW} ? 270 : 0")
-    names = base.mark_text(angle=rotation, fontSize=marks.TEXT, fontWeight="bold", color=theme.ground).encode(
+    labels = base.mark_text(angle=rotation, fontSize=marks.TEXT, fontWeight="bold", color=theme.ground).encode(
         text=alt.Text("id:N")
     )
-    return [marks.panel(cells, names, theme=theme, width=marks.WIDE, height=108 * len(questions))]
+    return [marks.panel(cells, labels, theme=theme, width=marks.WIDE, height=108 * len(questions))]

@@ -54,10 +54,10 @@ def all_runs() -> pd.DataFrame:
     status: whether it is complete. changed: what of a pre-training's settings is not its preset's, in words.
     """
     rows = read.query(RUNS)
-    text = [str(name) for name in rows if name not in NUMBERS]
+    text_columns = [str(name) for name in rows if name not in NUMBERS]
     runs = [run | {"config": _config(run)} for run in frames.records(rows)]
     rows = rows.assign(status=[_status(run) for run in runs], changed=[_changed(run) for run in runs])
-    return rows.assign(**{name: rows[name].fillna("") for name in text})
+    return rows.assign(**{name: rows[name].fillna("") for name in text_columns})
 
 
 def _config(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,8 +54,8 @@ def _heads(figure: Figure[TermTable], theme: Theme) -> list[Chart]:
     end = x.copy()
     end["bandPosition"] = 1
     # On screen the slanted names take their room from the height given, which few heads have none to spare of.
-    names = 60 if theme.screen and len(table) < 8 else 0
-    height = 26 * len(table) + names
+    names_height = 60 if theme.screen and len(table) < 8 else 0
+    height = 26 * len(table) + names_height
     return [marks.panel(*layers, four.encode(x=end), theme=theme, width=marks.WIDE, height=height)]
 
 

@@ -22,13 +22,13 @@ def ridge(x: Float[ndarray, "example dim"], y: Float[ndarray, "example ..."]) ->
 
 def logistic(x: Float[ndarray, "example dim"], y: ndarray) -> Pipeline:
     """Logistic regression without an intercept, so that swapping two tokens swaps the answer."""
-    results = [
+    candidates = [
         lambda c=c: make_pipeline(
             StandardScaler(with_mean=False), LogisticRegression(C=c, fit_intercept=False, max_iter=300)
         )
         for c in INVERSE_PENALTIES
     ]
-    return _chosen(results, x, y)
+    return _chosen(candidates, x, y)
 
 
 def _chosen(candidates: Sequence[Callable[[], Pipeline]], x: ndarray, y: ndarray) -> Pipeline:

@@ -45,11 +45,13 @@ def read_position(train: States, test: States) -> Iterator[Reading]:
     position_index = np.arange(slots, dtype=float)
     x, y = _flat(train), np.tile(position_index, len(train))
     window, truth = np.repeat(np.arange(len(test)), slots), np.tile(position_index, len(test))
-    text = ridge(x, y).predict(_flat(test))
+    predicted = ridge(x, y).predict(_flat(test))
     spread = (truth - y.mean()) ** 2
-    yield Reading("position", "ridge", "r2", spread - (truth - text) ** 2, spread, window, 0.0)
+    yield Reading("position", "ridge", "r2", spread - (truth - predicted) ** 2, spread, window, 0.0)
     away = float(np.abs(position_index - position_index.mean()).mean())
-    yield Reading("position", "ridge", "mean_absolute_error", np.abs(truth - text), np.ones(len(text)), window, away)
+    yield Reading(
+        "position", "ridge", "mean_absolute_error", np.abs(truth - predicted), np.ones(len(predicted)), window, away
+    )
     for name, decoder in DECODERS.items():
         off = np.abs(decoder(slots).fit(x, y.astype(int)).predict(_flat(test)) - truth)
         yield hits("position", name, "exact", off == 0, window, 1 / slots)

@@ -29,17 +29,21 @@ def read_word(
     words, counts = np.unique(train_words, return_counts=True)
     known, counts = words[counts >= OFTEN], counts[counts >= OFTEN]
     x, y = train.reshape(-1, train.shape[-1]), train_words.ravel()
-    seen = np.isin(y, known)
-    x, y = x[seen], y[seen]
+    is_known = np.isin(y, known)
+    x, y = x[is_known], y[is_known]
     window = np.repeat(np.arange(len(test)), test.shape[1])
-    request = np.isin(test_words.ravel(), known)
-    test_x, truth, window = test.reshape(-1, test.shape[-1])[request], test_words.ravel()[request], window[request]
+    is_candidate = np.isin(test_words.ravel(), known)
+    test_x, truth, window = (
+        test.reshape(-1, test.shape[-1])[is_candidate],
+        test_words.ravel()[is_candidate],
+        window[is_candidate],
+    )
     chance = float((truth == known[counts.argmax()]).mean())
     nearest = NearestCentroid().fit(x, y).predict(test_x)
     yield hits("word", "nearest", "top1", nearest == truth, window, chance)
     # The embeddings have a direction in common, which would make every cosine large: it is taken out.
-    middle = embeddings[known].mean(0)
-    text = ridge(x, embeddings[y] - middle).predict(test_x)
-    candidates = embeddings[known] - middle
+    mean_embedding = embeddings[known].mean(0)
+    predicted = ridge(x, embeddings[y] - mean_embedding).predict(test_x)
+    candidates = embeddings[known] - mean_embedding
     candidates = candidates / np.linalg.norm(candidates, axis=1, keepdims=True)
-    yield hits("word", "ridge", "top1", known[(text @ candidates.T).argmax(1)] == truth, window, chance)
+    yield hits("word", "ridge", "top1", known[(predicted @ candidates.T).argmax(1)] == truth, window, chance)

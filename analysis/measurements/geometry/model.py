@@ -26,7 +26,7 @@ from analysis.models.trace_sources import trace_sources
 from analysis.streams.tensor import stacked
 
 BATCH = 8
-MOST_WINDOWS = 64
+MAX_WINDOWS = 64
 UNUSED = re.compile(r"\[unused\d+\]|<unused\d+>|madeupword\d+")
 """Rows of a vocabulary that no text ever named."""
 ADDED = ("added", "disentangled")
@@ -134,7 +134,7 @@ def _cut(loaded: Loaded, texts: Sequence[str], length: int) -> Windows | None:
     if room < 2:
         return None
     try:
-        return windows(loaded.tokenizer, [whole], min(length, limit), min(room, MOST_WINDOWS))
+        return windows(loaded.tokenizer, [whole], min(length, limit), min(room, MAX_WINDOWS))
     except TextError:
         return None
 

@@ -48,7 +48,7 @@ STANDARD = (
 """What is measured of every model it makes sense for."""
 ROTARY = ("turn_all:1.0", "scale_base:4.0", "swap_bands:1+2", "drop_positions:0", "freeze_distance:1")
 """What is measured besides of a model that turns its queries and keys."""
-MOST_MASKED = 32
+MAX_MASKED = 32
 """Tokens masked of a text, evenly spaced: a long one has as many forward passes as these."""
 
 Sums = dict[tuple[str, int | None], tuple[float, float]]
@@ -114,9 +114,9 @@ def intervene_corpus(
             "interval_percent": INTERVAL[1] - INTERVAL[0],
             "clusters": len(np.unique(groups)),
             "left_out": left_out,
-            "said": {intervention.spec: intervention.said for intervention in chosen},
+            "said": {intervention.spec: intervention.description for intervention in chosen},
             "head": about["head"],
-            "most_masked": MOST_MASKED,
+            "most_masked": MAX_MASKED,
             "resumed": unfinished.resumed,
         },
         seconds=time.perf_counter() - started,
@@ -168,7 +168,7 @@ def _unpacked(stored: Mapping[str, ndarray]) -> tuple[dict[str, Sums | None], di
 def _masked_tokens(special: Sequence[bool]) -> list[int]:
     """The tokens that are masked, one at a time."""
     places = np.flatnonzero(~np.asarray(special))
-    spaced = np.linspace(0, len(places) - 1, min(len(places), MOST_MASKED)).round().astype(int)
+    spaced = np.linspace(0, len(places) - 1, min(len(places), MAX_MASKED)).round().astype(int)
     return places[spaced].tolist()
 
 

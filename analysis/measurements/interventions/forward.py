@@ -82,7 +82,7 @@ def forward(
         queries = undo.enter_context(_rotated_by_layer(model, family, chosen))
         hook = model.base_model.register_forward_hook(output)
         undo.callback(hook.remove)
-        text = trace_sources(
+        model_output = trace_sources(
             model,
             family,
             inputs,
@@ -90,7 +90,7 @@ def forward(
             edit=(lambda layer: _scores(layer, chosen, further, queries)) if chosen else None,
             sources=any(intervention.sources for intervention in chosen),
         )
-    return ForwardResult(hidden_states[0], getattr(text, "logits", None))
+    return ForwardResult(hidden_states[0], getattr(model_output, "logits", None))
 
 
 def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:

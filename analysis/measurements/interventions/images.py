@@ -37,7 +37,7 @@ def intervene_image(
         before, after, kl = compare(loaded, family, prepared.inputs, chosen)
     return ImageInterventionResult(
         interventions=tuple(intervention.spec for intervention in chosen),
-        said=tuple(intervention.said for intervention in chosen),
+        descriptions=tuple(intervention.description for intervention in chosen),
         token_info=tokens(family, prepared),
         cosine=cosines(before.hidden, after.hidden).float().cpu().numpy(),
         kl=kl,

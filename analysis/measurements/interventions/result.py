@@ -37,7 +37,7 @@ class InterventionResult:
 
     interventions: tuple[str, ...]
     """Their specs, in order."""
-    said: tuple[str, ...]
+    descriptions: tuple[str, ...]
     """The same in words."""
     token_info: tuple[TokenInfo, ...]
     cosine: Float[ndarray, " token"]
@@ -70,7 +70,7 @@ class InterventionResult:
     @property
     def words(self) -> str:
         """What was done, in a sentence's part."""
-        return "; ".join(self.said) or "nothing changed"
+        return "; ".join(self.descriptions) or "nothing changed"
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def intervene(
                 predictions = _predictions("next", tokenizer, places, first, second)
     return InterventionResult(
         interventions=tuple(intervention.spec for intervention in chosen),
-        said=tuple(intervention.said for intervention in chosen),
+        descriptions=tuple(intervention.description for intervention in chosen),
         token_info=tokens,
         cosine=cosines(before.hidden, after.hidden).float().cpu().numpy(),
         kl=kl,

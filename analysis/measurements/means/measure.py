@@ -19,7 +19,6 @@ from analysis.models.load import Loaded
 from analysis.store import files
 from analysis.streams.tensor import stacked
 
-"""Windows in one pass."""
 BITS = 11
 """Of a stored mean, as many as half precision has; their error is far below that of sampling."""
 POSITION = SOURCES.index("position")
@@ -85,22 +84,24 @@ def gap(ours: Float[ndarray, "slot dim"], other: Float[ndarray, "slot dim"]) -> 
 
 def _row(cut: Windows, number: int, sums: Sums, bases: list[Basis]) -> dict[str, object]:
     position, counted = bases[number].position, cut.counted
-    own, shares = position[counted], sums.shares()
+    counted_positions, shares = position[counted], sums.shares()
     # A basis of few slots or dimensions has too few singular values for an estimate.
-    enough = min(own.shape) > 2 * CAP + 1
+    enough = min(counted_positions.shape) > 2 * CAP + 1
     energy = (position**2).sum(1)
     return {
         "layer": number,
         "windows": sums.windows,
         "length": len(counted),
         "counted": int(counted.sum()),
-        "rank": rank_estimate(own) if enough else None,
-        "stable_rank": stable_rank(own),
-        "effective_rank": effective_rank(own),
+        "rank": rank_estimate(counted_positions) if enough else None,
+        "stable_rank": stable_rank(counted_positions),
+        "effective_rank": effective_rank(counted_positions),
         "relative_norm": sums.relative_norm(),
         **{f"{part}_share": share for part, share in shares.items()},
         "left_out_share": float(energy[~counted].sum() / energy.sum()),
-        "cosine_to_next": _cosine(own, bases[number + 1].position[counted]) if number + 1 < len(bases) else None,
+        "cosine_to_next": _cosine(counted_positions, bases[number + 1].position[counted])
+        if number + 1 < len(bases)
+        else None,
         "frozen_gap": None,
         "mean": _short(bases[number].mean),
         "position": _short(position).ravel(),

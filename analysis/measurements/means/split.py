@@ -53,11 +53,11 @@ class Sums:
     def add(self, hidden: Float[ndarray, "window slot dim"]) -> None:
         """Takes in some windows."""
         hidden = hidden.astype(np.float64)
-        stored = hidden[:, self.counted]
+        states = hidden[:, self.counted]
         self.windows += len(hidden)
         self._slots += hidden.sum(0)
-        self._context_energy += float((stored.mean(1) ** 2).sum())
-        flat = stored.reshape(-1, stored.shape[-1])
+        self._context_energy += float((states.mean(1) ** 2).sum())
+        flat = states.reshape(-1, states.shape[-1])
         self._gram += flat.T @ flat
 
     def basis(self) -> Basis:

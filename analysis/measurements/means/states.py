@@ -43,9 +43,9 @@ def hidden_states(
 
 @contextmanager
 def _entering(
-    model: PreTrainedModel, family: Family, layer: int, text: Callable[[Tensor], Tensor | None]
+    model: PreTrainedModel, family: Family, layer: int, change: Callable[[Tensor], Tensor | None]
 ) -> Iterator[None]:
-    """Within, `text` gets what enters a layer and may give something else in its place."""
+    """Within, `change` gets what enters a layer and may give something else in its place."""
     layers = family.layers(model)
     # A module shared by several layers is called once for each.
     calls = iter(index for index, module in enumerate(layers) if module is layers[layer])
@@ -55,10 +55,10 @@ def _entering(
     ) -> tuple[tuple[Tensor, ...], dict[str, Tensor]] | None:
         if next(calls) != layer:
             return None
-        given = text(args[0] if args else kwargs["hidden_states"])
-        if given is None:
+        changed = change(args[0] if args else kwargs["hidden_states"])
+        if changed is None:
             return None
-        return ((given, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": given})
+        return ((changed, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": changed})
 
     hook = layers[layer].register_forward_pre_hook(before, with_kwargs=True)
     try:

@@ -32,9 +32,9 @@ def articles(path: Path) -> Iterator[str]:
     """The articles of a UTF-8 text, with empty lines between them. Raises TextError where it cannot be read."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as refused:
+    except (OSError, UnicodeDecodeError) as error:
         raise TextError(
-            f"The text {path} cannot be read ({getattr(refused, 'strerror', None) or 'it is not UTF-8'}); "
+            f"The text {path} cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8'}); "
             "expected UTF-8 text, with an empty line between articles."
         ) from None
     block: list[str] = []
@@ -77,12 +77,12 @@ def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int,
     later: list[tuple[int, list[int]]] = []
     for number in rng.permutation(len(texts)):
         ids = tokenizer(texts[int(number)], add_special_tokens=False, verbose=False)["input_ids"]
-        whole = len(ids) // room
-        if not whole:
+        passage_count = len(ids) // room
+        if not passage_count:
             continue
-        start = int(rng.integers(len(ids) - whole * room + 1))
-        places = start + room * rng.permutation(whole)
-        passages = [(int(number), ids[position : position + room]) for position in places]
+        start = int(rng.integers(len(ids) - passage_count * room + 1))
+        starts = start + room * rng.permutation(passage_count)
+        passages = [(int(number), ids[position : position + room]) for position in starts]
         first.append(passages[0])
         later.extend(passages[1:])
         if len(first) == count:

@@ -17,7 +17,7 @@ from analysis.core.term_names import ADDED_TERMS, SOURCES
 from analysis.core.wavelengths import BANDS, EDGES
 from analysis.measurements.positions.result import LayerRotation, PositionMap
 from analysis.measurements.positions.rotation import Rotation
-from analysis.measurements.positions.split import MOST_JOINED, Joined, most_joined, split_bands, split_bias
+from analysis.measurements.positions.split import JOINED_PAIRS, Joined, most_joined, split_bands, split_bias
 from analysis.measurements.positions.without_rotation import AttentionCalls, layer_rotation, paired_calls
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
@@ -80,7 +80,7 @@ def _by_bands(layers: Sequence[AttentionCalls | None], name: str) -> Measured:
     heads, distances = present[0].power.shape[-1], present[0].kernel.shape[-1]
     nothing = _Split(
         np.zeros((rows, 3, heads)), np.zeros(heads), np.zeros((len(BANDS) + 1, heads, distances)),
-        np.zeros((rows, heads, MOST_JOINED, 2), int), np.full((rows, heads, MOST_JOINED), np.nan),
+        np.zeros((rows, heads, JOINED_PAIRS, 2), int), np.full((rows, heads, JOINED_PAIRS), np.nan),
         LayerRotation(0, 0, math.nan, math.nan, math.nan, 0.0), 0.0,
     )  # fmt: skip
     padded = [nothing if split is None else split for split in splits]
@@ -161,7 +161,7 @@ def _split(calls: AttentionCalls, *, joined: bool = True) -> _Split:
 def _none_joined(numerators: Tensor) -> Joined:
     """Where no pairs of tokens were asked for."""
     sources, _, heads = numerators.shape
-    shape = (sources, heads, MOST_JOINED)
+    shape = (sources, heads, JOINED_PAIRS)
     return Joined(numerators.new_zeros(*shape, 2, dtype=torch.long), numerators.new_full(shape, torch.nan))
 
 

@@ -23,7 +23,7 @@ PARTS = ("content", "position", "both")
 """What a part of the scores depends on."""
 
 
-MOST_JOINED = 3
+JOINED_PAIRS = 3
 """Pairs of tokens that are kept of each head."""
 
 
@@ -37,10 +37,10 @@ class Joined(NamedTuple):
 def most_joined(centred: Float[Tensor, "... Q K"], mask: Bool[Tensor, "Q K"] | None = None) -> Joined:
     """The pairs of tokens that key-centred scores join most."""
     attended = centred if mask is None else centred.masked_fill(~mask, -torch.inf)
-    count = min(MOST_JOINED, attended.shape[-2] * attended.shape[-1])
+    count = min(JOINED_PAIRS, attended.shape[-2] * attended.shape[-1])
     scores, places = attended.flatten(-2).topk(count)
-    scores = functional.pad(scores.masked_fill(scores.isinf(), torch.nan), (0, MOST_JOINED - count), value=torch.nan)
-    places = functional.pad(places, (0, MOST_JOINED - count))
+    scores = functional.pad(scores.masked_fill(scores.isinf(), torch.nan), (0, JOINED_PAIRS - count), value=torch.nan)
+    places = functional.pad(places, (0, JOINED_PAIRS - count))
     return Joined(torch.stack([places // centred.shape[-1], places % centred.shape[-1]], -1), scores)
 
 

@@ -28,7 +28,7 @@ from analysis.measurements.positions.without_rotation import (
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.tokenizer_sandbox import Tokenizer
 
-MOST_PASSES = 400
+MAX_PASSES = 400
 """Layers times bands, above which a reader would wait too long."""
 
 
@@ -59,10 +59,10 @@ def remove_rotation(
         turns = rotations(calls)
         bands = [[] if rotation is None else bands_of(rotation) for rotation in turns]
         passes = sum(bool(band) for layer in bands for band in layer) + len(bands)
-        if passes > MOST_PASSES:
+        if passes > MAX_PASSES:
             raise ModelError(
                 f"Removing the rotation from every band of {len(bands)} layers takes {passes} passes, more than the "
-                f"{MOST_PASSES} that are done here. Choose a smaller model."
+                f"{MAX_PASSES} that are done here. Choose a smaller model."
             )
         baseline = _output(model(**inputs))
         width = baseline.shape[-1]

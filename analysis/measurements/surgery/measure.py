@@ -102,7 +102,7 @@ def measure_surgery(
             {
                 "task": task.name,
                 "operation": operation.name,
-                "said": operation.said,
+                "said": operation.description,
                 "rank": operation.rank,
                 "draw": operation.draw,
                 "value": result,

@@ -27,7 +27,7 @@ class Operation:
     """
 
     name: str
-    said: str
+    description: str
     rank: int | None = None
     draw: int | None = None
     change: Callable[[Tables], Tables] | None = None
@@ -39,15 +39,15 @@ def operations(
 ) -> list[Operation]:
     """Everything that is done, the intact model first."""
     items = [
-        Operation(name="intact", said="nothing"),
-        Operation(name="mean_position", said="every position its mean", change=tables.mean_position),
-        Operation(name="no_position", said="every position zero", change=tables.no_position),
-        Operation(name="sinusoidal", said="sinusoids as strong as the table", change=tables.sinusoidal),
+        Operation(name="intact", description="nothing"),
+        Operation(name="mean_position", description="every position its mean", change=tables.mean_position),
+        Operation(name="no_position", description="every position zero", change=tables.no_position),
+        Operation(name="sinusoidal", description="sinusoids as strong as the table", change=tables.sinusoidal),
     ]
     items += [
         Operation(
             name="permuted",
-            said="rows of the position table in another order",
+            description="rows of the position table in another order",
             draw=seed,
             change=lambda of, seed=seed: tables.permuted(of, seed),
         )
@@ -69,12 +69,14 @@ def operations(
         for seed in seeds
     ]
     items += [
-        Operation(name="no_cross_layer_0", said="both cross terms dropped at layer 0", terms=f"{CROSS}/0"),
-        Operation(name="no_cross", said="both cross terms dropped at every layer", terms=CROSS),
-        Operation(name="position_only", said="of the four terms position to position alone, every layer", terms=OTHERS),
+        Operation(name="no_cross_layer_0", description="both cross terms dropped at layer 0", terms=f"{CROSS}/0"),
+        Operation(name="no_cross", description="both cross terms dropped at every layer", terms=CROSS),
+        Operation(
+            name="position_only", description="of the four terms position to position alone, every layer", terms=OTHERS
+        ),
         Operation(
             name="word_only",
-            said="of the four terms word to word alone, every layer",
+            description="of the four terms word to word alone, every layer",
             terms=f"{CROSS}+position_to_position",
         ),
     ]
@@ -82,7 +84,7 @@ def operations(
 
 
 def _apart(
-    name: str, said: str, change: Callable[[Tables, Directions], Tables], rank: int, seed: int | None = None
+    name: str, description: str, change: Callable[[Tables, Directions], Tables], rank: int, seed: int | None = None
 ) -> Operation:
     """Words kept out of the positions' first directions or, where there is a seed, of random ones."""
 
@@ -91,4 +93,4 @@ def _apart(
             return change(of, tables.directions(of.positions, rank))
         return change(of, tables.random_directions(of.words.shape[1], rank, seed))
 
-    return Operation(name=name, said=said, rank=rank, draw=seed, change=changed)
+    return Operation(name=name, description=description, rank=rank, draw=seed, change=changed)

@@ -229,8 +229,8 @@ def _over(part: ndarray, power: ndarray) -> ndarray:
 
 
 def _cancels(squares: Float[ndarray, "term head"], power: Float[ndarray, " head"]) -> Bool[ndarray, " head"]:
-    """Where the terms of a head cancel too far for shares to say anything: see `measures.MOST_CANCELLATION`."""
-    return np.sqrt(squares).sum(0) > measures.MOST_CANCELLATION * np.sqrt(power)
+    """Where the terms of a head cancel too far for shares to say anything: see `measures.MAX_CANCELLATION`."""
+    return np.sqrt(squares).sum(0) > measures.MAX_CANCELLATION * np.sqrt(power)
 
 
 def draws_of(groups: Int[ndarray, " text"]) -> Float[ndarray, "resample text"]:

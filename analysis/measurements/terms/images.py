@@ -18,7 +18,7 @@ from analysis.measurements.terms.result import TokenInfo
 from analysis.measurements.terms.run import check_layer, checked_family, decompose_layer, provenance
 from analysis.models.families.patches import ImageInputs, Patches
 
-MOST_PATCHES = 2_500
+MAX_PATCHES = 2_500
 """Of one image: every head's scores are this squared."""
 
 
@@ -100,10 +100,10 @@ def prepare(model: PreTrainedModel, family: Patches, processor: ImageProcessor, 
     result: Tensor = processor(picture.convert("RGB"), return_tensors="pt")["pixel_values"]
     inputs, grid = family.inputs(model, result.to(model.device, model.dtype))
     down, across = family.patch(model)
-    if grid.rows * grid.columns > MOST_PATCHES or not grid.rows * grid.columns:
+    if grid.rows * grid.columns > MAX_PATCHES or not grid.rows * grid.columns:
         raise ImageError(
             f"The model's processor makes {grid.rows} by {grid.columns} patches of this image; expected 1 to "
-            f"{MOST_PATCHES:,}. Crop the image nearer to a square."
+            f"{MAX_PATCHES:,}. Crop the image nearer to a square."
         )
     if "noise" in inputs:
         inputs["noise"] = inputs["noise"].to(model.device)

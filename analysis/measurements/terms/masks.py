@@ -21,23 +21,23 @@ def attended_keys(attends: str, length: int) -> Bool[ndarray, "query key"] | Non
         bits = np.frombuffer(bytes.fromhex(attends.removeprefix("keys ")), dtype=np.uint8)
         return np.unpackbits(bits, count=length * length).reshape(length, length).astype(bool)
     ahead = np.arange(length)[None] - np.arange(length)[:, None]
-    seen = ahead <= 0 if "causal" in attends else np.ones((length, length), dtype=bool)
+    attended = ahead <= 0 if "causal" in attends else np.ones((length, length), dtype=bool)
     if size := re.search(r"\d+", attends):
-        seen &= np.abs(ahead) <= int(size[0])
+        attended &= np.abs(ahead) <= int(size[0])
     if attends.startswith("window"):
-        seen[0, :] = seen[:, 0] = True
-    return seen
+        attended[0, :] = attended[:, 0] = True
+    return attended
 
 
-def describe_mask(seen: Bool[ndarray, "query key"] | None) -> str:
+def describe_mask(attended: Bool[ndarray, "query key"] | None) -> str:
     """The words for an array of attended keys, such that `attended_keys` gives it again."""
-    if seen is None or seen.all():
+    if attended is None or attended.all():
         return ALL
-    length = len(seen)
+    length = len(attended)
     # A window's size is how far some query sees, the first token apart.
-    sizes = {int(np.abs(np.flatnonzero(row[1:]) + 1 - at).max(initial=0)) for at, row in enumerate(seen) if at}
+    sizes = {int(np.abs(np.flatnonzero(row[1:]) + 1 - at).max(initial=0)) for at, row in enumerate(attended) if at}
     known = ["causal", *(f"{kind} {size}" for size in sorted(sizes) for kind in ("near", "causal near", "window"))]
     for words in known:
-        if np.all(attended_keys(words, length) == seen):
+        if np.all(attended_keys(words, length) == attended):
             return words
-    return f"keys {np.packbits(seen).tobytes().hex()}"
+    return f"keys {np.packbits(attended).tobytes().hex()}"

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from analysis.measurements.terms.result import MOST_CANCELLATION
+from analysis.measurements.terms.result import MAX_CANCELLATION
 
 # Below this fraction of the largest score, what is left after centring is rounding, not signal.
 ROUNDING = 1e-6
@@ -57,8 +57,8 @@ def share_parts(
     total[constant] = 0
     # What all keys share adds nothing, and beside it small differences would be rounded away. Sources stand side by
     # side, so that the map is read once.
-    seen = key if mask is None else key[..., mask.any(0), :]
-    centred = key - seen.mean(-2, keepdim=True)
+    attended = key if mask is None else key[..., mask.any(0), :]
+    centred = key - attended.mean(-2, keepdim=True)
     weighted = (total @ centred.permute(1, 2, 0, 3).flatten(2)).unflatten(-1, (len(key), -1))
     parts = scale * torch.einsum("ahqd,hqbd->abh", query, weighted).flatten(0, 1)
     if bias is not None:
@@ -87,7 +87,7 @@ def shares(
     """Each term's part of the variance of the total along keys; sums to 1 over the terms of a head.
 
     May be negative. Not a number where a head's total is constant (there is nothing to share out), and where its terms
-    cancel beyond `MOST_CANCELLATION`.
+    cancel beyond `MAX_CANCELLATION`.
     """
     parts, power = share_parts(query, key, scale, mask, bias)
     return withhold_meaningless(parts, power, centred_squares(query, key, scale, mask, bias))
@@ -97,7 +97,7 @@ def withhold_meaningless(
     parts: Float[Tensor, "N H"], power: Float[Tensor, " H"], squares: Float[Tensor, "N H"]
 ) -> Float[Tensor, "N H"]:
     """Shares of their two parts, withheld where they say nothing. squares: as `centred_squares` gives them."""
-    meaningful = (power > 0) & (cancellation(squares, power) <= MOST_CANCELLATION)
+    meaningful = (power > 0) & (cancellation(squares, power) <= MAX_CANCELLATION)
     return torch.where(meaningful, parts / power, torch.nan)
 
 
@@ -152,11 +152,11 @@ def effects(
         scores = scores.masked_fill(~mask, -torch.inf)
     pattern = scores.softmax(-1)
     log_sum, top = scores.logsumexp(-1), scores.argmax(-1, keepdim=True)
-    counted = torch.full_like(top[0, :, 0], key.shape[2] > 1, dtype=torch.bool) if mask is None else mask.sum(-1) > 1
+    has_choice = torch.full_like(top[0, :, 0], key.shape[2] > 1, dtype=torch.bool) if mask is None else mask.sum(-1) > 1
     sources, heads = query.shape[:2]
     kl = query.new_zeros(sources * sources + (0 if bias is None else len(bias)), heads)
     agreement = torch.ones_like(kl)
-    if not counted.any():
+    if not has_choice.any():
         return kl + torch.nan, agreement + torch.nan
     without = torch.empty_like(scores)
 
@@ -166,8 +166,8 @@ def effects(
         largest = without.amax(-1, keepdim=True)
         stays = (without.gather(-1, top) == largest)[..., 0]
         log_sum_without = without.sub_(largest).exp_().sum(-1).log() + largest[..., 0]
-        kl[term] = (mean + log_sum_without - log_sum)[:, counted].mean(-1).clamp(min=0)
-        agreement[term] = stays[:, counted].to(kl.dtype).mean(-1)
+        kl[term] = (mean + log_sum_without - log_sum)[:, has_choice].mean(-1).clamp(min=0)
+        agreement[term] = stays[:, has_choice].to(kl.dtype).mean(-1)
 
     for b in range(sources):
         if torch.equal(key[b], key[b, :, :1].expand_as(key[b])):

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-MOST_CANCELLATION = 30.0
+MAX_CANCELLATION = 30.0
 """Where the terms of a head are together more than so many times as large as the scores that they add up to, a term's
 share says how large numbers cancel and not what the term is for: it is withheld."""
 UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]")

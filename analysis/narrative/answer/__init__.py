@@ -22,24 +22,24 @@ def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, ob
     sentences = []
     for sentence in sorted((item for _, item in SENTENCES.items()), key=lambda item: item.order):
         try:
-            text = sentence.tell(facts, ask)
+            computed = sentence.tell(facts, ask)
         except (ArithmeticError, LookupError, TypeError, ValueError):
-            text = None  # Data that it did not foresee: the others are told all the same.
-        if text is not None:
-            sentences.append(_row(len(sentences), sentence, text))
+            computed = None  # Data that it did not foresee: the others are told all the same.
+        if computed is not None:
+            sentences.append(_row(len(sentences), sentence, computed))
     return {"answers": sentences}
 
 
-def _row(index: int, sentence: Sentence, text: ComputedSentence) -> dict[str, object]:
+def _row(index: int, sentence: Sentence, computed: ComputedSentence) -> dict[str, object]:
     return {
         "place": index,
         "name": sentence.name,
-        "sentence": text.sentence,
-        "bold": text.bold,
-        "against": text.against,
+        "sentence": computed.sentence,
+        "bold": computed.bold,
+        "against": computed.against,
         "claim": sentence.claim,
-        "value": text.value,
-        "query": text.query,
+        "value": computed.value,
+        "query": computed.query,
         "link": sentence.link,
         "page": sentence.page,
         "parameters": json.dumps(dict(sentence.values)),

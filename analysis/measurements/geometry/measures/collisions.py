@@ -66,8 +66,8 @@ def nearest_pairs(words: Float[ndarray, "V D"], first: ndarray, count: int, devi
         values, at = distances.flatten().topk(min(2 * count, distances.numel() - len(rows)), largest=False)
         row, b = np.divmod(at.cpu().numpy(), len(words))
         a = part[row]
-        met = np.stack([np.minimum(a, b), np.maximum(a, b), values.cpu().numpy()], 1)
-        best = np.concatenate([best, met])
+        candidates = np.stack([np.minimum(a, b), np.maximum(a, b), values.cpu().numpy()], 1)
+        best = np.concatenate([best, candidates])
         best = best[np.unique(best[:, :2], axis=0, return_index=True)[1]]
         best = best[np.argsort(best[:, 2], kind="stable")[:count]]
     a, b = best[:, 0].astype(int), best[:, 1].astype(int)
@@ -97,8 +97,8 @@ def reachable(
     fewest, _, radius, table = min(tries, key=lambda tried: tried[:2])
     if fewest * len(first) / min(TRIED, len(first)) > 2 * limit:
         return None
-    met = [np.stack([np.minimum(a, b), np.maximum(a, b)], 1) for a, b in _within(table, first, radius, device)]
-    unique_pairs = np.unique(np.concatenate(met), axis=0)
+    candidates = [np.stack([np.minimum(a, b), np.maximum(a, b)], 1) for a, b in _within(table, first, radius, device)]
+    unique_pairs = np.unique(np.concatenate(candidates), axis=0)
     if len(unique_pairs) > limit:
         return None
     distance = np.linalg.norm(words[unique_pairs[:, 0]] - words[unique_pairs[:, 1]], axis=1)
@@ -128,7 +128,7 @@ def nearest_sums(
     By |v|^2 + |p - q|^2 + 2 v . (p - q) with v = a - b, in float32; what is found is taken again in float64.
     """
     gaps = _gaps(positions)
-    places, table, position_gaps = (
+    position_table, table, position_gaps = (
         torch.as_tensor(x, dtype=torch.float32, device=device) for x in (positions, words, gaps)
     )
     minimum = torch.empty(len(pairs.a), device=device)
@@ -136,7 +136,7 @@ def nearest_sums(
     for start in range(0, len(pairs.a), step):
         some = slice(start, start + step)
         v = table[pairs.a[some]] - table[pairs.b[some]]
-        along = 2 * v @ places.T
+        along = 2 * v @ position_table.T
         minimum[some] = (v**2).sum(1) + (position_gaps + along[:, :, None] - along[:, None]).flatten(1).amin(1)
     # Twice as many as wanted, lest rounding put one before another.
     chosen = np.argsort(minimum.cpu().numpy(), kind="stable")[: 2 * count]
@@ -164,8 +164,8 @@ def searched(
 ) -> tuple[list[Collision], int, bool]:
     """The nearest sums, how many pairs of words were searched, and whether no other pair can come as near."""
     items = nearest_sums(words, positions, pairs, NEAREST + 1, options.device)
-    whole = len(pairs.a) == _pairs(len(words), len(first))
-    if whole:
+    all_pairs = len(pairs.a) == _pairs(len(words), len(first))
+    if all_pairs:
         return items, len(pairs.a), True
     limit = options.work // len(positions) ** 2
     remaining = reachable(words, positions, first, items[-1].distance, limit, options.device)
@@ -192,13 +192,13 @@ def collisions(vectors: ModelVectors, options: Options) -> Measured:
     pairs = nearest_pairs(word, first, options.pairs, options.device)
     nearest, count, complete = searched(word, position, first, pairs, options)
     rotated = [centred(position) @ rotation(word.shape[1], rng) for _ in range(options.rotations)]
-    by_chance = [searched(word, at, first, pairs, options) for at in rotated]
-    random = np.asarray([[collision.distance for collision in each] for each, _, _ in by_chance])
+    random_results = [searched(word, at, first, pairs, options) for at in rotated]
+    random = np.asarray([[collision.distance for collision in each] for each, _, _ in random_results])
     result.rows.append(
         Row(
             measure="collision_complete",
             subject="nearest",
-            value=float(complete and all(one for _, _, one in by_chance)),
+            value=float(complete and all(one for _, _, one in random_results)),
             samples=count,
         )
     )

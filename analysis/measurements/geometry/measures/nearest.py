@@ -43,8 +43,8 @@ def nearest_other(
 ) -> Nearest:
     """By brute force, in float32."""
     table = torch.as_tensor(words, dtype=torch.float32, device=device)
-    places = torch.as_tensor(positions, dtype=torch.float32, device=device)
-    squares, columns = (table**2).sum(1), 2 * places @ table.T
+    position_table = torch.as_tensor(positions, dtype=torch.float32, device=device)
+    squares, columns = (table**2).sum(1), 2 * position_table @ table.T
     minimum = torch.empty(len(searched), len(positions), device=device)
     step = max(1, (64 if device != "cpu" else 1) * CELLS // len(table))
     for start in range(0, len(searched), step):

@@ -24,11 +24,13 @@ PERMUTED = 2
 
 def absolute(table: Float[ndarray, "P D"], seed: int) -> Reading:
     """Errors of the position, in positions, of every row while its fold is held out."""
-    index, text = np.arange(len(table)), np.empty(len(table))
+    index, predicted = np.arange(len(table)), np.empty(len(table))
     for train, test in _folds(len(table), seed):
-        text[test] = ridge(table[train], index[train].astype(float)).predict(table[test])
+        predicted[test] = ridge(table[train], index[train].astype(float)).predict(table[test])
     away = float(np.abs(index - index.mean()).mean())
-    return Reading("position", "ridge", "mean_absolute_error", np.abs(text - index), np.ones(len(index)), index, away)
+    return Reading(
+        "position", "ridge", "mean_absolute_error", np.abs(predicted - index), np.ones(len(index)), index, away
+    )
 
 
 def relative(table: Float[ndarray, "P D"], seed: int) -> Reading:

@@ -77,7 +77,7 @@ class Intervention:
         return f"{self.name}:{self.strength}" if self.strength else self.name
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What is done, in a few words."""
         return self.title.lower()
 

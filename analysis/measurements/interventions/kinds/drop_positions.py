@@ -39,7 +39,7 @@ class DropPositions(Intervention):
         return () if self.layer == EVERY else (self.layer,)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Where."""
         return "nothing turned" + ("" if self.layer == EVERY else f" in layer {self.layer}")
 

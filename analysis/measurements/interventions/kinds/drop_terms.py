@@ -64,7 +64,7 @@ class DropTerms(Intervention):
         return "/".join(parts).rstrip("/")
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Which terms, where."""
         if not self.terms:
             return "no term dropped"

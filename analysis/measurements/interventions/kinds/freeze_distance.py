@@ -30,7 +30,7 @@ class FreezeDistance(Intervention):
             raise InterventionError(f"No key stands {self.distance} tokens before its query; expected 0 or more.")
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """At which."""
         return f"every key {self.distance} tokens before its query"
 

@@ -25,7 +25,7 @@ class OnePosition(Intervention):
     places = (ROWS, TURNS, BIAS)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Which position."""
         return f"all tokens at position {self.position}"
 

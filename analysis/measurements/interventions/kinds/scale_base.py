@@ -40,7 +40,7 @@ class ScaleBase(Intervention):
             )
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """By what."""
         return f"base times {self.by:g}"
 

@@ -32,7 +32,7 @@ class ScalePositions(Intervention):
             raise InterventionError(f"Positions cannot be multiplied by {self.by}; expected a number such as 0.5.")
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """By what."""
         return f"positions times {self.by:g}"
 

@@ -23,7 +23,7 @@ class ShiftPositions(Intervention):
             raise InterventionError(f"Positions can be shifted by 0 or more, not by {self.by}: none come before 0.")
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """By how many."""
         return f"positions shifted by {self.by}"
 

@@ -27,7 +27,7 @@ class ShufflePositions(Intervention):
     places = (ROWS, TURNS, BIAS)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """With which seed."""
         return f"positions shuffled (seed {self.seed})"
 

@@ -40,7 +40,7 @@ class SwapBands(Intervention):
             )
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Which."""
         first, second = (BANDS[int(number)] for number in self.bands.split("+"))
         return f"wavelengths {first} and {second} tokens swapped"

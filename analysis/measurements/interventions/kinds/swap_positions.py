@@ -37,7 +37,7 @@ class SwapPositions(Intervention):
             )
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """By which."""
         return f"positions replaced by {ENCODINGS[self.encoding]} ones"
 

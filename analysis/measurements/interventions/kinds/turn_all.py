@@ -33,7 +33,7 @@ class TurnAll(Intervention):
             raise InterventionError(f"Nothing can be rotated by {self.by} radians; expected a number such as 1.")
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """By how much."""
         return f"all queries and keys turned by {self.by:g} radians"
 
