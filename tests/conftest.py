@@ -3,7 +3,7 @@
     browser      drives Chromium against the running app (tests/browser)
     durability   kills processes, fills disks (tests/durability)
     torch        imports PyTorch, itself or through a helper
-    slow         takes longer than `SLOW_SECONDS` on two cores, by the times that were measured (tests/slow.txt)
+    slow         its cases take longer than `SLOW_SECONDS` together, by the times that were measured (tests/slow.txt)
 
 `make fast` runs what has none of these marks; `make check` runs everything, the files that take longest first, so that
 no process is left with a long one at the end. `bash tests/run --write-slow` measures the times anew.
@@ -22,7 +22,7 @@ from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).parent
 SLOW = ROOT / "slow.txt"
-SLOW_SECONDS = 1.0
+SLOW_SECONDS = 2.0
 HELPERS = (
     "specimens",
     "family_specimens",
@@ -48,7 +48,7 @@ def needs_torch(path: Path) -> bool:
 
 @cache
 def slow() -> dict[str, float]:
-    """Tests (file::function) that were measured to be slow, with the seconds that their slow cases took together."""
+    """Tests (file::function) that were measured to be slow, with the seconds that their cases took together."""
     lines = (line.split() for line in SLOW.read_text(encoding="utf-8").splitlines())
     return {name: float(seconds) for seconds, name in lines}
 
@@ -65,9 +65,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     taken: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
-            if isinstance(report, pytest.TestReport) and report.duration > SLOW_SECONDS:
+            if isinstance(report, pytest.TestReport):
                 taken[report.nodeid.removeprefix("tests/").partition("[")[0]] += report.duration
-    lines = [f"{seconds:6.1f} {name}\n" for name, seconds in taken.most_common()]
+    lines = [f"{seconds:6.1f} {name}\n" for name, seconds in taken.most_common() if seconds > SLOW_SECONDS]
     SLOW.write_text("".join(lines), encoding="utf-8")
 
 
