@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from analysis.ablation.corpus import IGNORED, Batch, Corpus, Windows
-from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, seeded
+from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, draw_weights
 from analysis.ablation.measure import score_variance
 from analysis.ablation.optimise import groups, keep_freed_memory, to_device, train_step
 from analysis.ablation.presets import Pretraining
@@ -64,7 +64,7 @@ def build(settings: Pretraining, inherited: Mapping[str, Tensor] | None = None) 
     config_fields: dict[str, Any] = dict(settings.config())  # of which the config checks each itself
     config = AddendConfig(**config_fields)
     model = AddendForCausalLM(config) if config.causal else AddendForMaskedLM(config)
-    seeded(model, settings.seed)
+    draw_weights(model, settings.seed)
     variant = VARIANTS[settings.variant]
     if variant.needs is None:
         return model

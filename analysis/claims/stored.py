@@ -98,7 +98,7 @@ def claim(id: str) -> Entry:
     return entries[id]
 
 
-def closed() -> str:
+def first_verdicts_note() -> str:
     """A sentence on when the first verdicts were computed for the last time, and by which code; empty without any."""
     rows = records(read.query("SELECT created, git_sha FROM runs WHERE kind = 'first_verdicts'"))
     if not rows:

@@ -53,10 +53,10 @@ def intervene(
 
 
 def _image(model: str, revision: str | None, image: str, masked: bool, do: list[str]) -> None:
-    from analysis.probes.image_probe import named
+    from analysis.probes.image_probe import local_image_file
     from analysis.probes.intervention_probe import ImageInterventionRequest
 
-    name, uploaded = named(image) or (image, None)
+    name, uploaded = local_image_file(image) or (image, None)
     request = ImageInterventionRequest(
         model=model, image=name, revision=revision, masked=masked, uploaded=uploaded, interventions=tuple(do)
     )

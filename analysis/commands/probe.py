@@ -37,13 +37,13 @@ def probe(
     from analysis.figures.one_run import unknown_tokens_note
     from analysis.probes import text_probe
 
-    request = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
+    options = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
     if all_layers and (method != "frozen" or save):
         raise AddendError(
             "--layers follows every source by method frozen and saves nothing; leave out --method mean and --save."
         )
     if all_layers:
-        run = text_probe.LayersRequest(**request, measure=measure).run()
+        run = text_probe.LayersRequest(**options, measure=measure).run()
         values = {term: [finite_or_none(row) for row in run.values[:, index]] for index, term in enumerate(run.terms)}
         source = {name: getattr(run.provenance, name) for name in ("model", "revision", "device")}
         errors = {"max_error": float(run.errors[:, 0].max()), "relative_error": float(run.errors[:, 1].max())}
@@ -51,7 +51,7 @@ def probe(
         typer.echo(json.dumps({**source, "tokens": run.tokens, **errors, measure: values, "hidden_states": carried}))
         return
     try:
-        result = text_probe.TermsRequest(**request, layer=layer, method=method).run()
+        result = text_probe.TermsRequest(**options, layer=layer, method=method).run()
     except NoFamily as error:
         raise NoFamily(
             f"{error} Its attention patterns and the effects of interventions on its positions are still available: on "

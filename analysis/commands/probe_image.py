@@ -17,9 +17,9 @@ def probe_image(
 ) -> None:
     """Splits the scores between patches into the terms of word, position and bias; prints JSON, one number a head."""
     from analysis.commands.probe import finite_or_none
-    from analysis.probes.image_probe import ImageRequest, named
+    from analysis.probes.image_probe import ImageRequest, local_image_file
 
-    name, data = named(image) or (image, None)
+    name, data = local_image_file(image) or (image, None)
     result = ImageRequest(model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data).run()
     shares, effects = result.shares(), result.effects()
     fields = {

@@ -236,7 +236,7 @@ def load_all(tables: Sequence[str]) -> dict[str, Table]:
     )
     frame = read.query("SELECT citation_key, table_name, variant, task, caveat FROM caveats ORDER BY rowid")
     entries = {f"{citation}|{name}": cells for (citation, name), cells in rows.groupby(["citation", "table_name"])}
-    results = {}
+    loaded = {}
     for table in tables:
         if table not in entries:
             raise LinkError(
@@ -246,8 +246,8 @@ def load_all(tables: Sequence[str]) -> dict[str, Table]:
         citation, _, name = table.partition("|")
         caveats = frame[(frame.citation_key == citation) & (frame.table_name.isna() | (frame.table_name == name))]
         cells, shared = _with_layout(entries[table].reset_index(drop=True))
-        results[table] = Table(table, cells, tuple(_notes(caveats, cells)), shared)
-    return results
+        loaded[table] = Table(table, cells, tuple(_notes(caveats, cells)), shared)
+    return loaded
 
 
 def _with_layout(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:

@@ -173,7 +173,7 @@ def attention_implementation(model: PreTrainedModel, name: str) -> Iterator[None
         model.set_attn_implementation(before)
 
 
-def listen(
+def run_with_listener(
     model: PreTrainedModel, inputs: Mapping[str, object], listener: Listener, *, interface: bool = True
 ) -> ModelOutput | None:
     """Runs the model with a listener on every attention; returns its output, None if it raised StopForward.

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from analysis.models.capture import listen
+from analysis.models.capture import run_with_listener
 from analysis.models.families import Family
 from analysis.models.patterns import check
 from analysis.models.source_inputs import OutputSource, SourceInput
@@ -81,7 +81,7 @@ def infer_family(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Inferr
     hooks = [module.register_forward_hook(watch) for module in model.modules()]
     attentions: list[nn.Module] = []
     try:
-        listen(model, arguments, LayerListener(lambda layer: attentions.append(layer.call.module)))
+        run_with_listener(model, arguments, LayerListener(lambda layer: attentions.append(layer.call.module)))
     finally:
         for hook in hooks:
             hook.remove()

@@ -13,7 +13,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
-from analysis.models.capture import attention_implementation, listen, no_cache
+from analysis.models.capture import attention_implementation, no_cache, run_with_listener
 from analysis.models.families import FAMILIES
 from analysis.models.trace_sources import Layer, LayerListener
 
@@ -37,7 +37,7 @@ def patterns(
     Raises ModelError, before `on_layer` is called, where the model's attention cannot be seen.
     """
     check(model, inputs["input_ids"])
-    return listen(model, inputs, LayerListener(on_layer, edit))
+    return run_with_listener(model, inputs, LayerListener(on_layer, edit))
 
 
 def attention_layers(config: PreTrainedConfig) -> list[bool]:
@@ -66,7 +66,7 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
             f"architecture, or of one that terms exist for: {families}."
         )
     counter, inputs = LayerListener(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
-    captured = _first_output(listen(model, inputs, counter))
+    captured = _first_output(run_with_listener(model, inputs, counter))
     if counter.count != (sum(attention_layers(config)) if hybrid else layers):
         raise ModelError(
             f"{name} has {layers} layers and calls transformers' attention interface {counter.count} times, so that "

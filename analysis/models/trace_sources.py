@@ -18,7 +18,7 @@ from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
 from analysis.core.term_names import ADDED_TERMS, SCORE_BIAS, SOURCES, TERMS, term_pair
-from analysis.models.capture import Call, StopForward, listen
+from analysis.models.capture import Call, StopForward, run_with_listener
 from analysis.models.capture_softmax import capture_attention
 from analysis.models.families import Family
 from analysis.models.source_inputs import follow_sources
@@ -152,7 +152,7 @@ def trace_sources(
                         lambda _module, _args, output: states(next(layer_indices), _hidden(output))
                     )
                     stack.callback(hook.remove)
-            output = listen(model, arguments, listener, interface=not family.custom_attention)
+            output = run_with_listener(model, arguments, listener, interface=not family.custom_attention)
     finally:
         FREEZE.reset(frozen)
     expected = len(attentions) if last is None else last + 1

@@ -106,7 +106,7 @@ def command(decomposition: ImageDecomposition) -> str:
     return image_command("probe-image", about, layer, masked=decomposition.masked)
 
 
-def named(image: str) -> tuple[str, bytes] | None:
+def local_image_file(image: str) -> tuple[str, bytes] | None:
     """The file that a name means on this machine (its name, its bytes); None where it is that of a drawn image."""
     path = Path(image).expanduser()
     if image in IMAGES or not path.is_file():

@@ -49,10 +49,10 @@ STRENGTHS = {
 
 def specs(values: Values) -> tuple[str, ...]:
     """The interventions that a link asks for. Raises UnknownName for one that no file registers."""
-    request = [str(name) for name in values["do"]]
-    for name in request:
+    names = [str(name) for name in values["do"]]
+    for name in names:
         INTERVENTIONS[name]
-    return tuple(_spec(name, values) for name in sorted(set(request), key=[*ORDER, *request].index))
+    return tuple(_spec(name, values) for name in sorted(set(names), key=[*ORDER, *names].index))
 
 
 def _spec(name: str, values: Values) -> str:

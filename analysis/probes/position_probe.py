@@ -95,7 +95,7 @@ class UnturnRequest(TextRequest[Unturned]):
 
     def run(self, loaded: Loaded | None = None) -> Unturned:
         """The outcome with each band of each layer left unturned. Raises ModelError and TextError."""
-        from analysis.measurements.positions.unturn import remove_rotation
+        from analysis.measurements.positions.remove_rotation import remove_rotation
 
         loaded = loaded or self.load()
         return remove_rotation(

@@ -238,17 +238,17 @@ def error_message(error: Exception, folder: str) -> str:
 
 def main() -> None:
     """Reads the query from standard input and answers it."""
-    request = json.loads(sys.argv[1])
-    confine(request["limits"])
-    sys.path.append(request["packages"])
+    arguments = json.loads(sys.argv[1])
+    confine(arguments["limits"])
+    sys.path.append(arguments["packages"])
     import duckdb
     import pyarrow as pa
 
     header: dict[str, str]
     rows = b""
-    too_large = {"error": f"The query needs more than {request['limits']['memory_mib']} MiB of memory. Ask for less."}
+    too_large = {"error": f"The query needs more than {arguments['limits']['memory_mib']} MiB of memory. Ask for less."}
     try:
-        header, rows = answer(request["store"], sys.stdin.buffer.read().decode("utf-8"), request["limits"])
+        header, rows = answer(arguments["store"], sys.stdin.buffer.read().decode("utf-8"), arguments["limits"])
     except Refused as error:
         header = {"error": str(error)}
     except (duckdb.OutOfMemoryException, MemoryError):

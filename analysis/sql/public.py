@@ -65,7 +65,7 @@ def folder() -> Path:
 def _copy_store() -> Path:
     try:
         target = Path(tempfile.mkdtemp(dir=_folder()))
-        with read.closed():
+        with read.connections_closed():
             connection = duckdb.connect(str(target / NAME))
             try:
                 _fill(connection)

@@ -40,7 +40,7 @@ def connect(path: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextmanager
-def closed() -> Iterator[None]:
+def connections_closed() -> Iterator[None]:
     """Keeps every store of this process closed during the block, so that a file can be replaced or attached."""
     with _lock:
         _close()

@@ -144,7 +144,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             connection.execute("CHECKPOINT")
         finally:
             connection.close()
-        with read.closed():
+        with read.connections_closed():
             if unreadable:
                 os.replace(path, f"{path}.unreadable")
             os.replace(new_store, path)

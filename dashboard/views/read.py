@@ -67,10 +67,10 @@ def page_values(step: Step, values: Mapping[str, Value]) -> dict[str, Value]:
 
 def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
     """The step's figure, with the links and exports of its page. Raises AddendError."""
-    request = page_values(step, values)
+    link_fields = page_values(step, values)
     if FIGURES[step.figure].live:
-        return live.figure(step.figure, request, live.decomposition(request))
-    return queries.figure(step.figure, request)
+        return live.figure(step.figure, link_fields, live.decomposition(link_fields))
+    return queries.figure(step.figure, link_fields)
 
 
 def draw_flipbook(step: Step, control: Control) -> None:

@@ -41,17 +41,17 @@ def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", heig
     """
     with st.form(f"{pickers.view.page}.form", border=True):
         first, second = st.columns([4, 10])
-        request = {"model": _model_box(pickers, first, extra_help=extra_help)}
-        request["text"] = second.text_area("Text", key=pickers.box("text"), height=height) or ""
+        entered = {"model": _model_box(pickers, first, extra_help=extra_help)}
+        entered["text"] = second.text_area("Text", key=pickers.box("text"), height=height) or ""
         folded, last = st.columns([11, 3])
         with last:
             sent = st.form_submit_button(submit_label, type="primary", width="stretch")
         expanded = bool(pickers.get("pair") or pickers.get("revision"))
         with folded.expander("A second text, or a revision of the model", expanded=expanded):
             first, second = st.columns([3, 8])
-            request |= _pair_boxes(pickers, first, second)
+            entered |= _pair_boxes(pickers, first, second)
         if sent:
-            for name, value in request.items():
+            for name, value in entered.items():
                 pickers.typed(name, value)
             pickers.set("truncate", False)
     return sent
@@ -87,22 +87,22 @@ def _model_box(
 
 def comparison_form(pickers: Pickers) -> None:
     """Asks for two models and two texts; what is left empty on the right is as on the left."""
-    request: dict[str, str] = {}
+    entered: dict[str, str] = {}
     sides = (("", " (left)", None), ("2", " (right)", "as on the left"))
     with st.form("compare.form", border=True):
         for column, (side, suffix, placeholder) in zip(st.columns(2, gap="large"), sides, strict=True):
             first, second = column.columns([2, 3])
-            request[f"model{side}"] = _model_box(pickers, first, side, suffix=suffix)
+            entered[f"model{side}"] = _model_box(pickers, first, side, suffix=suffix)
             key = pickers.box(f"text{side}")
             text = second.text_area(f"Text{suffix}", key=key, height=68, placeholder=placeholder)
-            request[f"text{side}"] = text or ""
+            entered[f"text{side}"] = text or ""
         expanded = any(pickers.get(name + side) for name in ("pair", "revision") for side in ("", "2"))
         with st.expander("Second texts, or revisions of the models", expanded=expanded):
             for column, (side, suffix, _) in zip(st.columns(2, gap="large"), sides, strict=True):
                 first, second = column.columns([2, 3])
-                request |= _pair_boxes(pickers, first, second, side, suffix)
+                entered |= _pair_boxes(pickers, first, second, side, suffix)
         if st.form_submit_button("Compare", type="primary"):
-            for name, value in request.items():
+            for name, value in entered.items():
                 pickers.typed(name, value)
 
 

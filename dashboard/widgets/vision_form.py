@@ -50,8 +50,8 @@ def form(pickers: Pickers) -> tuple[str, bytes] | None:
             "Hide patches, as a masked autoencoder's training did", key=pickers.box("masked"), help="ViT-MAE only."
         )
         if st.form_submit_button("Take it apart", type="primary") or current not in names:
-            request = {"model": model, "revision": revision, "layer": int(layer), "image": image, "masked": masked}
-            for name, value in request.items():
+            entered = {"model": model, "revision": revision, "layer": int(layer), "image": image, "masked": masked}
+            for name, value in entered.items():
                 pickers.typed(name, value)
     if pickers.get("model").strip() == random_vit.NAME:
         st.info(

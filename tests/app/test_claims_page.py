@@ -10,7 +10,7 @@ from analysis.claims import CLAIMS
 from analysis.claims.statements.stored import WORDS as STATEMENT_WORDS
 from analysis.claims.statements.stored import statements as judgements
 from analysis.claims.stored import claim as first
-from analysis.claims.stored import closed, ledger
+from analysis.claims.stored import first_verdicts_note, ledger
 from tests.app import shown as reader
 from tests.app.shown import shown
 
@@ -60,7 +60,7 @@ def test_the_first_verdicts_are_shown_as_they_were():
     app = opened(rules="1")
     assert silent(app), (app.exception, app.error, app.warning)
     assert named(app) == {entry.id for entry in ledger()}
-    assert shown(closed()) in told(app)
+    assert shown(first_verdicts_note()) in told(app)
     app = opened(verdict="inconclusive")
     assert silent(app), "a link from before version 2 opens what it opened"
     assert named(app) == {entry.id for entry in ledger() if entry.verdict == "inconclusive"}

@@ -13,7 +13,7 @@ import torch
 from specimens import PAIR, TEXT, tiny_tokenizer
 from transformers import BertModel
 
-from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, AddendModel, seeded
+from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, AddendModel, draw_weights
 from analysis.ablation.encoder.export import to_bert
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import ModelError
@@ -36,7 +36,7 @@ def made(name: str, **more: Any) -> AddendModel:
     model = AddendForMaskedLM(
         AddendConfig(**{**SHAPE, "initializer_range": 0.4, "max_position_embeddings": 40, **fields, **more})
     )
-    seeded(model, 0)
+    draw_weights(model, 0)
     rng = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for weight in model.parameters():
@@ -94,7 +94,7 @@ def test_cross_terms_are_there_or_not_as_the_variant_says(name: str) -> None:
 
 def test_bert_a_has_berts_terms() -> None:
     ours = AddendForMaskedLM(AddendConfig(**SHAPE, **VARIANTS["bert_a"].settings, variant="bert_a"))
-    seeded(ours, 3)
+    draw_weights(ours, 3)
     theirs = to_bert(ours).base_model.eval()
     assert isinstance(theirs, BertModel)
     a, b = (decompose(model, tiny_tokenizer(), *PAIR) for model in (ours.addend.eval(), theirs))

@@ -13,7 +13,7 @@ import transformers
 from position_families import TURNING
 from specimens import TEXT, tiny_tokenizer
 
-from analysis.ablation.encoder import AddendConfig, AddendModel, seeded
+from analysis.ablation.encoder import AddendConfig, AddendModel, draw_weights
 from analysis.claims import CLAIMS
 from analysis.core.errors import LinkError
 from analysis.literature import tables as published
@@ -35,7 +35,7 @@ def built(method: Method, **more: Any) -> AddendModel:
     fields |= {"vocab_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
     fields.setdefault("hidden_size", 32)
     model = AddendModel(AddendConfig(**{**fields, "max_position_embeddings": LENGTH, "initializer_range": 0.4, **more}))
-    seeded(model, 0)
+    draw_weights(model, 0)
     return model.double().eval()
 
 

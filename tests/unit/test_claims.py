@@ -70,8 +70,8 @@ def test_they_say_when_and_by_which_code_they_were_closed(store: Path) -> None:
     run = read.query("SELECT created, git_sha, command FROM runs WHERE kind = 'first_verdicts'").iloc[0]
     assert re.fullmatch("[0-9a-f]{12}", run.git_sha), "a commit, and nothing that was changed beside it"
     assert run.git_sha in run.command
-    assert run.git_sha in stored.closed()
-    assert "closed on 24 November 2026" in stored.closed()
+    assert run.git_sha in stored.first_verdicts_note()
+    assert "closed on 24 November 2026" in stored.first_verdicts_note()
     assert run.created.startswith("2026-11-24T")
 
 
@@ -95,7 +95,7 @@ def test_every_query_behind_them_runs_as_readers_run_it(store: Path) -> None:
 def test_without_their_file_there_are_none_and_statements_stay(data: Path) -> None:
     store_build.refresh()
     assert stored.ledger() == ()
-    assert stored.closed() == ""
+    assert stored.first_verdicts_note() == ""
     headings = statements.headings()
     assert [heading.id for heading in headings] == list(CLAIMS)
     assert {heading.first for heading in headings} == {None}

@@ -28,7 +28,7 @@ from analysis.models.load import load
 from analysis.models.random_vit import random_vit as build
 from analysis.models.source import resolve
 from analysis.probes.drawn_images import IMAGES, SIDE, open_upload
-from analysis.probes.image_probe import ImageRequest, command, named
+from analysis.probes.image_probe import ImageRequest, command, local_image_file
 from analysis.streams.tensor import stacked
 
 SIZE = {"height": 12, "width": 12}
@@ -286,8 +286,8 @@ def test_the_model_with_random_weights_is_the_same_every_time() -> None:
 def test_a_file_is_probed_from_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "a cat.png"
     path.write_bytes(saved(picture()))
-    assert named("scene") is None
-    assert named(str(path)) == ("a cat.png", path.read_bytes())
+    assert local_image_file("scene") is None
+    assert local_image_file(str(path)) == ("a cat.png", path.read_bytes())
     made = ImageRequest(model=random_vit.NAME, image="a cat.png", uploaded=path.read_bytes()).run()
     assert made.provenance.text == "uploaded a cat.png"
     with pytest.raises(AddendError, match="There is no drawn image"):

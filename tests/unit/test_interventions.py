@@ -17,7 +17,7 @@ from scipy.special import log_softmax, rel_entr, softmax
 from specimens import PAIR, TEXT, embedded_eager, embedded_loaded, tiny_bert, tiny_tokenizer
 from transformers import BertForMaskedLM
 
-from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, seeded
+from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, draw_weights
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import InterventionError, ModelError, UnknownName
 from analysis.core.term_names import TERMS
@@ -48,7 +48,7 @@ def addend(variant: str, **more: Any) -> Any:
     model = AddendForMaskedLM(
         AddendConfig(**{**shape, "initializer_range": 0.4, "max_position_embeddings": 40, **fields, **more})
     )
-    seeded(model, 0)
+    draw_weights(model, 0)
     return model.double().eval()
 
 

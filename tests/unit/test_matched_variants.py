@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from analysis.ablation.corpus import MASK, SPECIALS, Windows
-from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, seeded
+from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, draw_weights
 from analysis.ablation.presets import PRESETS, preset
 from analysis.ablation.sizes import parameters
 from analysis.ablation.variants import VARIANTS
@@ -19,7 +19,7 @@ def matched(name: str, seed: int = 0) -> AddendForMaskedLM:
     """A variant as the preset cpu2 begins to train it, in float64."""
     config = AddendConfig(**preset("cpu2", variant=name).config())
     model = (AddendForCausalLM if config.causal else AddendForMaskedLM)(config).double().eval()
-    seeded(model, seed)
+    draw_weights(model, seed)
     return model
 
 

@@ -14,7 +14,7 @@ from transformers import AutoModel, AutoTokenizer, GPT2Config, GPT2Model
 
 from analysis import commands
 from analysis.ablation.encoder.config import AddendConfig
-from analysis.ablation.encoder.model import AddendModel, seeded
+from analysis.ablation.encoder.model import AddendModel, draw_weights
 from analysis.measurements.means.windows import Windows
 from analysis.measurements.order.equivariance import equivariance_error, permutations
 from analysis.measurements.order.locality import locality
@@ -53,7 +53,7 @@ def ours(**settings: Any) -> Loaded:
         max_position_embeddings=16, **settings,
     )  # fmt: skip
     model = AddendModel(config)
-    seeded(model, 0)
+    draw_weights(model, 0)
     with torch.no_grad():  # As drawn, attention is almost even and hardly anything moves.
         for weight in model.parameters():
             weight *= 4 if weight.ndim > 1 else 1

@@ -20,12 +20,12 @@ from analysis.core.errors import ModelError
 from analysis.core.wavelengths import BANDS, EDGES
 from analysis.measurements.positions.conformance import differences, expected_turns, measured_turns
 from analysis.measurements.positions.measure import BIAS, STILL, TABLE, _by_bands, bands_of, position_map
+from analysis.measurements.positions.remove_rotation import remove_rotation
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.split import split_bands, split_bias
-from analysis.measurements.positions.unturn import remove_rotation
 from analysis.measurements.positions.without_rotation import paired_calls, rotations, unrotated_calls
 from analysis.measurements.terms.run import encode
-from analysis.models.capture import listen
+from analysis.models.capture import run_with_listener
 from analysis.models.families import known_family
 from analysis.models.trace_sources import Layer, LayerListener, trace_sources
 
@@ -49,7 +49,7 @@ def unasked(model: Any) -> list[Layer]:
         trace_sources(model, known, given(model), layers.append, sources=False)
     else:
         with torch.inference_mode():
-            listen(model, given(model), LayerListener(layers.append))
+            run_with_listener(model, given(model), LayerListener(layers.append))
     return layers
 
 

@@ -38,7 +38,7 @@ from analysis.ablation.encoder import (
     AddendForMaskedLM,
     AddendForSequenceClassification,
     AddendModel,
-    seeded,
+    draw_weights,
 )
 from analysis.ablation.encoder.export import to_bert
 from analysis.ablation.variants import VARIANTS
@@ -73,7 +73,7 @@ def predicts(name: str) -> type[AddendForMaskedLM]:
 def made(name: str, **more: Any) -> AddendForMaskedLM:
     """A variant in float64 with every weight drawn, norms and biases included."""
     model = predicts(name)(config(name, **more)).double().eval()
-    seeded(model, 0)
+    draw_weights(model, 0)
     rng = np.random.default_rng(1)
     with torch.no_grad():
         for weight in model.parameters():
@@ -636,19 +636,19 @@ def test_every_trained_weight_gets_a_gradient(variant: str, text: dict[str, torc
 def test_the_same_seed_draws_the_same_and_shared_weights_agree(variant: str) -> None:
     one, two, bert_a = AddendForMaskedLM(config(variant)), AddendForMaskedLM(config(variant)), None
     torch.manual_seed(3)
-    seeded(one, 7)
+    draw_weights(one, 7)
     torch.manual_seed(4)
-    seeded(two, 7)
+    draw_weights(two, 7)
     skip = ".recurrent."  # torch's own initialisation
     for (name, a), (_, b) in zip(one.state_dict().items(), two.state_dict().items(), strict=True):
         assert skip in name or torch.equal(a, b), name
     bert_a = AddendForMaskedLM(config("bert_a"))
-    seeded(bert_a, 7)
+    draw_weights(bert_a, 7)
     theirs = bert_a.state_dict()
     shared = "addend.encoder.layer.0.output.dense.weight"
     if theirs[shared].shape == one.state_dict()[shared].shape:
         assert torch.equal(theirs[shared], one.state_dict()[shared])
-    seeded(two, 8)
+    draw_weights(two, 8)
     assert not torch.equal(two.state_dict()[shared], one.state_dict()[shared])
 
 

@@ -6,7 +6,7 @@ from analysis.ablation.encoder.model import (
     AddendForMaskedLM,
     AddendForSequenceClassification,
     AddendModel,
-    seeded,
+    draw_weights,
 )
 
 __all__ = [
@@ -15,5 +15,5 @@ __all__ = [
     "AddendForMaskedLM",
     "AddendForSequenceClassification",
     "AddendModel",
-    "seeded",
+    "draw_weights",
 ]

@@ -363,7 +363,7 @@ class AddendForSequenceClassification(AddendPreTrainedModel):
 
 
 @torch.no_grad()
-def seeded(model: AddendPreTrainedModel, seed: int) -> None:
+def draw_weights(model: AddendPreTrainedModel, seed: int) -> None:
     """Draws every weight anew from (seed, its name): variants share what they have in common.
 
     Drawn weights are normal with the config's deviation; fixed tables, norms and biases stay as they are.

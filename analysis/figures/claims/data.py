@@ -82,13 +82,13 @@ def claims_verdicts(_: Parameters) -> Figure[VerdictsContent]:
         title="Every claim and its first verdict",
         finding=f"First verdicts: {counts}",
         frame=lambda: frame,
-        caption=f"{len(frame)} claims of {len(stored.documents())} documents: {counts}. {stored.closed()} Version 1 of "
-        "the rules was exploratory: they were written after the first runs, "
+        caption=f"{len(frame)} claims of {len(stored.documents())} documents: {counts}. {stored.first_verdicts_note()} "
+        "Version 1 of the rules was exploratory: they were written after the first runs, "
         f"and {plural(stored.changed(), 'rule')} changed since. The data behind this chart hold effects, intervals, "
         "models and numbers of samples.",
         alt=f"Table of marks, one row per claim, one column per verdict. {counts}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 1"',
-        provenance=_provenance() | {"first verdicts": stored.closed()},
+        provenance=_provenance() | {"first verdicts": stored.first_verdicts_note()},
         content=VerdictsContent(WORDS),
     )
 
@@ -173,7 +173,7 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
             filter(
                 None,
                 (
-                    f"Numbers are those of the tables below. {sides}. {stored.closed()}",
+                    f"Numbers are those of the tables below. {sides}. {stored.first_verdicts_note()}",
                     "Lines are 95 % confidence intervals, where there are any. Rows that come from a paper carry its "
                     "name.",
                     threshold,
@@ -183,7 +183,7 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
         ),
         alt=f"Dot plot of the evidence on: {entry.statement} {sides}. {entry.sentence}",
         command="\n".join(f'python -m analysis query "{sql}"' for sql in entry.queries.values()),
-        provenance=_provenance() | {"first verdicts": stored.closed()},
+        provenance=_provenance() | {"first verdicts": stored.first_verdicts_note()},
         citation_keys=tuple(dict.fromkeys(line.citation for line in entry.evidence if line.citation)),
         content=EvidenceContent(drawn, unit=entry.unit, threshold=entry.threshold),
     )

@@ -87,8 +87,8 @@ def shift(figure: Figure[ShiftContent], theme: Theme) -> list[Chart]:
         ),
     ]  # fmt: skip
     end = alt.Chart(chosen.nlargest(1, "shift")).mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
-    name = end.encode(x=x, y=y, text=alt.value(f"head {head}"))
-    return [marks.panel(*layers, name, theme=theme, width=marks.WIDE, height=260)]
+    label = end.encode(x=x, y=y, text=alt.value(f"head {head}"))
+    return [marks.panel(*layers, label, theme=theme, width=marks.WIDE, height=260)]
 
 
 @drawing("reading_orthogonal")

@@ -52,11 +52,11 @@ def selected_cell(params: ViewParameters, view: TokenView) -> tuple[int, int]:
     Raises LinkError for one that is not among the rows shown.
     """
     first, last = row_range(params, len(view.labels))
-    request = {"query": params.query, "key": params.key}
-    for name, index in request.items():
+    cell = {"query": params.query, "key": params.key}
+    for name, index in cell.items():
         if index != STRONGEST and not first <= index <= last:
             raise LinkError(f"The link says {name}={index}; the rows shown are {first} to {last}.")
-    ranges = [slice(first, last + 1) if index == STRONGEST else slice(index, index + 1) for index in request.values()]
+    ranges = [slice(first, last + 1) if index == STRONGEST else slice(index, index + 1) for index in cell.values()]
     pattern = view.pattern[ranges[0], ranges[1]]
     query, key = np.unravel_index(int(pattern.argmax()), pattern.shape)
     return ranges[0].start + int(query), ranges[1].start + int(key)

@@ -304,7 +304,7 @@ def command(
     extra_fields: fields of the figure's link besides those that select the trainings.
     """
     fields = params.values("preset", "objective", "recipe", "rate", *extra_fields)
-    request = {field: value for field, value in fields.items() if value}
+    link_fields = {field: value for field, value in fields.items() if value}
     runs = trainings.runs[trainings.runs.variant.isin(variants)]
-    export = f"python -m analysis export '/training?{urlencode(request, doseq=True)}' --figure {name} -o {name}.csv"
+    export = f"python -m analysis export '/training?{urlencode(link_fields, doseq=True)}' --figure {name} -o {name}.csv"
     return "\n".join([*training_commands(trainings.preset, runs), export])

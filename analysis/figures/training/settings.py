@@ -214,6 +214,6 @@ def _plateau_sentence(stuck: pd.DataFrame, level: float, orderless: str) -> str:
 
 def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
     """What trains these runs, a line per setting, and what makes the figure's numbers anew from the store."""
-    request = urlencode({name: value for name, value in params.values().items() if value})
-    export = f"python -m analysis export '/training?part=settings&{request}' --figure training_settings -o settings.csv"
+    query = urlencode({name: value for name, value in params.values().items() if value})
+    export = f"python -m analysis export '/training?part=settings&{query}' --figure training_settings -o settings.csv"
     return "\n".join([*training_commands(params.preset, runs), export])

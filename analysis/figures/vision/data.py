@@ -250,9 +250,9 @@ def _positions(title: str, cosines: np.ndarray, grid: tuple[int, int], *, captio
 @figure("vision_head", StoredHeadParameters)
 def vision_head(params: StoredHeadParameters) -> Figure[CellContent]:
     """Every term of one layer and head, over the drawn images."""
-    request = params.values("measure", "at_layer", "at_head")
+    link_fields = params.values("measure", "at_layer", "at_head")
     cell = depth_terms.cell(
-        depth_terms.CellParameters.of({**request, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
+        depth_terms.CellParameters.of({**link_fields, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
     )
     return replace(cell, citation_keys=STORED_CITATION_KEYS)
 

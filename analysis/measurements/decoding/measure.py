@@ -52,7 +52,7 @@ def decode(
     Windows of one article are either all trained on or all held out. each: the depths, for whoever shows progress.
     """
     started = time.perf_counter()
-    held_out = held(cut)
+    held_out = held_out_windows(cut)
     embeddings = word_table(loaded.model).weight.detach().float().cpu().numpy()
     words = cut.ids[:, cut.counted]
     rows = [
@@ -81,7 +81,7 @@ def decode(
     return files.write_rows(rows, run, name=name, shared={"corpus": corpus})
 
 
-def held(cut: Windows) -> ndarray:
+def held_out_windows(cut: Windows) -> ndarray:
     """Which windows are held out: those of one article in `TESTED`."""
     articles = np.unique(cut.article)
     return np.isin(cut.article, np.random.default_rng(SEED).permutation(articles)[: len(articles) // TESTED])

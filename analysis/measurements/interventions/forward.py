@@ -125,8 +125,8 @@ def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: boo
                 f"{intervention.title!r} needs terms, and {name} has none, because Addend does not know its "
                 "architecture. Change its positions instead."
             )
-        for kind, request, count in (("layer", "layers", layers), ("head", "heads", heads)):
-            for number in getattr(intervention, request, ()):
+        for kind, attribute, count in (("layer", "layers", layers), ("head", "heads", heads)):
+            for number in getattr(intervention, attribute, ()):
                 if not 0 <= number < count:
                     raise InterventionError(f"There is no {kind} {number}: {name} has {kind}s 0 to {count - 1}.")
 

@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 
 from analysis.core.errors import ModelError
 from analysis.measurements.positions.rotation import Rotation, no_rotation, read_rotation
-from analysis.models.capture import Call, listen
+from analysis.models.capture import Call, run_with_listener
 from analysis.models.families import Family, Turns
 from analysis.models.patterns import attention_layers, check
 from analysis.models.trace_sources import Layer, trace_sources
@@ -118,7 +118,7 @@ def unrotated_calls(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> lis
     listener = _RotationListener()
     hooks = [module.register_forward_hook(listener.ask_again, with_kwargs=True) for module in model.modules()]
     try:
-        listen(model, inputs, listener)
+        run_with_listener(model, inputs, listener)
     finally:
         for hook in hooks:
             hook.remove()

@@ -18,7 +18,7 @@ from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import family_for, kind_of_head
 from analysis.measurements.means.windows import Windows, windows_of
 from analysis.measurements.surgery.operations import Operation
-from analysis.measurements.surgery.tables import operated
+from analysis.measurements.surgery.tables import change_tables
 from analysis.models.load import Loaded
 
 SHARE = 0.15
@@ -52,7 +52,7 @@ class MaskedWords:
         specs = [parse(f"drop_terms:{operation.terms}")] if operation.terms else []
         family = family_for(loaded, {"input_ids": masked[:1]}) if specs else None
         losses = []
-        with operated(loaded.model, operation.change):
+        with change_tables(loaded.model, operation.change):
             for start in range(0, len(ids), BATCH):
                 batch = slice(start, start + BATCH)
                 inputs = {"input_ids": masked[batch], "attention_mask": torch.ones_like(masked[batch])}

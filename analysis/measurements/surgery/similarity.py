@@ -22,7 +22,7 @@ from analysis.measurements.interventions.forward import forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import family_for
 from analysis.measurements.surgery.operations import Operation
-from analysis.measurements.surgery.tables import operated
+from analysis.measurements.surgery.tables import change_tables
 from analysis.models.load import Loaded
 
 BATCH = 64
@@ -88,7 +88,7 @@ def embed(loaded: Loaded, sentences: Sequence[str], operation: Operation) -> Flo
     assert isinstance(model, PreTrainedModel)
     specs = [parse(f"drop_terms:{operation.terms}")] if operation.terms else []
     result = torch.empty(len(sentences), model.config.hidden_size)
-    with operated(model, operation.change):
+    with change_tables(model, operation.change):
         for batch, inputs in _batches(loaded, sentences):
             hidden = (
                 forward(model, family_for(loaded, inputs), inputs, specs).hidden

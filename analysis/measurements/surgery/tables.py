@@ -67,7 +67,7 @@ def with_tables(model: PreTrainedModel, new: Tables) -> Iterator[None]:
             weight.data = data
 
 
-def operated(model: PreTrainedModel, change: Callable[[Tables], Tables] | None) -> AbstractContextManager[None]:
+def change_tables(model: PreTrainedModel, change: Callable[[Tables], Tables] | None) -> AbstractContextManager[None]:
     """Within, the model has its tables after a change of them; as they are where there is none."""
     return with_tables(model, change(tables(model))) if change else nullcontext()
 
@@ -91,12 +91,12 @@ def random_directions(width: int, count: int, seed: int) -> Float[Tensor, "E K"]
     return torch.from_numpy(np.linalg.qr(random_vectors)[0])
 
 
-def kept_out(table: Float[Tensor, "rows E"], basis: Float[Tensor, "E K"]) -> Float[Tensor, "rows E"]:
+def remove_subspace(table: Float[Tensor, "rows E"], basis: Float[Tensor, "E K"]) -> Float[Tensor, "rows E"]:
     """The table with no variation inside a subspace: there, every row has the mean row's part."""
     return table - (table - table.mean(0)) @ basis @ basis.T
 
 
-def kept_inside(table: Float[Tensor, "rows E"], basis: Float[Tensor, "E K"]) -> Float[Tensor, "rows E"]:
+def project_onto_subspace(table: Float[Tensor, "rows E"], basis: Float[Tensor, "E K"]) -> Float[Tensor, "rows E"]:
     """The table with variation inside a subspace alone: outside, every row has the mean row's part."""
     mean = table.mean(0)
     return mean + (table - mean) @ basis @ basis.T
@@ -107,12 +107,12 @@ def separated(of: Tables, basis: Float[Tensor, "E K"]) -> Tables:
 
     Up to a rotation this sum is a concatenation: E - K dimensions of words beside K of positions, each with a constant.
     """
-    return Tables(kept_out(of.words, basis), kept_inside(of.positions, basis))
+    return Tables(remove_subspace(of.words, basis), project_onto_subspace(of.positions, basis))
 
 
 def words_kept_out(of: Tables, basis: Float[Tensor, "E K"]) -> Tables:
     """Words kept out of a subspace, positions as they are."""
-    return Tables(kept_out(of.words, basis), of.positions)
+    return Tables(remove_subspace(of.words, basis), of.positions)
 
 
 def mean_position(of: Tables) -> Tables:

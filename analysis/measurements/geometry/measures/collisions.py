@@ -159,7 +159,7 @@ def _gaps(positions: Float[ndarray, "P D"]) -> Float[ndarray, "P P"]:
     return gaps
 
 
-def searched(
+def search_nearest_sums(
     words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], first: ndarray, pairs: Pairs, options: Options
 ) -> tuple[list[Collision], int, bool]:
     """The nearest sums, how many pairs of words were searched, and whether no other pair can come as near."""
@@ -190,9 +190,9 @@ def collisions(vectors: ModelVectors, options: Options) -> Measured:
     exhaustive = options.device != "cpu" or options.words >= len(word)
     first = np.arange(len(word)) if exhaustive else np.sort(rng.choice(len(word), options.words, replace=False))
     pairs = nearest_pairs(word, first, options.pairs, options.device)
-    nearest, count, complete = searched(word, position, first, pairs, options)
+    nearest, count, complete = search_nearest_sums(word, position, first, pairs, options)
     rotated = [centred(position) @ rotation(word.shape[1], rng) for _ in range(options.rotations)]
-    random_results = [searched(word, at, first, pairs, options) for at in rotated]
+    random_results = [search_nearest_sums(word, at, first, pairs, options) for at in rotated]
     random = np.asarray([[collision.distance for collision in each] for each, _, _ in random_results])
     result.rows.append(
         Row(
@@ -222,7 +222,7 @@ def collisions(vectors: ModelVectors, options: Options) -> Measured:
             **spread(random[:, 0] / pairs.distance[0]),
         )
     )
-    start = vectors.spoken[0]
+    start = vectors.word_positions[0]
     for this, after in pairwise(nearest):
         result.cases.append(
             Case(
