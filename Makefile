@@ -1,4 +1,4 @@
-# What a developer runs. `make fast` takes two to three minutes on two cores and imports no PyTorch.
+# What a developer runs. `make fast` takes about a minute and a half on two cores and imports no PyTorch.
 PYTHON ?= .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
