@@ -14,15 +14,18 @@ import re
 import shutil
 from collections import Counter
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from _pytest.mark.expression import Expression
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).parent
 SLOW = ROOT / "slow.txt"
 SLOW_SECONDS = 2.0
+OTHER_MARKS = ("browser", "durability", "slow")
 HELPERS = (
     "specimens",
     "family_specimens",
@@ -71,10 +74,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     SLOW.write_text("".join(lines), encoding="utf-8")
 
 
+@cache
+def selects_torch(expression: str) -> bool:
+    """Whether a mark expression, as of `pytest -m`, may select a test that imports PyTorch."""
+    compiled = Expression.compile(expression)
+    others = (some for count in range(len(OTHER_MARKS) + 1) for some in combinations(OTHER_MARKS, count))
+    return any(compiled.evaluate(lambda name, marks=marks: name in ("torch", *marks)) for marks in others)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leaves out files whose tests are all deselected, where importing them would import PyTorch."""
-    if collection_path.suffix == ".py" and collection_path.name.startswith("test_"):
-        return True if "not torch" in (config.option.markexpr or "") and needs_torch(collection_path) else None
+    if collection_path.suffix == ".py" and collection_path.name.startswith("test_") and config.option.markexpr:
+        return True if needs_torch(collection_path) and not selects_torch(config.option.markexpr) else None
     return None
 
 
