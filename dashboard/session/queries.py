@@ -43,7 +43,7 @@ glue_headline = headline
 claims = stored.ledger
 changed_rules = stored.changed
 verdict_counts = stored.counts
-first_verdicts_closed = stored.closed
+first_verdicts_note = stored.first_verdicts_note
 headings = statements.headings
 statement_counts = statements.counts
 

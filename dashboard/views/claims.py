@@ -45,7 +45,7 @@ else:
     claim_cards.show_counts(counts)
     st.caption(
         f"Version 1 was exploratory: its rules were written after the first runs, and {queries.changed_rules()} of "
-        f"them have changed since. It judged each claim as a whole. {queries.first_verdicts_closed()}"
+        f"them have changed since. It judged each claim as a whole. {queries.first_verdicts_note()}"
     )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     verdict = pickers.choice(

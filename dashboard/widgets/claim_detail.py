@@ -44,7 +44,7 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
         st.subheader("The first verdict, on the claim as a whole", anchor=False)
         st.caption(
             "Version 1 of the rules was exploratory: they were written after the first runs, and many were changed "
-            f"while results came in. {queries.first_verdicts_closed()} Its evidence is kept as it was: a page that "
+            f"while results came in. {queries.first_verdicts_note()} Its evidence is kept as it was: a page that "
             "averages over other tasks today may give another number for the same comparison."
         )
         _first_verdict(entry, page, values)
