@@ -60,11 +60,6 @@ class ConcurrencyLimit:
                 self._active[client] -= 1
                 self._active += Counter()  # drops clients without any
 
-    def active(self, client: str) -> int:
-        """How many slots a client occupies."""
-        with self._lock:
-            return self._active[client]
-
 
 class RateLimit:
     """At most `limit` requests of each client in any minute. limit: called each time; 0 is no limit."""

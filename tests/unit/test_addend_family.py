@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from bert_export import to_bert
 from specimens import PAIR, TEXT, tiny_tokenizer
 from transformers import BertModel
 
 from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, AddendModel, draw_weights
-from analysis.ablation.encoder.export import to_bert
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import ModelError
 from analysis.measurements.terms import TERMS, decompose

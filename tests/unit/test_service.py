@@ -334,7 +334,7 @@ def test_who_presses_download_and_leaves_holds_nothing(world):
         reader.ends()
     assert Reader(ours, Ask("embedded")).ends().error is None, "nobody else is refused"
     until(lambda: ours.downloading() == 0)
-    until(lambda: places.active("203.0.113.7") == 0)
+    until(lambda: places._active["203.0.113.7"] == 0)
 
 
 class Stuck(Ask):
@@ -354,11 +354,11 @@ def test_a_place_is_held_until_the_work_ends(world):
     world.begun["long"].wait(SECONDS)
     reader.leave.set()
     reader.ends()
-    assert places.active("a") == 1
+    assert places._active["a"] == 1
     refused = Reader(ours, Ask("next"), slot=places.slot("a")).ends()
     assert isinstance(refused.error, Busy)
     gate.set()
-    until(lambda: places.active("a") == 0)
+    until(lambda: places._active["a"] == 0)
     assert Reader(ours, Ask("next"), slot=places.slot("a")).ends().error is None
 
 

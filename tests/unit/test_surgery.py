@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from concatenated_bert import ConcatenatedInput, concatenated_states
 from scipy.special import logsumexp
 from scipy.stats import spearmanr
 from transformers import BertConfig, BertModel
@@ -15,7 +16,6 @@ from transformers import BertConfig, BertModel
 from analysis.core import default_model
 from analysis.core.errors import InterventionError, ModelError, TextError
 from analysis.measurements.surgery import tables as surgery
-from analysis.measurements.surgery.concatenated import ConcatenatedInput, concatenated_states
 from analysis.measurements.surgery.masked_words import masked_words
 from analysis.measurements.surgery.measure import measure_surgery
 from analysis.measurements.surgery.operations import operations

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from bert_export import to_bert
 from scipy.special import erf
 from torch import nn
 from transformers import (
@@ -40,7 +41,6 @@ from analysis.ablation.encoder import (
     AddendModel,
     draw_weights,
 )
-from analysis.ablation.encoder.export import to_bert
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError
 

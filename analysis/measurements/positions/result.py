@@ -76,11 +76,6 @@ class PositionMap:
         """What depends on position, alone or with content."""
         return self.shares()[..., 1:].sum(-1)
 
-    def head_shares(self) -> Float[ndarray, "layer part head"]:
-        """The same of each head, over all sources."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(self.power > 0, self.numerators.sum(1).swapaxes(0, 1) / self.power, np.nan).swapaxes(0, 1)
-
 
 @dataclass(frozen=True)
 class Unturned:
