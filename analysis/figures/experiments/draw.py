@@ -6,7 +6,7 @@ from analysis.core import colours
 from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.experiments.data import MEASURES, BoardContent
-from analysis.figures.training.draw_curves import WAYS
+from analysis.figures.training.draw_curves import COMBINATION_COLOURS
 from analysis.figures.training.draw_gaps import VARIANT
 
 BASELINE_VALUES = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "parameters": 1.0}
@@ -17,7 +17,7 @@ BASELINE_VALUES = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "par
 def board(figure: Figure[BoardContent], theme: Theme) -> list[Chart]:
     """A dot with its interval for each variant that was measured."""
     table, titles = figure.frame(), figure.content.titles
-    table = table.assign(way=table.combines.map(WAYS))
+    table = table.assign(way=table.combines.map(COMBINATION_COLOURS))
     colour = {way: theme.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(table.way)}
     y = marks.rows_down("title", titles)
     panels = []

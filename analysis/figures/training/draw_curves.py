@@ -20,7 +20,7 @@ NAME_HEIGHT, NAME_LINE = 15, 13
 NAME_CHARACTERS = 14
 """Letters of a name on one line: on a phone longer ones would leave the curves little room."""
 LOSS = "validation loss (nats per predicted token)"
-WAYS = {
+COMBINATION_COLOURS = {
     "added": "adding", "multiplied": "adding", "concatenated": "concatenating", "untied": "apart", "absent": "none",
     "biased": "relative", "disentangled": "relative", "rotated": "relative",
 }  # fmt: skip
@@ -43,7 +43,10 @@ def scales(content: CurvesContent, theme: Theme) -> tuple[alt.Color, alt.StrokeD
     Where all variants combine them in one way, its colour would tell nothing apart, and each gets a hue of its own.
     """
     variants, baseline = content.variants, content.baseline
-    ways = {name: WAYS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none" for name in variants}
+    ways = {
+        name: COMBINATION_COLOURS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none"
+        for name in variants
+    }
     order = [*DASH_ORDER, *sorted(set(variants) - set(DASH_ORDER))]
     variant_colours, variant_dashes = {}, {}
     for name in variants:
