@@ -8,7 +8,7 @@ install:  ## everything, the tests' packages and a browser included, into .venv
 	bash install.sh tests
 
 fast:  ## the tests that need neither PyTorch nor a browser nor much time
-	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -m "not slow and not torch and not browser and not durability" --numprocesses 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -m "not (slow or torch or browser or durability)" --numprocesses 2 --dist loadfile
 
 check:  ## everything, as CI runs it
 	bash tests/run

@@ -178,12 +178,12 @@ def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> No
 
 def themed(chart: Chart, theme: Theme) -> Chart:
     """The chart itself, with the letters, axes and legends of all that leaves the page as a file."""
-    ink = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": theme.ink, "titleColor": theme.ink}
+    letters = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": theme.ink, "titleColor": theme.ink}
     # Each of Altair's methods would copy the whole chart.
     chart.config = alt.Config(
         font=FONT,
-        axis=alt.AxisConfig(**ink, gridColor=theme.grid, titleFontWeight="normal"),
-        legend=alt.LegendConfig(**ink, titleLimit=400, labelLimit=320, titleFontWeight="normal"),
+        axis=alt.AxisConfig(**letters, gridColor=theme.grid, titleFontWeight="normal"),
+        legend=alt.LegendConfig(**letters, titleLimit=400, labelLimit=320, titleFontWeight="normal"),
         title=alt.TitleConfig(color=theme.ink, subtitleColor=theme.ink),
         view=alt.ViewConfig(strokeWidth=0),
         rule=alt.RectConfig(aria=False),

@@ -110,7 +110,8 @@ def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[s
     for panel in panels(figure, theme):
         if width:
             panel.width = width
-        svgs.append(vlc.vegalite_to_svg(_specification(themed(panel.properties(background="transparent"), theme))))
+        panel.background = "transparent"
+        svgs.append(vlc.vegalite_to_svg(_specification(themed(panel, theme))))
     return svgs
 
 

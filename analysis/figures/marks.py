@@ -287,8 +287,8 @@ def panel(
     *layers: Chart, theme: Theme, width: int, height: float, title: str | Sequence[str] = "", below: Sequence[str] = ()
 ) -> Chart:
     """Layers as one panel of a size, under a title."""
-    headed = {"title": heading(title, *below, theme=theme)} if title else {}
-    return alt.layer(*layers, width=width, height=height, **headed)
+    headed = heading(title, *below, theme=theme) if title else alt.Undefined
+    return alt.layer(*layers, width=width, height=height, title=headed)
 
 
 def row_plot(

@@ -53,8 +53,10 @@ def intervention_pickers(pickers: Pickers) -> None:
             "apart", "Distance of every earlier key (tokens)", list(range(MAX_DISTANCE + 1))
         ),
     }
-    picker_boxes = [strengths[name] for name in chosen if name in strengths]
-    for column, draw_picker in zip(st.columns(len(picker_boxes)) if picker_boxes else (), picker_boxes, strict=True):
+    strength_pickers = [strengths[name] for name in chosen if name in strengths]
+    for column, draw_picker in zip(
+        st.columns(len(strength_pickers)) if strength_pickers else (), strength_pickers, strict=True
+    ):
         with column:
             draw_picker()
     if "drop_terms" in chosen:

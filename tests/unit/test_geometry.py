@@ -38,7 +38,7 @@ def held(rng, vocabulary=60, positions=48, dim=24, **changes):
         tokens=[f"w{i}" for i in range(vocabulary)],
         position=position,
         added=True,
-        word_positions=(1, positions - 1),
+        word_position_range=(1, positions - 1),
         states=[States(layer=2, position=position, rest=word)],
         heads=[layer],
     )
@@ -160,9 +160,9 @@ def test_tables_on_axes_of_their_own_are_orthogonal_and_one_table_is_not(rng):
     apart = subspaces.subspaces(held(rng, word=word, position=position), DEBUG)
     assert value(apart, "word_energy_in_position", "raw", 10).value == pytest.approx(0, abs=1e-12)
     assert value(apart, "smallest_angle", "raw", 10).value == pytest.approx(90)
-    same = subspaces.subspaces(held(rng, position=word[:48] + 0, word_positions=(0, 48)), DEBUG)
+    same = subspaces.subspaces(held(rng, position=word[:48] + 0, word_position_range=(0, 48)), DEBUG)
     assert value(same, "word_energy_in_position", "raw", 10).baseline == pytest.approx(10 / 24, abs=0.1)
-    only = ModelVectors(word=word, position=word, added=True, word_positions=(0, 60))
+    only = ModelVectors(word=word, position=word, added=True, word_position_range=(0, 60))
     both = subspaces.subspaces(only, DEBUG)
     assert value(both, "subspace_overlap", "raw", 5).value == pytest.approx(1)
     assert value(both, "smallest_angle", "raw", 5).value == pytest.approx(0, abs=1e-5)
@@ -172,7 +172,7 @@ def test_words_kept_out_of_positions_dimensions_are_anticorrelated(rng):
     strength = np.linspace(0.1, 2, 24)
     word, position = rng.normal(size=(500, 24)) * strength, rng.normal(size=(500, 24)) * strength[::-1]
     found = MEASURES["dimensions"].run(
-        ModelVectors(word=word, position=position, added=True, word_positions=(0, 500)), DEBUG
+        ModelVectors(word=word, position=position, added=True, word_position_range=(0, 500)), DEBUG
     )
     row = value(found, "dimension_correlation", "centred")
     expected = stats.spearmanr(((word - word.mean(0)) ** 2).sum(0), ((position - position.mean(0)) ** 2).sum(0))
@@ -233,7 +233,7 @@ def test_a_word_becomes_another_where_it_should():
     word = np.array([[0.0, 0], [1, 0], [0, 9]])
     position = np.array([[0.0, 0.1], [0.4, 0], [0.6, 0], [-0.6, 0]])
     whole = ModelVectors(
-        word=word, tokens=["river", "bank", "far"], position=position, added=True, word_positions=(0, 4)
+        word=word, tokens=["river", "bank", "far"], position=position, added=True, word_position_range=(0, 4)
     )
     found = nearest.nearest(whole, DEBUG)
     kept = [row.value for row in found.rows if row.measure == "word_kept" and row.subject == "raw"]

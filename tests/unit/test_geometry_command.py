@@ -57,7 +57,7 @@ def test_tables_are_the_models_own_rows(store, tmp_path: Path) -> None:
     assert not set(ids) & set(tiny_tokenizer().all_special_ids)
     np.testing.assert_allclose(held.word, tables.word_embeddings.weight[ids].detach().numpy(), atol=1e-7)
     assert held.added
-    assert held.word_positions == (1, 39)
+    assert held.word_position_range == (1, 39)
     assert held.states == [], "nothing is stored of its layers"
     short = reading.read_vectors(loaded, TEXTS, positions=12)
     assert short.position is not None

@@ -33,11 +33,8 @@ def read_word(
     x, y = x[is_known], y[is_known]
     window = np.repeat(np.arange(len(test)), test.shape[1])
     is_candidate = np.isin(test_words.ravel(), known)
-    test_x, truth, window = (
-        test.reshape(-1, test.shape[-1])[is_candidate],
-        test_words.ravel()[is_candidate],
-        window[is_candidate],
-    )
+    test_x, truth = test.reshape(-1, test.shape[-1])[is_candidate], test_words.ravel()[is_candidate]
+    window = window[is_candidate]
     chance = float((truth == known[counts.argmax()]).mean())
     nearest = NearestCentroid().fit(x, y).predict(test_x)
     yield hits("word", "nearest", "top1", nearest == truth, window, chance)

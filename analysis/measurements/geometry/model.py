@@ -47,12 +47,12 @@ def read_vectors(
     position = _positions(loaded, family)
     position = position if position is None else position[:positions]
     combined = getattr(loaded.model.config, "combine", "add")
-    word_positions = (0, 0)
+    word_position_range = (0, 0)
     states: list[States] = []
     heads: list[Head] = []
     if position is not None:
-        word_positions = (
-            (0, len(position)) if family.reads == "image" else _word_positions(loaded.tokenizer, len(position))
+        word_position_range = (
+            (0, len(position)) if family.reads == "image" else _word_position_range(loaded.tokenizer, len(position))
         )
     if family.reads == "text":
         bases = _bases(loaded, family)
@@ -68,7 +68,7 @@ def read_vectors(
         tokens=tokens,
         position=position,
         added=same and combined == "add" and family.position_kind(loaded.model.config) in ADDED,
-        word_positions=word_positions,
+        word_position_range=word_position_range,
         states=states,
         heads=heads,
     )
@@ -112,7 +112,7 @@ def _positions(loaded: Loaded, family: Family) -> Float[ndarray, "P D"] | None:
     return table if table is None or family.reads == "image" or limit is None else table[-limit:]
 
 
-def _word_positions(tokenizer: Tokenizer, length: int) -> tuple[int, int]:
+def _word_position_range(tokenizer: Tokenizer, length: int) -> tuple[int, int]:
     """Positions that a word can hold: not those of the special tokens that frame every text."""
     encoded = tokenizer("a", return_special_tokens_mask=True)["special_tokens_mask"]
     inner = [place for place, special in enumerate(encoded) if not special]

@@ -42,7 +42,7 @@ class ModelVectors:
     position: Float[ndarray, "P D"] | None = None
     added: bool = False
     """Whether word and position are summands of one vector."""
-    word_positions: tuple[int, int] = (0, 0)
+    word_position_range: tuple[int, int] = (0, 0)
     """First position that a word can hold, and the one after the last; the others are special tokens' own."""
     states: Sequence[States] = ()
     heads: Sequence[Head] = ()
@@ -61,7 +61,7 @@ class ModelVectors:
         """Words, and positions that a word can hold."""
         assert self.word is not None
         assert self.position is not None
-        return self.word, self.position[slice(*self.word_positions)]
+        return self.word, self.position[slice(*self.word_position_range)]
 
     def tables(self) -> dict[str, ndarray]:
         """Every table there is, raw and less its mean row, by subject."""

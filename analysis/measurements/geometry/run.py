@@ -70,7 +70,7 @@ def write(
             "missing": missing,
             "vocabulary": len(vectors.tokens),
             "positions": 0 if vectors.position is None else len(vectors.position),
-            "spoken": vectors.word_positions,
+            "spoken": vectors.word_position_range,
         },
         "seconds": time.perf_counter() - started,
     }

@@ -57,8 +57,8 @@ def share_parts(
     total[constant] = 0
     # What all keys share adds nothing, and beside it small differences would be rounded away. Sources stand side by
     # side, so that the map is read once.
-    attended = key if mask is None else key[..., mask.any(0), :]
-    centred = key - attended.mean(-2, keepdim=True)
+    attended_keys = key if mask is None else key[..., mask.any(0), :]
+    centred = key - attended_keys.mean(-2, keepdim=True)
     weighted = (total @ centred.permute(1, 2, 0, 3).flatten(2)).unflatten(-1, (len(key), -1))
     parts = scale * torch.einsum("ahqd,hqbd->abh", query, weighted).flatten(0, 1)
     if bias is not None:

@@ -51,7 +51,7 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
             for key, question in QUESTIONS.items()
         },
         more=[heading for heading in headings if not heading.documents],
-        closed=stored.first_verdicts_note(),
+        first_verdicts_note=stored.first_verdicts_note(),
         documents=stored.documents(),
         works=read.query(
             f"SELECT citation_key AS key, bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key",

@@ -198,7 +198,7 @@ def collisions(vectors: ModelVectors, options: Options) -> Measured:
         Row(
             measure="collision_complete",
             subject="nearest",
-            value=float(complete and all(one for _, _, one in random_results)),
+            value=float(complete and all(is_complete for _, _, is_complete in random_results)),
             samples=count,
         )
     )
@@ -222,7 +222,7 @@ def collisions(vectors: ModelVectors, options: Options) -> Measured:
             **spread(random[:, 0] / pairs.distance[0]),
         )
     )
-    start = vectors.word_positions[0]
+    start = vectors.word_position_range[0]
     for this, after in pairwise(nearest):
         result.cases.append(
             Case(

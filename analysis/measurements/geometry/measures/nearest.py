@@ -68,21 +68,21 @@ def nearest_other(
 def nearest(vectors: ModelVectors, options: Options) -> Measured:
     """Raw: among the words as they stand. Centred: positions less their mean, since what all share moves every word."""
     assert vectors.position is not None
-    word, position = vectors.sums()
+    word, usable_positions = vectors.sums()
     rng, result = options.rng(), Measured()
     exhaustive = options.device != "cpu" or options.words >= len(word)
     searched = np.arange(len(word)) if exhaustive else np.sort(rng.choice(len(word), options.words, replace=False))
     baseline_words = (
         searched if len(searched) <= options.baseline_words else rng.choice(searched, options.baseline_words, False)
     )
-    for subject, positions in (("raw", vectors.position), ("centred", vectors.position - position.mean(0))):
+    for subject, positions in (("raw", vectors.position), ("centred", vectors.position - usable_positions.mean(0))):
         lengths = np.linalg.norm(positions, axis=1)
         real = nearest_other(word, searched, positions, options.device)
         random = nearest_other(word, baseline_words, directions(lengths, word.shape[1], rng), options.device)
         retained, by_chance = np.greater(real.margin, 0), np.greater(random.margin, 0)
         for index in range(len(positions)):
             result.rows.append(_row("word_kept", subject, retained[:, index], by_chance[:, index], exhaustive, index))
-        inside = slice(*vectors.word_positions)
+        inside = slice(*vectors.word_position_range)
         result.rows.append(
             _row(
                 "word_kept_everywhere",
@@ -126,7 +126,7 @@ def _wilson(hits: ndarray) -> tuple[float, float]:
 
 def _cases(vectors: ModelVectors, real: Nearest, options: Options) -> list[Case]:
     """The nearest change of every word searched, and every change, the clearest first; words' positions only."""
-    start, stop = vectors.word_positions
+    start, stop = vectors.word_position_range
     margin = real.margin[:, start:stop]
 
     def case(name: str, row: int, position: int) -> Case:
