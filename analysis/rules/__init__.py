@@ -20,6 +20,7 @@ MEASUREMENTS = FOLDER / "measurements.toml"
 SURGERIES = FOLDER / "surgeries.toml"
 DECODERS = FOLDER / "decoders.toml"
 ENCODERS = FOLDER / "encoders.toml"
+CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
 
@@ -30,6 +31,11 @@ class RuleFile:
     path: Path
     content: Mapping[str, Any]
     sha256: str
+
+    @property
+    def version(self) -> int:
+        """The version of the rules that it belongs to."""
+        return int(self.content["version"])
 
     @property
     def measured(self) -> bool:

@@ -37,13 +37,20 @@ SELECT
     e.citation IS NOT NULL AS published, e.caveat, e.query, e.page, e.parameters
 FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evidence) AS e FROM first_verdicts);
 
--- Version 2: what the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
+-- What the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in.
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
     sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
     would_decide VARCHAR, command VARCHAR, page VARCHAR, query VARCHAR, rules_version INTEGER, rules_sha VARCHAR,
-    exploratory BOOLEAN
+    exploratory BOOLEAN, answer VARCHAR
+);
+-- Statements that are not judged as they were, with the last verdict that they had. replaced_by: the statement that took
+-- their place, or 'withdrawn'.
+CREATE TABLE superseded (
+    id VARCHAR, parent VARCHAR, statement VARCHAR, scope VARCHAR, verdict VARCHAR, sentence VARCHAR, effect DOUBLE,
+    low DOUBLE, high DOUBLE, line DOUBLE, rules_version INTEGER, replaced_by VARCHAR, changed VARCHAR,
+    changed_on VARCHAR
 );
 -- What each statement rests on: a model, a seed of a variant, a printed figure. standing: holds, fails, open or stored.
 CREATE TABLE readings (
