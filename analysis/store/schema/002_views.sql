@@ -77,7 +77,8 @@ FROM newest_interventions;
 CREATE VIEW newest_surgery_by_task AS
 SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, s.*
 FROM surgery s JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, s.task);
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id))
+    OVER (PARTITION BY r.model, r.revision, s.task, s.operation, s.rank);
 
 -- Of sentence encoders (Spearman's correlation, higher is better), and of masked language models (loss, lower is better).
 CREATE VIEW newest_surgery AS SELECT * FROM newest_surgery_by_task WHERE task <> 'masked_words';
