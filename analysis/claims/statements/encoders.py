@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -123,12 +123,12 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
 
 def _compare_presets(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: EncoderRules) -> Comparison:
     """The difference at one width less that at another, unpaired (Welch)."""
-    groups: list[dict[int, float]] = []
+    groups: list[dict[Hashable, float]] = []
     missing = 0
     for preset in contest.presets:
         variant, baseline = (presets[preset].runs.get(name, {}) for name in (contest.variant, contest.baseline))
         missing += sum(seed not in side for side in (variant, baseline) for seed in rules.seeds)
-        differences: dict[int, float] = {}
+        differences: dict[Hashable, float] = {}
         for seed in rules.seeds:
             losses = [side[seed].loss for side in (variant, baseline) if seed in side]
             if len(losses) == 2 and losses[0] is not None and losses[1] is not None:

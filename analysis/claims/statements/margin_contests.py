@@ -1,7 +1,7 @@
 """Two sides of trainings compared by version 3's tests against a margin; one comparison per statement."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.ablation.variants import title
@@ -83,7 +83,7 @@ def compare_sides(
     keeps every comparison of these runs open, empty for nothing.
     """
     chosen = tuple({seed: run for seed, run in side.items() if seed in seeds} for side in sides)
-    values = [
+    values: list[dict[Hashable, float]] = [
         {
             seed: math.log(value) if kind == STEPS else value
             for seed, run in side.items()

@@ -57,7 +57,8 @@ def write(
 ) -> list[Path]:
     """Measures a model and writes its results files: numbers and, where there are any, cases.
 
-    chosen: the names of some measures, where not all are taken. Raises UnknownName for one that there is not, and ModelError where there is nothing to measure in the model.
+    chosen: the names of some measures, where not all are taken. Raises UnknownName for one that there is not, and
+    ModelError where there is nothing to measure in the model.
     """
     for measure in chosen:
         MEASURES[measure]

@@ -50,7 +50,8 @@ def weights(model: PreTrainedModel) -> tuple[Tensor, Tensor]:
 
 def first_row(model: PreTrainedModel) -> int:
     """The row of the position table that the first token reads: 0, or the one after the padding's as in RoBERTa."""
-    padding = getattr(model.base_model.embeddings.position_embeddings, "padding_idx", None)
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
     return 0 if padding is None else int(padding) + 1
 
 

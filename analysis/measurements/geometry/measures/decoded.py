@@ -17,7 +17,8 @@ WORDS = 300
 @measure("decoded", title="Word and position read from their sum", gives=("decoded",), needs=("sum",))
 def decoded(vectors: ModelVectors, options: Options) -> Measured:
     """The decoders of `measurements/decoding` on the model's own tables; low and high by resampling held-out texts."""
-    return _read("decoded", *vectors.sums(), options)
+    word, position = vectors.sums()
+    return _read("decoded", word, position, options)
 
 
 @measure(
@@ -29,7 +30,8 @@ def decoded(vectors: ModelVectors, options: Options) -> Measured:
 def decoded_random(vectors: ModelVectors, options: Options) -> Measured:
     """The same on tables of random directions, row by row as long as the model's: what many dimensions give alone."""
     rng = options.rng()
-    return _read("decoded_random", *(as_long(table, rng) for table in vectors.sums()), options)
+    word, position = vectors.sums()
+    return _read("decoded_random", as_long(word, rng), as_long(position, rng), options)
 
 
 def as_long(table: Float[ndarray, "row dim"], rng: np.random.Generator) -> Float[ndarray, "row dim"]:
