@@ -34,8 +34,8 @@ class RuleFile:
 
     @property
     def version(self) -> int:
-        """The version of the rules that it belongs to."""
-        return int(self.content["version"])
+        """The version of the rules that it belongs to; 0 for a file that has none."""
+        return int(self.content.get("version", 0))
 
     @property
     def measured(self) -> bool:

@@ -490,6 +490,21 @@ def test_a_variant_is_its_formula(name: str, implementation: str, text: dict[str
         np.testing.assert_allclose(got[row, :length].numpy(), want, rtol=0, atol=SINGLE.get(name, 1e-9))
 
 
+def test_adding_in_the_first_layer_alone_is_adding_at_the_input(text: dict[str, torch.Tensor]) -> None:
+    """BERT-A, normalised, told by the code that tells every layer: the two sides of C34e differ in the layers alone."""
+    once = made("bert_a_norm")
+    told = AddendForMaskedLM(config("every_layer_hidden", told_layers=1)).double().eval()
+    renamed = {
+        "addend.embeddings.position_embeddings.weight": "addend.encoder.position_scores.positions.weight",
+        "addend.embeddings.position_LayerNorm.weight": "addend.encoder.position_scores.LayerNorm.weight",
+        "addend.embeddings.position_LayerNorm.bias": "addend.encoder.position_scores.LayerNorm.bias",
+    }
+    told.load_state_dict({renamed.get(name, name): weight for name, weight in once.state_dict().items()})
+    with torch.no_grad():
+        want, got = (model.addend(**text).last_hidden_state for model in (once, told))
+    torch.testing.assert_close(got, want, rtol=0, atol=1e-12)
+
+
 def test_every_variant_has_a_reference() -> None:
     assert set(WRITTEN) | LIBRARY == set(VARIANTS)
 
