@@ -26,7 +26,8 @@ from analysis.core.errors import AddendError
 from analysis.engine import Report
 from analysis.rules import manifest_of
 from analysis.store import checkpoints
-from analysis.store.files import KINDS, Run, write_rows
+from analysis.store.files import Run, write_rows
+from analysis.store.kinds import KINDS
 from analysis.store.paths import data_folder
 
 if TYPE_CHECKING:

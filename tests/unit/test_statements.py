@@ -308,7 +308,8 @@ def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
 
 def test_the_frozen_file_is_the_one_that_the_runs_name() -> None:
     """Changed by a character, the rules would judge none of the runs that were begun under them."""
-    from analysis.store.files import KINDS, results_files
+    from analysis.store.files import results_files
+    from analysis.store.kinds import KINDS
 
     text = tomllib.loads(TRAININGS.read_text(encoding="utf-8"))
     assert text["version"] == RULES.version
