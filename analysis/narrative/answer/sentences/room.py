@@ -2,18 +2,20 @@
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
-from analysis.core.formatting import signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 RANK = 14
+MARGIN = 0.05
+"""Nats below which two costs are called alike, as in the rules."""
 QUERY = (
     "SELECT w.hidden_size AS width, "
     "max(s.value) FILTER (s.operation = 'intact') AS intact, "
+    "max(s.value) FILTER (s.operation = 'separated_along_read' AND s.rank = 8) AS eight, "
     f"max(s.value) FILTER (s.operation = 'separated' AND s.rank = {RANK}) AS separated "
     f"FROM newest_surgery s JOIN models w USING (model) WHERE model = '{default_model.NAME}' GROUP BY ALL"
 )
 OWN = (
-    "SELECT max(difference) FILTER (operation = 'separated') AS separated, "
+    "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated, "
     "avg(difference) FILTER (operation = 'words_kept_out_at_random') AS at_random "
     f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
 )
@@ -34,12 +36,19 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         f"{row['intact']:.3f} intact)."
     )
     return ComputedSentence(
-        sentence=sentence + _narrow(ask),
+        sentence=sentence + _fewer(row["eight"], facts) + _narrow(ask),
         bold=bold,
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
     )
+
+
+def _fewer(eight: float | None, facts: Facts) -> str:
+    """Fewer directions suffice if only the positions that the sentences read are counted."""
+    if eight is None or "C10j" not in facts or facts["C10j"].verdict != SUPPORTED:
+        return ""
+    return f" Of the positions that these sentences read, 8 directions suffice ({eight:.3f})."
 
 
 def _narrow(ask: Ask) -> str:
@@ -48,9 +57,12 @@ def _narrow(ask: Ask) -> str:
     if not rows or rows[0]["separated"] is None or rows[0]["at_random"] is None:
         return ""
     separated, at_random = rows[0]["separated"], rows[0]["at_random"]
+    comparison = (
+        "as much as" if abs(separated - at_random) < MARGIN else "less than" if separated < at_random else "more than"
+    )
     return (
-        f" In an encoder of width 128 it costs {signed(separated)} nats, and keeping words out of {RANK} random "
-        f"directions costs {signed(at_random)}: there, words need the room."
+        f" In an encoder of width 128 it costs {separated:.2f} nats, {comparison} losing {RANK} random directions of "
+        f"words does ({at_random:.2f}): there, words need the room."
     )
 
 
