@@ -27,11 +27,17 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         if own.verdict == SUPPORTED
         else f" Whether a matrix of its own adds to that is not resolved ({abs(own.effect):.3f} nats between the two)."
     )
-    bold = "But telling positions once, at the input, costs something"
+    # The stored contrast differs in more than how often positions are told; only C34b isolates that.
+    isolated = "C34b" in facts and facts["C34b"].verdict == SUPPORTED
+    bold = (
+        "But telling positions once, at the input, costs something"
+        if isolated
+        else "But adding once, at the input, does not end lowest"
+    )
     return ComputedSentence(
-        sentence=f"{bold}: encoders that tell them in every layer through the words' own matrix, without cross terms, "
-        f"end {abs(shared.effect):.2f} nats lower{order} ({plural(shared.seeds or 0, 'seed')} "
-        f"each).{matrix}{_causes(facts)}",
+        sentence=f"{bold}: encoders that tell positions to the queries and keys of every layer, through the words' own "
+        f"matrix and without cross terms, end {abs(shared.effect):.2f} nats lower{order} "
+        f"({plural(shared.seeds or 0, 'seed')} each).{matrix}{_causes(facts)}",
         bold=bold,
         value=shared.effect,
         query=shared.query,
