@@ -33,7 +33,7 @@ def test_the_ledger_says_the_standing(decided) -> None:
     for one in decided:
         made, said = stored.standing(one.variant, one.baseline), stored.statement(one.id)
         assert made is not None
-        assert said.effect == pytest.approx(made.found.mean)
+        assert said.effect == pytest.approx(made.effect)
         if said.rules_sha == corrections_file().sha256:
             continue  # judged by other tests since: test_corrections.py
         if made.word == contests.NOT_RESOLVED:
@@ -52,7 +52,7 @@ def test_the_training_page_says_the_same(decided) -> None:
             if one.baseline == base and one.variant in table.index:
                 made, row = stored.standing(one.variant, base), table.loc[one.variant]
                 assert row.standing == made.word
-                assert row.gap == pytest.approx(made.found.mean)
+                assert row.gap == pytest.approx(made.effect)
                 assert row.told_apart == (made.word in (contests.BETTER, contests.WORSE))
 
 
@@ -61,7 +61,7 @@ def test_the_guided_reading_says_the_same(decided) -> None:
         if one.baseline == "bert_a" and not one.variant.startswith("causal"):
             made, said = stored.standing(one.variant, one.baseline), reading.says({"variant": one.variant})
             assert f"The verdict is “{made.word}”, by rules that were frozen" in said
-            assert signed(made.found.mean) in said
+            assert signed(made.effect) in said
 
 
 def test_what_no_rule_judges_is_called_exploratory(store: Path) -> None:

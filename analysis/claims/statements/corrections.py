@@ -30,11 +30,28 @@ class Superseded:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StandingRow:
+    """How a variant stands against a baseline in final loss under version 2 of the rules.
+
+    word: better, worse, the same or not resolved. reason: why it is not resolved. missing: trainings still to be run.
+    effect: variant less baseline in nats; None where no seed has both.
+    """
+
+    variant: str
+    baseline: str
+    word: str
+    reason: str
+    missing: int
+    effect: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """Every statement as it is judged now, in order of id, and those that were judged before."""
+    """Every statement as it is judged now, in order of id, those that were judged before, and how variants stand."""
 
     current: tuple[Judgement, ...]
     superseded: tuple[Superseded, ...]
+    standings: tuple[StandingRow, ...] = ()
 
 
 def corrections_file() -> RuleFile:

@@ -6,13 +6,10 @@ from typing import Any
 
 from analysis.claims import CLAIMS
 from analysis.claims import stored as first
-from analysis.claims.statements import contests
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Judgement, Reading
-from analysis.claims.statements.contests import Standing
-from analysis.claims.statements.corrections import WITHDRAWN
+from analysis.claims.statements.corrections import WITHDRAWN, StandingRow
 from analysis.claims.stored import records
 from analysis.core.errors import UnknownName
-from analysis.rules import decoder_rules, training_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -109,26 +106,18 @@ def counts() -> dict[str, int]:
     return {word: words.count(word) for word in WORDS}
 
 
-def standing(variant: str, baseline: str) -> Standing | None:
-    """How a variant stands against another by the frozen rules, in final loss; None where no statement is about them.
+def standing(variant: str, baseline: str) -> StandingRow | None:
+    """How a variant stands against another in final loss; None where no statement of version 2 is about them.
 
-    What the ledger, the Training page and the guided reading say of two variants of one preset is this.
+    The ledger, the page Training and the guided reading say of two variants of one preset what stands here.
     """
     return _standings().get((variant, baseline))
 
 
 @cached_until_store_changes()
-def _standings() -> dict[tuple[str, str], Standing]:
-    standings: dict[tuple[str, str], Standing] = {}
-    for rules in (training_rules(), decoder_rules()):
-        runs = contests.load_runs(lambda sql: records(read.query(sql)), rules)
-        p_values = contests.corrected_p_values(rules.statements, runs, rules)
-        for contest in rules.statements:
-            if contest.kind == "final_loss":
-                standings[contest.variant, contest.baseline] = contests.standing(
-                    contest, runs, rules, p_values.get(contest.id)
-                )
-    return standings
+def _standings() -> dict[tuple[str, str], StandingRow]:
+    rows = [StandingRow(**row) for row in records(read.query("SELECT * FROM standings"))]
+    return {(row.variant, row.baseline): row for row in rows}
 
 
 def headings() -> tuple[Heading, ...]:

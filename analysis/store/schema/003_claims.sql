@@ -52,6 +52,10 @@ CREATE TABLE superseded (
     low DOUBLE, high DOUBLE, line DOUBLE, rules_version INTEGER, replaced_by VARCHAR, changed VARCHAR,
     changed_on VARCHAR
 );
+-- How two variants stand in final loss under version 2 of the rules; effect: variant less baseline, in nats.
+CREATE TABLE standings (
+    variant VARCHAR, baseline VARCHAR, word VARCHAR, reason VARCHAR, missing INTEGER, effect DOUBLE
+);
 -- What each statement rests on: a model, a seed of a variant, a printed figure. standing: holds, fails, open or stored.
 CREATE TABLE readings (
     id VARCHAR, number INTEGER, source VARCHAR, standing VARCHAR, value DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE,
