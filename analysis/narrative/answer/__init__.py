@@ -6,6 +6,7 @@ which the store holds and the view `answer` shows; `analysis.narrative.answer.st
 """
 
 import json
+from collections.abc import Sequence
 
 from analysis.claims.statements.base import Ask, Judgement
 from analysis.core.registry import import_all
@@ -16,7 +17,7 @@ __all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
 import_all("analysis.narrative.answer.sentences")
 
 
-def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, object]]]:
+def tables(statements: Sequence[Judgement], ask: Ask) -> dict[str, list[dict[str, object]]]:
     """Rows of the table `answers`. A sentence whose data are not stored is left out."""
     facts = {statement.id: statement for statement in statements}
     sentences = []
