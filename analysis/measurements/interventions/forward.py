@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.angles import frequencies
 from analysis.measurements.interventions.kinds.base import (
     BIAS,
     LAYER_TURNS,
@@ -29,13 +28,12 @@ from analysis.measurements.interventions.kinds.base import (
 )
 from analysis.models.capture import DistanceLookup, attention_query
 from analysis.models.families import Family, Turns
+from analysis.models.rotary_tables import ROTATION_ARGUMENT, frequencies, in_form_of, parts
 from analysis.models.source_inputs import InputSource, OutputSource, WeightSource, replaced_weight
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import total
 
 Chosen = Sequence[Intervention]
-ROTATION_ARGUMENT = "position_embeddings"
-"""The argument by which transformers' models give an attention its cosine and sine."""
 Keep = Callable[[Tensor], Tensor]
 
 
@@ -238,7 +236,7 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
             cos, sin = (further.of(x) for x in family.split_rotation(further.given[calls.next(module)]))
         for intervention in chosen:
             cos, sin = intervention.turns(cos, sin)
-        return family.join_rotation(cos, sin)
+        return family.join_rotation(cos, sin, output)
 
     changes = {"position": positions, "segment": segments}
     with ExitStack() as undo:
@@ -283,15 +281,17 @@ def _rotated_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) ->
         index: int, module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> tuple[tuple[object, ...], dict[str, object]]:
         rotation = kwargs[ROTATION_ARGUMENT]
-        assert isinstance(rotation, tuple)
-        cos, sin = rotation
+        assert isinstance(rotation, Tensor | tuple)
+        cos, sin = parts(rotation)
         if query_position is not None:
             queries[index] = attention_query(
-                module, args, {**kwargs, ROTATION_ARGUMENT: _rotation_at(query_position, cos, sin)}
+                module,
+                args,
+                {**kwargs, ROTATION_ARGUMENT: in_form_of(rotation, *_rotation_at(query_position, cos, sin))},
             )
         for intervention in chosen:
             cos, sin = intervention.turns_in(index, cos, sin)
-        return args, {**kwargs, ROTATION_ARGUMENT: (cos, sin)}
+        return args, {**kwargs, ROTATION_ARGUMENT: in_form_of(rotation, cos, sin)}
 
     with ExitStack() as undo:
         for index, module in enumerate(family.attentions(model)):

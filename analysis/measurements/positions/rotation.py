@@ -1,27 +1,42 @@
-"""How an attention turns its queries and keys: which pairs of dimensions, how fast, and by which layout.
+"""How an attention turns its queries, or its keys: which pairs of dimensions, which way, how fast, from where.
 
-Read from what the model does: its queries with and without the turn, and the cosine and sine that it was given.
+Read from what the attention does, not from a list of layouts: it is asked what it makes of angles that we choose, on
+states that we choose. Two dimensions that exchange energy, and with no third, are a pair.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from analysis.core.errors import ModelError
+from analysis.models.rotary_tables import columns_of
 
 TOLERANCE = 1e-3
 """Of the size of the queries: how far a turn that is understood may be from what the model computed."""
+EXCHANGE = 1e-3
+"""How far the correlation of what two dimensions of a pair gain and lose may be from -1."""
+MOVED = 1e-3
+"""Of its own size: a change below it leaves a dimension as it is."""
+ANGLES = 0.35, 2.75
+"""Radians between which the angles are with which an attention is asked: each pair has one of its own."""
+SAME_ANGLE = 2e-3
+"""Radians within which an angle that is measured is one that was asked with."""
+FARTHEST = 8
+"""Tokens by which queries or keys are tried to be turned further than they are told."""
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """pairs: the dimensions that turn together. columns: of the cosines and sines that a layer is given, those of each
-    pair, which may stand there twice. frequency: radians a token, in [0, pi]. size: what the turn scales by.
+    """pairs: the two dimensions that turn together, the lower first. columns: of the cosines and sines that a layer is
+    given, those of each pair, which may stand there twice. frequency: radians a token, in [-pi, pi]; from the first
+    dimension to the second is the positive direction. start: the angle of the first token. size: what the turn scales
+    by. stretch: by how much the second dimension is longer than the first, as where a norm with a weight for each
+    dimension follows the turn; 1 elsewhere.
 
-    width: the dimensions of a head; those in no pair are not turned. error: the largest difference between these turns
-    and the model's own, over the size of its queries.
+    width: the dimensions of a head; those in no pair are not turned. offset: tokens by which everything is turned
+    further than the layer was told. error: the largest difference between these turns and the model's own, over the
+    size of its queries. problem: in a clause, what is not understood; empty where all is.
     """
 
     pairs: Int[Tensor, "pair 2"]
@@ -30,6 +45,10 @@ class Rotation:
     size: Float[Tensor, " pair"]
     width: int
     error: float
+    start: Float[Tensor, " pair"] | None = None
+    stretch: Float[Tensor, " pair"] | None = None
+    offset: int = 0
+    problem: str = ""
 
     @property
     def still(self) -> list[int]:
@@ -37,11 +56,40 @@ class Rotation:
         turned = set(self.pairs.flatten().tolist())
         return [dim for dim in range(self.width) if dim not in turned]
 
+    @property
+    def layout(self) -> str:
+        """How pairs lie in a head, in words."""
+        if not len(self.pairs):
+            return "none"
+        steps, count = set((self.pairs[:, 1] - self.pairs[:, 0]).tolist()), len(self.pairs)
+        if steps == {1} and count > 1:
+            return "neighbours"
+        return "halves" if steps == {count} else "other pairs"
 
-def no_rotation(width: int) -> Rotation:
+    @property
+    def stretched(self) -> bool:
+        """Whether dimensions of a pair are of different length, so that scores do not depend on distances alone."""
+        return self.stretch is not None and bool(((self.stretch - 1).abs() > TOLERANCE).any())
+
+
+def no_rotation(width: int, problem: str = "") -> Rotation:
     """Of a layer that turns nothing."""
     none = torch.zeros(0, 2, dtype=torch.long)
-    return Rotation(none, none, torch.zeros(0), torch.zeros(0), width, 0.0)
+    return Rotation(none, none, torch.zeros(0), torch.zeros(0), width, 0.0, problem=problem)
+
+
+def asked_angles(count: int) -> Float[Tensor, " pair"]:
+    """The angles with which an attention of so many pairs is asked, all different."""
+    low, high = ANGLES
+    return low + (high - low) * torch.arange(count, dtype=torch.float64) / max(count, 1)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an attention makes of states of which it has many, at angle zero and at `asked_angles`: queries or keys."""
+
+    still: Float[Tensor, "sample dim"]
+    turned: Float[Tensor, "sample dim"]
 
 
 def read_rotation(
@@ -49,41 +97,69 @@ def read_rotation(
     still: Float[Tensor, "head token dim"],
     cos: Float[Tensor, "token turn"],
     sin: Float[Tensor, "token turn"],
+    answer: Answer,
 ) -> Rotation:
-    """The rotation that makes the queries of a model from those without a turn.
+    """The rotation that makes the queries (or keys) of a model from those without a turn.
 
-    turned, still: a layer's queries, as the model makes them and with every angle at zero (of the same size). cos, sin:
-    what the layer was given. Raises ModelError where no layout of pairs explains what the model did, or where angles do
-    not grow evenly with the token's place.
+    turned, still: as the model makes them of the text and with every angle at zero (of the same size). cos, sin: what
+    the layer was given. answer: what it makes of angles that we choose.
     """
     width = turned.shape[-1]
-    if torch.equal(turned, still):
-        return no_rotation(width)
-    angles = cos.shape[-1]
-    half, first = angles // 2, torch.arange(angles // 2)
-    twice = [torch.stack([first, first + half], -1), torch.stack([2 * first, 2 * first + 1], -1)]
-    once = [torch.arange(angles)[:, None]]
-    best: Rotation | None = None
-    # The angles of the pairs are given twice (one half after the other, or each beside itself) or once.
-    for places in (*(twice if angles % 2 == 0 and angles <= width else ()), *once):
-        columns, count = places[:, 0], len(places)
-        if 2 * count > width:
-            continue
-        frequency, size, uneven = _frequencies(cos[:, columns].double(), sin[:, columns].double())
-        halves = torch.arange(count), torch.arange(count, 2 * count)
-        neighbours = torch.arange(0, 2 * count, 2), torch.arange(1, 2 * count, 2)
-        for a, b in (halves, neighbours):
-            pairs = torch.stack([a, b], -1)
-            error = max(uneven, _misfit(turned, still, cos[:, columns], sin[:, columns], pairs))
-            if best is None or error < best.error:
-                best = Rotation(pairs, places, frequency, size, width, error)
-    if best is None or best.error > TOLERANCE:
-        off = f"it is off by {best.error:.1e} of their size" if best else f"{angles} angles for {width} dimensions"
-        raise ModelError(
-            f"The queries of this model are rotated in a way that no layout of pairs explains ({off}), so its bands "
-            "cannot be separated. Attention patterns and interventions are available, as for any model."
-        )
-    return best
+    groups = columns_of(cos, sin)
+    pairs, stretch, problem = find_pairs(answer)
+    if problem or not len(pairs):
+        if not problem and not torch.allclose(turned, still, rtol=0, atol=TOLERANCE * float(still.abs().max())):
+            problem = "they are turned by other angles than the layer is given"
+        return no_rotation(width, problem)
+    angle, coherence = _angles(_complex(answer.turned, pairs, stretch), _complex(answer.still, pairs, stretch))
+    nearest = (angle.abs()[:, None] - asked_angles(len(groups)).to(angle)[None]).abs().min(-1)
+    if float(coherence.min()) < 1 - TOLERANCE or float(nearest.values.max()) > SAME_ANGLE:
+        return no_rotation(width, "their pairs of dimensions are changed by something other than a turn")
+    direction = angle.sign()
+    columns = torch.tensor([groups[number] for number in nearest.indices.tolist()])
+    order = pairs[:, 0].argsort()
+    pairs, stretch, direction, columns = pairs[order], stretch[order], direction[order], columns[order]
+    c, s = cos[:, columns[:, 0]].double(), sin[:, columns[:, 0]].double() * direction
+    frequency, size, uneven = _frequencies(c, s)
+    told = torch.complex(c, s) / size
+    own = Rotation(pairs, columns, frequency, size, width, 0.0, told[0].angle(), stretch)
+    if max(uneven, float((told.abs() - 1).abs().max())) > TOLERANCE:
+        return replace(own, error=uneven, problem="the angles that it is given do not grow evenly with the position")
+    return _with_offset(own, turned, still, told)
+
+
+def find_pairs(answer: Answer) -> tuple[Int[Tensor, "pair 2"], Float[Tensor, " pair"], str]:
+    """Pairs of dimensions of which one gains what the other loses, the stretch of each, and what is not understood."""
+    still, turned = answer.still.double(), answer.turned.double()
+    gain = (turned.square() - still.square()) / still.square().sum(-1, keepdim=True).clamp(min=1e-30)
+    length = gain.norm(dim=0)
+    none = torch.zeros(0, 2, dtype=torch.long), torch.zeros(0, dtype=torch.float64)
+    if float((turned - still).abs().max()) <= TOLERANCE * float(still.abs().max()):
+        return *none, ""
+    moved = ((turned - still).norm(dim=0) > MOVED * still.norm(dim=0)).nonzero().flatten()
+    unit = gain[:, moved] / length[moved]
+    exchange = unit.T @ unit
+    partner = exchange.argmin(-1)
+    index = torch.arange(len(moved), device=partner.device)
+    exact = exchange[index, partner] < -1 + EXCHANGE
+    if not bool((exact & (partner[partner] == index)).all()):
+        alone = int((~(exact & (partner[partner] == index))).sum())
+        return *none, f"{alone} of their {len(length)} dimensions turn with no other one alone"
+    first = index < partner
+    a, b = moved[index[first]], moved[partner[first]]
+    return torch.stack([a, b], -1), (length[b] / length[a]).sqrt(), ""
+
+
+def _complex(x: Float[Tensor, "*rows dim"], pairs: Tensor, stretch: Tensor) -> Tensor:
+    """Pairs as complex numbers, their second dimension as long as the first."""
+    return torch.complex(x[..., pairs[:, 0]].double(), x[..., pairs[:, 1]].double() / stretch)
+
+
+def _angles(turned: Tensor, still: Tensor) -> tuple[Float[Tensor, "... pair"], Float[Tensor, "... pair"]]:
+    """The turn of each pair over the first axis, and how well one turn explains all: 1 where it does."""
+    product = (turned * still.conj()).sum(0)
+    energy = (turned.abs().square().sum(0) * still.abs().square().sum(0)).sqrt()
+    return product.angle(), product.abs() / energy.clamp(min=1e-30)
 
 
 def _frequencies(
@@ -101,11 +177,36 @@ def _frequencies(
     return frequency, size, float((turn[1:] * turn[:-1].conj() - (even[1:] * even[:-1].conj())).abs().max())
 
 
-def _misfit(turned: Tensor, still: Tensor, cos: Tensor, sin: Tensor, pairs: Tensor) -> float:
-    """How far the queries are from those that turning these pairs gives, over the size of the queries."""
-    expected = still.clone()
-    a, b = still[..., pairs[:, 0]], still[..., pairs[:, 1]]
-    size = (cos.square() + sin.square()).sqrt()
-    expected[..., pairs[:, 0]] = (a * cos - b * sin) / size
-    expected[..., pairs[:, 1]] = (b * cos + a * sin) / size
-    return float((expected - turned).abs().max() / turned.abs().max())
+def _with_offset(rotation: Rotation, turned: Tensor, still: Tensor, told: Tensor) -> Rotation:
+    """The rotation with the tokens by which the model turns further than it is told, and the error that is left."""
+    assert rotation.stretch is not None
+    after, before = (_complex(x, rotation.pairs, rotation.stretch) for x in (turned, still))
+    largest = float(turned.abs().max())
+    left = float((turned[..., rotation.still] - still[..., rotation.still]).abs().max()) if rotation.still else 0.0
+    best = None
+    for offset in sorted(range(-FARTHEST, FARTHEST + 1), key=abs):
+        inside = slice(max(0, -offset), len(told) - max(0, offset))  # whose other token the text has
+        expected = before * told * torch.exp(1j * offset * rotation.frequency)
+        # At the ends a table that was moved holds anything.
+        off = (expected - after)[:, inside].abs()
+        error = max(float(off.max()) if off.numel() else 0.0, left) / max(largest, 1e-30)
+        if error <= TOLERANCE:
+            return replace(
+                rotation,
+                offset=offset,
+                error=error,
+                start=(told[0] * torch.exp(1j * offset * rotation.frequency)).angle(),
+            )
+        best = error if best is None else min(best, error)
+        if len(told) <= 2 * FARTHEST and abs(offset) > len(told) // 2:
+            break
+    measured, coherence = _angles(after, before)
+    if float(coherence.min()) > 1 - TOLERANCE and not left > TOLERANCE * largest:
+        turn = torch.polar(torch.ones_like(measured), measured)
+        if len(turn) > 1:
+            frequency, _, uneven = _frequencies(turn.real, turn.imag)
+            rotation = replace(rotation, frequency=frequency, start=measured[0])
+            if uneven <= TOLERANCE:
+                return replace(rotation, error=0.0, offset=0, problem="")
+        return replace(rotation, error=best or 0.0, problem="they are turned by other angles than the layer is given")
+    return replace(rotation, error=best or 0.0, problem="heads, or tokens, are turned in different ways")
