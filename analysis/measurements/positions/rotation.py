@@ -92,6 +92,41 @@ class Answer:
     turned: Float[Tensor, "sample dim"]
 
 
+@dataclass(frozen=True)
+class Layout:
+    """Which dimensions turn together, and by which of the angles that a layer is given. pairs, columns, stretch: as of
+    `Rotation`. numbers: of the angle that turns each pair, counted along the table. direction: 1 from the first
+    dimension to the second, or -1."""
+
+    pairs: Int[Tensor, "pair 2"]
+    numbers: Int[Tensor, " pair"]
+    direction: Float[Tensor, " pair"]
+    stretch: Float[Tensor, " pair"]
+    width: int
+    problem: str = ""
+
+
+def no_layout(width: int = 0, problem: str = "") -> Layout:
+    """Of an attention that turns nothing."""
+    none = torch.zeros(0)
+    return Layout(torch.zeros(0, 2, dtype=torch.long), none.long(), none, none, width, problem)
+
+
+def read_layout(answer: Answer, count: int) -> Layout:
+    """The layout of an attention that is given so many angles, from what it makes of those that we choose."""
+    pairs, stretch, problem = find_pairs(answer)
+    width = answer.still.shape[-1]
+    nothing = no_layout(width, problem)
+    if problem or not len(pairs):
+        return nothing
+    angle, coherence = _angles(_complex(answer.turned, pairs, stretch), _complex(answer.still, pairs, stretch))
+    nearest = (angle.abs()[:, None] - asked_angles(count).to(angle)[None]).abs().min(-1)
+    if float(coherence.min()) < 1 - TOLERANCE or float(nearest.values.max()) > SAME_ANGLE:
+        return replace(nothing, problem="their pairs of dimensions are changed by something other than a turn")
+    order = pairs[:, 0].argsort()
+    return Layout(pairs[order], nearest.indices[order], angle.sign()[order], stretch[order], width)
+
+
 def read_rotation(
     turned: Float[Tensor, "head token dim"],
     still: Float[Tensor, "head token dim"],
@@ -104,25 +139,17 @@ def read_rotation(
     turned, still: as the model makes them of the text and with every angle at zero (of the same size). cos, sin: what
     the layer was given. answer: what it makes of angles that we choose.
     """
-    width = turned.shape[-1]
-    groups = columns_of(cos, sin)
-    pairs, stretch, problem = find_pairs(answer)
-    if problem or not len(pairs):
-        if not problem and not torch.allclose(turned, still, rtol=0, atol=TOLERANCE * float(still.abs().max())):
-            problem = "they are turned by other angles than the layer is given"
-        return no_rotation(width, problem)
-    angle, coherence = _angles(_complex(answer.turned, pairs, stretch), _complex(answer.still, pairs, stretch))
-    nearest = (angle.abs()[:, None] - asked_angles(len(groups)).to(angle)[None]).abs().min(-1)
-    if float(coherence.min()) < 1 - TOLERANCE or float(nearest.values.max()) > SAME_ANGLE:
-        return no_rotation(width, "their pairs of dimensions are changed by something other than a turn")
-    direction = angle.sign()
-    columns = torch.tensor([groups[number] for number in nearest.indices.tolist()])
-    order = pairs[:, 0].argsort()
-    pairs, stretch, direction, columns = pairs[order], stretch[order], direction[order], columns[order]
-    c, s = cos[:, columns[:, 0]].double(), sin[:, columns[:, 0]].double() * direction
+    width, groups = turned.shape[-1], columns_of(cos, sin)
+    layout = read_layout(answer, len(groups))
+    if layout.problem or not len(layout.pairs):
+        changed = (turned - still).abs().max() > TOLERANCE * still.abs().max()
+        other = "they are turned by other angles than the layer is given" if changed else ""
+        return no_rotation(width, layout.problem or other)
+    columns = torch.tensor([groups[number] for number in layout.numbers.tolist()])
+    c, s = cos[:, columns[:, 0]].double(), sin[:, columns[:, 0]].double() * layout.direction
     frequency, size, uneven = _frequencies(c, s)
     told = torch.complex(c, s) / size
-    own = Rotation(pairs, columns, frequency, size, width, 0.0, told[0].angle(), stretch)
+    own = Rotation(layout.pairs, columns, frequency, size, width, 0.0, told[0].angle(), layout.stretch)
     if max(uneven, float((told.abs() - 1).abs().max())) > TOLERANCE:
         return replace(own, error=uneven, problem="the angles that it is given do not grow evenly with the position")
     return _with_offset(own, turned, still, told)

@@ -11,12 +11,16 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from analysis.core.errors import ModelError
+from analysis.measurements.positions.published_code import as_published, published_model
 from analysis.measurements.positions.rotation import (
     TOLERANCE,
     Answer,
+    Layout,
     Rotation,
     asked_angles,
+    no_layout,
     no_rotation,
+    read_layout,
     read_rotation,
 )
 from analysis.models.capture import Call, run_with_listener
@@ -37,34 +41,39 @@ SHARED = "shared_kv_states"
 
 
 class AttentionCalls(NamedTuple):
-    """One layer. The last three are None where it was given no angles.
+    """One layer. All but the first are None where it was given no angles.
 
     call: its attention as the model runs it. unturned: the same with every angle at zero. given: what it was given,
     the cosine and the sine. answers: what it makes of angles and states that we choose: its queries, and its keys.
+    published: the layouts of queries and keys by the published code, where that was asked for and is known.
     """
 
     call: Call
     unturned: Call | None
     given: tuple[Tensor, Tensor] | None
     answers: tuple[Answer, Answer] | None = None
+    published: tuple[Layout, Layout] | None = None
 
 
 def paired_calls(
-    model: PreTrainedModel, family: Family | None, inputs: Mapping[str, Tensor]
+    model: PreTrainedModel, family: Family | None, inputs: Mapping[str, Tensor], *, published: bool = False
 ) -> list[AttentionCalls | None]:
     """Every layer of a model that turns its queries and keys; None for one without attention.
 
+    published: whether the published code of an architecture of transformers is asked as well.
     Raises ModelError where attention or angles cannot be seen.
     """
     if family and model.config.model_type in TURNED_OTHERWISE:
         return list(unrotated_by_family(model, family, inputs))
-    return unrotated_calls(model, inputs)
+    return unrotated_calls(model, inputs, published=published)
 
 
 class _RotationListener:
     """A listener that keeps each call, and beside it the same attention with other angles."""
 
-    def __init__(self) -> None:
+    def __init__(self, published: Mapping[nn.Module, nn.Module] | None = None) -> None:
+        """published: of each module, the one that the published code makes of the config, where it is asked as well."""
+        self.published = published or {}
         self.calls: list[AttentionCalls] = []
         self.asked: Call | None = None
         self.asking = False
@@ -101,18 +110,31 @@ class _RotationListener:
         unturned = self._ask(module, args, {**kwargs, ROTATION_ARGUMENT: still}, "unturned")
         if unturned is None:
             return
+        answers = self._answers(module, args, kwargs, rotation, "own")
+        published = None
+        if fresh := self.published.get(module):
+            count = len(columns_of(*(x.reshape(-1, *x.shape[-2:])[0] for x in given)))
+            with as_published(module, fresh):
+                query, key = self._answers(module, args, kwargs, rotation, "published")
+            published = read_layout(query, count), read_layout(key, count)
+        self.calls[-1] = AttentionCalls(call, unturned, given, answers, published)
+
+    def _answers(
+        self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], rotation: Turns, name: str
+    ) -> tuple[Answer, Answer]:
+        """What an attention makes of states and angles that we choose."""
         none, chosen = chosen_tables(rotation)
         rows: list[tuple[Call, Call]] = []
-        for number in range(count_of_answers(call)):
+        for number in range(count_of_answers(self.calls[-1].call)):
             other_args, other = _other_states(args, kwargs, number)
             pair = [
-                self._ask(module, other_args, {**other, ROTATION_ARGUMENT: table}, (kind, number))
+                self._ask(module, other_args, {**other, ROTATION_ARGUMENT: table}, (name, kind, number))
                 for kind, table in (("none", none), ("chosen", chosen))
             ]
             assert pair[0] is not None
             assert pair[1] is not None
             rows.append((pair[0], pair[1]))
-        self.calls[-1] = AttentionCalls(call, unturned, given, answers_of(rows))
+        return answers_of(rows)
 
     def _ask(
         self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], kind: object
@@ -193,13 +215,17 @@ def at_angle_zero(rotation: Turns, columns: Tensor | None = None) -> tuple[Turns
     return in_form_of(rotation, still_cos, still_sin), (cos, sin)
 
 
-def unrotated_calls(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list[AttentionCalls | None]:
+def unrotated_calls(
+    model: PreTrainedModel, inputs: Mapping[str, Tensor], *, published: bool = False
+) -> list[AttentionCalls | None]:
     """`paired_calls` of a model of any architecture that transformers' attention interface shows.
 
+    published: whether the published code is asked as well.
     Raises ModelError where no attention is given a cosine and a sine.
     """
     check(model, inputs["input_ids"], hybrid=True)
-    listener = _RotationListener()
+    fresh = published_model(model) if published else None
+    listener = _RotationListener(None if fresh is None else _parts_of(model, fresh))
     hooks = [module.register_forward_hook(listener.ask_again, with_kwargs=True) for module in model.modules()]
     try:
         run_with_listener(model, inputs, listener)
@@ -211,8 +237,40 @@ def unrotated_calls(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> lis
             f"{type(model).__name__} gives its attentions no cosine and sine that can be seen, and Addend does not "
             "know how its architecture encodes positions; choose a model of another architecture."
         )
+    if fresh is not None and any(call.unturned is None for call in listener.calls):
+        without, nothing = _not_given(model, fresh, inputs), no_layout()
+        listener.calls = [
+            call._replace(published=(nothing, nothing))
+            if call.unturned is None and call.call.module in without
+            else call
+            for call in listener.calls
+        ]
     calls = iter(listener.calls)
     return [next(calls) if attends else None for attends in attention_layers(model.config)]
+
+
+def _parts_of(model: PreTrainedModel, fresh: PreTrainedModel) -> dict[nn.Module, nn.Module]:
+    """Of each module of a model, the one at its place in another."""
+    others = dict(fresh.named_modules())
+    return {module: others[path] for path, module in model.named_modules() if path in others}
+
+
+def _not_given(model: PreTrainedModel, fresh: PreTrainedModel, inputs: Mapping[str, Tensor]) -> set[nn.Module]:
+    """The modules that are called and that the published code gives no angles, though they could take them."""
+    without: set[nn.Module] = set()
+
+    def note(module: nn.Module, _args: object, kwargs: Mapping[str, object]) -> None:
+        if kwargs.get(ROTATION_ARGUMENT) is None:
+            without.add(module)
+
+    with as_published(model, fresh):
+        hooks = [module.register_forward_pre_hook(note, with_kwargs=True) for module in model.modules()]
+        try:
+            run_with_listener(model, inputs, _RotationListener())
+        finally:
+            for hook in hooks:
+                hook.remove()
+    return without
 
 
 def unrotated_by_family(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tensor]) -> list[AttentionCalls]:

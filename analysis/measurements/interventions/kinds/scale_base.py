@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class ScaleBase(Intervention):
     """Pair i of n turns as if the base were a number of times as large: its frequency times number^(-i / n).
 
-    n counts the pairs that turn. The fastest pair keeps its frequency.
+    i counts from the fastest pair, which keeps its frequency. n counts the pairs of the table, those too that stand
+    still in it: Gemma 4's proportional rotations spread their exponents over the whole head and turn a part of it.
     """
 
     by: float = 4.0
@@ -49,7 +50,9 @@ class ScaleBase(Intervention):
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """Angles at the other frequencies."""
         frequency = frequencies(cos, sin)
-        pairs = [columns for columns in columns_of(cos, sin) if float(frequency[columns[0]]) != 0]
-        for number, columns in enumerate(pairs):
+        pairs = columns_of(cos, sin)
+        moving = [columns for columns in pairs if float(frequency[columns[0]]) != 0]
+        moving.sort(key=lambda columns: -abs(float(frequency[columns[0]])))
+        for number, columns in enumerate(moving):
             frequency[columns] *= self.by ** (-number / len(pairs))
         return turning(frequency, cos, sin)
