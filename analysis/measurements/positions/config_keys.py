@@ -62,9 +62,11 @@ def unread_keys(raw: Mapping[str, Any], turns: Sequence[LayerTurns], tokens: int
         return []
     found = []
     for path, value in _rotary_leaves(raw):
-        if value is None or _is_read(raw, path, value, outcome, turns, tokens):
+        if value is None or _of_no_layer(path, outcome) or _is_read(raw, path, value, outcome, turns, tokens):
             continue
         contradiction, agrees = _held_against(path[-1], value, turns, outcome.expected)
+        if agrees and path[-1] == "type":  # the older name of rope_type, which transformers itself saves beside it
+            continue
         found.append(UnreadKey(".".join(path), value, contradiction, agrees))
     return found
 
@@ -97,6 +99,22 @@ def _rotary_leaves(raw: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterat
                 yield from _rotary_leaves(value, here)
         elif inside:
             yield here, value
+
+
+def _of_no_layer(path: tuple[str, ...], outcome: _Outcome) -> bool:
+    """Whether a value is of a kind of layers that this model has none of."""
+    holder = next((index for index, key in enumerate(path) if key in HOLDERS), None)
+    if holder is None:
+        return False
+    kinds = next((fields.get("layer_types") for fields in _holders(outcome.fields) if fields.get("layer_types")), None)
+    return len(path) > holder + 2 and path[holder + 1] not in (kinds or ())
+
+
+def _holders(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield fields
+    for key in PARTS:
+        if isinstance(fields.get(key), Mapping):
+            yield fields[key]
 
 
 def _is_read(
@@ -135,13 +153,15 @@ def _other_values(value: Any) -> Iterator[Any]:
     elif isinstance(value, int | float):
         yield value * 2 + 1
         yield value / 2
+    elif isinstance(value, str):
+        yield "none of these"
     elif isinstance(value, list):
         yield [1 - x if x in (0, 1) else x * 2 for x in value] if all(isinstance(x, int | float) for x in value) else []
     yield ...
 
 
 def _numbers(expected: Sequence[LayerTurns]) -> list[tuple[object, ...]]:
-    return [(turn.ordered, turn.size, turn.width, turn.dims) for turn in expected]
+    return [(turn.ordered, turn.size, turn.width, turn.dims, turn.base) for turn in expected]
 
 
 def _without(fields: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
@@ -163,13 +183,10 @@ def _named_in_code(raw: Mapping[str, Any], path: tuple[str, ...]) -> bool:
         return key not in MEANINGS_IN_HOLDERS
     config_class = CONFIG_MAPPING[str(raw["model_type"])]
     sub = {name: kind for name, kind in config_class.sub_configs.items() if name in path}
-    for kind in (config_class, *sub.values()):
-        if key in getattr(kind, "__dataclass_fields__", {}):
-            return True
-    return False
+    return any(key in getattr(kind, "__dataclass_fields__", {}) for kind in (config_class, *sub.values()))
 
 
-MEANINGS_IN_HOLDERS = ("rope_theta", "factor", "type", "rope_type", "base", "theta", "partial_rotary_factor", "alpha")
+MEANINGS_IN_HOLDERS = ("rope_theta", "factor", "type", "rope_type", "base", "theta", "alpha")
 """Keys of rope_parameters that say a number or a kind by themselves; others belong to kinds that read them."""
 
 
@@ -231,28 +248,33 @@ def _factor(
     """A factor is applied where frequencies are those of the config's own scaling; under an unread key, nowhere."""
     if value == 1 or not turning:
         return ""
-    for turn, said in zip(turning, [turn for turn in expected if turn.dims], strict=False):
-        if (
-            said.unscaled
-            and said.frequencies
-            and abs(said.unscaled[-1] / said.frequencies[-1] - value) <= CLOSE * value
-        ):
-            return ""
-        if turn.frequencies and said.unscaled and abs(said.unscaled[0] / turn.frequencies[0] - value) <= CLOSE * value:
-            return ""
+    applied = [
+        slow / fast
+        for turn, said in zip(turning, [turn for turn in expected if turn.dims], strict=False)
+        for slow, fast in zip(
+            (said.unscaled or ())[:1] + (said.unscaled or ())[-1:],
+            turn.frequencies[:1] + said.frequencies[-1:],
+            strict=False,
+        )
+    ]
+    if any(abs(factor - value) <= CLOSE * value for factor in applied):
+        return ""
     return f"the model does not turn {value:g} times as slowly"
 
 
 def _kind(
     value: Any, turning: Sequence[LayerTurns], _turns: Sequence[LayerTurns], expected: Sequence[LayerTurns]
-) -> str | None:
+) -> str:
     scaled = any(
-        turn.unscaled and any(abs(a - b) > CLOSE * b for a, b in zip(turn.frequencies, turn.unscaled, strict=False))
+        turn.size != 1
+        or (
+            turn.unscaled and any(abs(a - b) > CLOSE * b for a, b in zip(turn.frequencies, turn.unscaled, strict=False))
+        )
         for turn in expected
     )
     if value in ("default", "rope", "none"):
         return "the model's rotations are scaled" if scaled else ""
-    return None if scaled else f"the model turns without a scaling of kind {value!r}"
+    return "" if scaled else f"the model turns without a scaling of kind {value!r}"
 
 
 def _size(value: Any, turning: Sequence[LayerTurns], *_: object) -> str:

@@ -81,7 +81,8 @@ class Difference:
     clause that says where it comes from, where that can be told.
     """
 
-    layer: int
+    layer: int | None
+    """None for all of them."""
     band: str
     what: str
     side: str = ""
@@ -158,6 +159,8 @@ def _from_parameters(config: PreTrainedConfig, width: int, kind: str | None, tok
     parameters = getattr(config, "rope_parameters", None) or {}
     nested = kind is not None and kind in parameters
     mine = parameters[kind] if nested else parameters
+    if nested and mine is None:  # layers of this kind have no positions
+        return LayerTurns((), width, 1.0)
     if not mine:
         raise ModelError(
             f"The config of {config.model_type!r} says nothing about its rotations (rope_parameters), so there is "
