@@ -26,6 +26,7 @@ from analysis.measurements.interventions.kinds.base import (
     TURNS,
     Intervention,
 )
+from analysis.measurements.interventions.rebased import rebased
 from analysis.models.capture import DistanceLookup, attention_query
 from analysis.models.families import Family, Turns
 from analysis.models.rotary_tables import ROTATION_ARGUMENT, frequencies, in_form_of, parts
@@ -235,7 +236,9 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
         if further.by:
             cos, sin = (further.of(x) for x in family.split_rotation(further.given[calls.next(module)]))
         for intervention in chosen:
-            cos, sin = intervention.turns(cos, sin)
+            # Some scalings depend on the base, which a table alone does not show.
+            table = rebased(model.config, intervention.base, cos, sin) if intervention.base != 1 else None
+            cos, sin = table or intervention.turns(cos, sin)
         return family.join_rotation(cos, sin, output)
 
     changes = {"position": positions, "segment": segments}
@@ -281,7 +284,13 @@ def _rotated_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) ->
         index: int, module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> tuple[tuple[object, ...], dict[str, object]]:
         rotation = kwargs[ROTATION_ARGUMENT]
-        assert isinstance(rotation, Tensor | tuple)
+        if rotation is None:  # this layer has no positions
+            return args, kwargs
+        if not isinstance(rotation, Tensor | tuple):
+            raise InterventionError(
+                f"{type(module).__name__} is given its angles as {type(rotation).__name__}, and a cosine and a sine, "
+                "or complex numbers, can be changed. Zero or shuffle the positions."
+            )
         cos, sin = parts(rotation)
         if query_position is not None:
             queries[index] = attention_query(

@@ -179,7 +179,7 @@ def _without(fields: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]
 def _named_in_code(raw: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     """Whether the architecture's own code asks its config for a key by name, where it stands among its fields."""
     key = path[-1]
-    if len(path) > 1 and path[-2] in HOLDERS:
+    if any(part in HOLDERS for part in path[:-1]):
         return key not in MEANINGS_IN_HOLDERS
     config_class = CONFIG_MAPPING[str(raw["model_type"])]
     sub = {name: kind for name, kind in config_class.sub_configs.items() if name in path}

@@ -6,6 +6,7 @@ one, are compared in the same way. What config.json says beside what is read: `c
 when its tokens are moved: `shift_test`.
 """
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ class SideTurns:
 
     frequencies: radians a token, of each pair; negative from the second dimension to the first. offset: tokens by which
     everything is turned further than the layer is told. stretched: whether the dimensions of a pair are of different
-    length. problem: what is not understood, in a clause.
+    length. problem: what is not understood, in a clause. origin: how the pairs lie in what the projections give; empty
+    where that is not seen.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -44,6 +46,7 @@ class SideTurns:
     offset: int = 0
     stretched: bool = False
     problem: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,9 @@ class LayerTurns:
     """The frequencies in the order of the pairs."""
     base: float | None = None
     """Of a config: its rope_theta."""
+    scale: float | None = None
+    """By what the scores are multiplied, and by what the published code does."""
+    published_scale: float | None = None
     unscaled: tuple[float, ...] | None = None
     """Of a config: what they would be without the scaling that it asks for, the fastest first."""
 
@@ -120,6 +126,8 @@ def layer_turns(calls: AttentionCalls | None) -> LayerTurns:
         _side(key),
         calls.published,
         tuple(magnitudes),
+        scale=calls.call.scale,
+        published_scale=calls.published_scale,
     )
 
 
@@ -132,6 +140,7 @@ def _side(rotation: Rotation) -> SideTurns:
         rotation.offset,
         rotation.stretched,
         rotation.problem,
+        rotation.origin,
     )
 
 
@@ -144,15 +153,25 @@ def expected_turns(config: PreTrainedConfig, widths: Sequence[int], tokens: int)
     config = config.get_text_config()
     kinds = getattr(config, "layer_types", None) or [None] * len(widths)
     without = getattr(config, "no_rope_layers", None)
+    bases = getattr(config, "layer_rope_theta", None) or [None] * len(widths)
     expected = []
     for layer, (width, kind, attends) in enumerate(zip(widths, kinds, attention_layers(config), strict=True)):
         if not attends:
             expected.append(LayerTurns((), 0, 1.0))
-        elif without is not None and not without[layer]:  # 1 says that the layer turns
+        elif (without is not None and not without[layer]) or bases[layer] == 0:  # 1 says that the layer turns
             expected.append(LayerTurns((), width, 1.0))
         else:
-            expected.append(_from_parameters(config, width, kind, tokens))
+            expected.append(_from_parameters(_with_base(config, bases[layer]), width, kind, tokens))
     return expected
+
+
+def _with_base(config: PreTrainedConfig, base: float | None) -> PreTrainedConfig:
+    """A config with the base of one layer, where it has one for each."""
+    if base is None:
+        return config
+    own = copy.deepcopy(config)
+    own.rope_parameters = {**(own.rope_parameters or {}), "rope_theta": base}
+    return own
 
 
 def _from_parameters(config: PreTrainedConfig, width: int, kind: str | None, tokens: int) -> LayerTurns:
@@ -219,6 +238,11 @@ def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: st
                     layer, "", f"{us} multiplies queries and keys by {mine.size:.4g}, {them} by {other.size:.4g}"
                 )
             )
+        scale = mine.published_scale if other.queries is None else other.scale
+        if mine.scale is not None and scale is not None and abs(mine.scale - scale) > CLOSE * abs(scale):
+            them_here = "the published code of its architecture" if other.queries is None else them
+            what = f"{us} multiplies its scores by {mine.scale:.4g}, {them_here} by {scale:.4g}"
+            found.append(Difference(layer, "", what, cause="the attention factor"))
         speeds = list(_speeds(layer, mine, other, us, them))
         found += speeds or [*_layouts(layer, mine, other, us, them)]
     return found
@@ -332,7 +356,8 @@ def _layouts(layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str
             them_here = them
         if theirs.problem or len(theirs.pairs) != len(side.pairs):
             continue
-        if side.pairs != theirs.pairs:
+        same_origin = bool(side.origin) and side.origin == theirs.origin
+        if side.pairs != theirs.pairs and not same_origin:  # else both deal the same columns out, each in its order
             pair = next(a for a, b in zip(side.pairs, theirs.pairs, strict=True) if a != b)
             yield Difference(
                 layer,
@@ -357,6 +382,16 @@ def _layouts(layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str
                 "the direction is transposed" if turned else "the order of frequencies is another",
             )
             break
+        else:
+            if side.origin and theirs.origin and side.origin != theirs.origin:
+                yield Difference(
+                    layer,
+                    "",
+                    f"{us} turns {side.origin} of what its projections give to its {name}, {them_here} {theirs.origin}",
+                    name,
+                    side.pairs[0] if side.pairs else None,
+                    "halves against neighbours",
+                )
 
 
 def _expected_side(layout: Layout, ordered: Sequence[float]) -> SideTurns:
@@ -369,7 +404,11 @@ def _expected_side(layout: Layout, ordered: Sequence[float]) -> SideTurns:
         if number < len(ordered)
     ]
     return SideTurns(
-        tuple(pair for pair, _ in chosen), tuple(f for _, f in chosen), layout_name([p for p, _ in chosen])
+        tuple(pair for pair, _ in chosen),
+        tuple(f for _, f in chosen),
+        layout_name([p for p, _ in chosen]),
+        problem=layout.problem,
+        origin=layout.origin,
     )
 
 

@@ -36,7 +36,7 @@ class Rotation:
 
     width: the dimensions of a head; those in no pair are not turned. offset: tokens by which everything is turned
     further than the layer was told. error: the largest difference between these turns and the model's own, over the
-    size of its queries. problem: in a clause, what is not understood; empty where all is.
+    size of its queries. problem: in a clause, what is not understood; empty where all is. origin: as of `Layout`.
     """
 
     pairs: Int[Tensor, "pair 2"]
@@ -49,6 +49,7 @@ class Rotation:
     stretch: Float[Tensor, " pair"] | None = None
     offset: int = 0
     problem: str = ""
+    origin: str = ""
 
     @property
     def still(self) -> list[int]:
@@ -86,10 +87,14 @@ def asked_angles(count: int) -> Float[Tensor, " pair"]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an attention makes of states of which it has many, at angle zero and at `asked_angles`: queries or keys."""
+    """What an attention makes of states of which it has many, at angle zero and at `asked_angles`: queries or keys.
+
+    projected: what its projections gave for the same states; their first head is the first of the samples.
+    """
 
     still: Float[Tensor, "sample dim"]
     turned: Float[Tensor, "sample dim"]
+    projected: Float[Tensor, "sample column"] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,8 @@ class Layout:
     stretch: Float[Tensor, " pair"]
     width: int
     problem: str = ""
+    origin: str = ""
+    """How the pairs lie in what the projections give, which some models deal out anew; empty where that is not seen."""
 
 
 def no_layout(width: int = 0, problem: str = "") -> Layout:
@@ -124,7 +131,25 @@ def read_layout(answer: Answer, count: int) -> Layout:
     if float(coherence.min()) < 1 - TOLERANCE or float(nearest.values.max()) > SAME_ANGLE:
         return replace(nothing, problem="their pairs of dimensions are changed by something other than a turn")
     order = pairs[:, 0].argsort()
-    return Layout(pairs[order], nearest.indices[order], angle.sign()[order], stretch[order], width)
+    pairs = pairs[order]
+    return Layout(
+        pairs, nearest.indices[order], angle.sign()[order], stretch[order], width, origin=_origin(answer, pairs)
+    )
+
+
+def _origin(answer: Answer, pairs: Int[Tensor, "pair 2"]) -> str:
+    """How pairs of a head lie among the columns of the projections that they come from."""
+    if answer.projected is None or len(pairs) < 2:
+        return ""
+    columns = answer.projected.double()
+    dims = answer.still[: len(columns), pairs.flatten()].double()
+    cosine = (dims / dims.norm(dim=0)).T @ (columns / columns.norm(dim=0).clamp(min=1e-30))
+    best = cosine.max(-1)
+    if float(best.values.min()) < 1 - 1e-6:  # a norm, or another step, stands between
+        return ""
+    from_columns = best.indices.reshape(-1, 2)
+    steps = set((from_columns[:, 1] - from_columns[:, 0]).tolist())
+    return "neighbours" if steps == {1} else "halves" if steps == {len(pairs)} else "other pairs"
 
 
 def read_rotation(
@@ -149,7 +174,9 @@ def read_rotation(
     c, s = cos[:, columns[:, 0]].double(), sin[:, columns[:, 0]].double() * layout.direction
     frequency, size, uneven = _frequencies(c, s)
     told = torch.complex(c, s) / size
-    own = Rotation(layout.pairs, columns, frequency, size, width, 0.0, told[0].angle(), layout.stretch)
+    own = Rotation(
+        layout.pairs, columns, frequency, size, width, 0.0, told[0].angle(), layout.stretch, origin=layout.origin
+    )
     if max(uneven, float((told.abs() - 1).abs().max())) > TOLERANCE:
         return replace(own, error=uneven, problem="the angles that it is given do not grow evenly with the position")
     return _with_offset(own, turned, still, told)

@@ -2,7 +2,9 @@
 states that we choose."""
 
 import math
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -53,6 +55,8 @@ class AttentionCalls(NamedTuple):
     given: tuple[Tensor, Tensor] | None
     answers: tuple[Answer, Answer] | None = None
     published: tuple[Layout, Layout] | None = None
+    published_scale: float | None = None
+    """By what the published code multiplies the scores."""
 
 
 def paired_calls(
@@ -77,6 +81,7 @@ class _RotationListener:
         self.calls: list[AttentionCalls] = []
         self.asked: Call | None = None
         self.asking = False
+        self.scale: float | None = None
         self.shared: dict[object, MutableMapping[object, object]] = {}
 
     def scores(self, call: Call) -> Tensor:
@@ -111,13 +116,13 @@ class _RotationListener:
         if unturned is None:
             return
         answers = self._answers(module, args, kwargs, rotation, "own")
-        published = None
+        published, scale = None, None
         if fresh := self.published.get(module):
             count = len(columns_of(*(x.reshape(-1, *x.shape[-2:])[0] for x in given)))
             with as_published(module, fresh):
                 query, key = self._answers(module, args, kwargs, rotation, "published")
-            published = read_layout(query, count), read_layout(key, count)
-        self.calls[-1] = AttentionCalls(call, unturned, given, answers, published)
+            published, scale = (read_layout(query, count), read_layout(key, count)), self.scale
+        self.calls[-1] = AttentionCalls(call, unturned, given, answers, published, scale)
 
     def _answers(
         self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], rotation: Turns, name: str
@@ -125,16 +130,17 @@ class _RotationListener:
         """What an attention makes of states and angles that we choose."""
         none, chosen = chosen_tables(rotation)
         rows: list[tuple[Call, Call]] = []
+        projected: list[Tensor] = []
         for number in range(count_of_answers(self.calls[-1].call)):
             other_args, other = _other_states(args, kwargs, number)
-            pair = [
-                self._ask(module, other_args, {**other, ROTATION_ARGUMENT: table}, (name, kind, number))
-                for kind, table in (("none", none), ("chosen", chosen))
-            ]
-            assert pair[0] is not None
-            assert pair[1] is not None
-            rows.append((pair[0], pair[1]))
-        return answers_of(rows)
+            with _recorded_projections(module, projected):
+                still = self._ask(module, other_args, {**other, ROTATION_ARGUMENT: none}, (name, "none", number))
+            turned = self._ask(module, other_args, {**other, ROTATION_ARGUMENT: chosen}, (name, "chosen", number))
+            assert still is not None
+            assert turned is not None
+            rows.append((still, turned))
+        self.scale = rows[0][0].scale
+        return answers_of(rows, projected)
 
     def _ask(
         self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], kind: object
@@ -151,6 +157,26 @@ class _RotationListener:
         finally:
             self.asking = False
         return self.asked
+
+
+@contextmanager
+def _recorded_projections(module: nn.Module, projected: list[Tensor]) -> Iterator[None]:
+    """Within, what the linear maps of an attention give for a text is appended, side by side: (token, column)."""
+    outputs: list[Tensor] = []
+
+    def keep(_module: nn.Module, _args: object, output: Tensor) -> None:
+        outputs.append(output[0].double().cpu())
+
+    hooks = [part.register_forward_hook(keep) for part in module.modules() if isinstance(part, nn.Linear)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+    outputs = [output for output in outputs if output.ndim == 2]
+    tokens = Counter(len(output) for output in outputs).most_common(1)
+    if tokens:
+        projected.append(torch.cat([output for output in outputs if len(output) == tokens[0][0]], -1))
 
 
 def count_of_answers(call: Call) -> int:
@@ -190,14 +216,15 @@ def _other_states(
     return args, {**kwargs, "hidden_states": random_states(hidden, number)}
 
 
-def answers_of(rows: Sequence[tuple[Call, Call]]) -> tuple[Answer, Answer]:
+def answers_of(rows: Sequence[tuple[Call, Call]], projected: Sequence[Tensor] = ()) -> tuple[Answer, Answer]:
     """What was answered, of queries and of keys. rows: at angle zero, and at the angles that were chosen."""
 
     def side(name: str) -> Answer:
         still, turned = (
-            torch.cat([getattr(row[which], name)[0].flatten(0, 1).double().cpu() for row in rows]) for which in (0, 1)
+            torch.cat([getattr(row[which], name)[0].double().cpu() for row in rows], 1).flatten(0, 1)
+            for which in (0, 1)
         )
-        return Answer(still, turned)
+        return Answer(still, turned, torch.cat(list(projected)) if len(projected) == len(rows) else None)
 
     return side("query"), side("key")
 

@@ -45,6 +45,11 @@ class ScaleBase(Intervention):
         """By what."""
         return f"base times {self.by:g}"
 
+    @property
+    def base(self) -> float:
+        """The number."""
+        return self.by
+
     def turns(
         self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
