@@ -120,7 +120,7 @@ def _print(result: "PositionMap") -> None:
     from rich.table import Table
 
     by_source = result.position_share()
-    used = by_source.any(axis=0).nonzero()[0]  # the other sources have content alone
+    used = [index for index, column in enumerate(by_source.T) if column.any()]  # the others have content alone
     names = [result.sources[index] for index in used]
     table = Table("layer", "turned", *names, "position in all", title=escape(result.provenance.model))
     for layer, row in enumerate(by_source):

@@ -4,9 +4,11 @@ No architecture is named: a config class whose fields hold `rope_parameters` is 
 """
 
 import copy
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
+from inspect import Parameter, signature
 from typing import Any
 
 import torch
@@ -33,6 +35,7 @@ SIZES: dict[str, Any] = {
 ADJUSTMENTS: tuple[dict[str, Any], ...] = (
     {},
     {"num_key_value_heads": 4},
+    {"num_key_value_heads": 4, "num_key_value_groups": 1},
     {"num_experts_per_tok": 1},
     {"moe_intermediate_size": [8, 8]},
     {"layer_types": ["full_attention"] * 4},
@@ -48,28 +51,39 @@ MAX_NUMBERS = 3_000_000
 """Weights of a model: a class that takes more has sizes under other names."""
 
 
+def model_class(config_class: type[PreTrainedConfig]) -> Any:
+    """The class of models of a config, without a head."""
+    found: Any = MODEL_MAPPING[config_class]
+    return found[0] if isinstance(found, tuple) else found
+
+
 def rotary_configs() -> Iterator[tuple[str, type[PreTrainedConfig]]]:
-    """Every config class of a text model of transformers that has parameters of rotations, by its model_type."""
+    """Every config class of a model that reads token ids and has parameters of rotations, by its model_type."""
     for name, config_class in CONFIG_MAPPING.items():
-        if "rope_parameters" in {field.name for field in fields(config_class)} and config_class in MODEL_MAPPING:
+        if "rope_parameters" not in {field.name for field in fields(config_class)} or config_class not in MODEL_MAPPING:
+            continue
+        try:
+            taken = signature(model_class(config_class).forward).parameters
+        except ValueError:  # transformers names a class that it does not have
+            continue
+        # Models that take more at once, such as images, are not read here.
+        if "input_ids" in taken and all(taken[key].default is not Parameter.empty for key in list(taken)[2:3]):
             yield name, config_class
 
 
 def built(config_class: type[PreTrainedConfig], **changes: Any) -> Any:
     """A model of a class at a tiny size, random weights. Raises the last of its class's own complaints."""
     names = {field.name for field in fields(config_class)}
-    model_class: Any = MODEL_MAPPING[config_class]
-    model_class = model_class[0] if isinstance(model_class, tuple) else model_class
     last: Exception = ValueError(f"{config_class.__name__} is too large")
     for adjusted in ADJUSTMENTS:
         shape = {key: value for key, value in {**SIZES, **adjusted}.items() if key in names} | changes
         try:
-            config = config_class(**shape)
+            config = config_class(**copy.deepcopy(shape))
             with torch.device("meta"):
-                numbers = sum(weight.numel() for weight in model_class._from_config(config).parameters())
-            if numbers > MAX_NUMBERS:
-                continue
-            model = randomised(model_class._from_config(config, attn_implementation="eager"))
+                empty = model_class(config_class)._from_config(config)
+            if sum(weight.numel() for weight in empty.parameters()) > MAX_NUMBERS:
+                break  # no adjustment makes it smaller
+            model = randomised(model_class(config_class)._from_config(config, attn_implementation="eager"))
             with torch.inference_mode():
                 model(input_ids=torch.arange(3, 20)[None])
         except Exception as error:  # noqa: BLE001  each class has complaints of its own
@@ -80,13 +94,46 @@ def built(config_class: type[PreTrainedConfig], **changes: Any) -> Any:
 
 
 @cache
-def architectures() -> dict[str, Callable[[], Any]]:
-    """Every text architecture that can be built at a tiny size and reads token ids, by its model_type."""
-    found: dict[str, Callable[[], Any]] = {}
+def architectures() -> dict[str, Any]:
+    """The text architectures that can be built at a tiny size, by model_type. They are shared: change a copy."""
+    found: dict[str, Any] = {}
     for name, config_class in rotary_configs():
         try:
-            model = built(config_class)
-        except Exception:  # noqa: BLE001  counted by the test that says how many there are
+            found[name] = built(config_class)
+        except Exception:  # noqa: BLE001  the tests say how many there are
             continue
-        found[name] = lambda model=model: copy.deepcopy(model)
     return found
+
+
+SCALED: tuple[dict[str, Any], ...] = (
+    {"rope_theta": 5e5},
+    {"rope_type": "linear", "factor": 4.0},
+    {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16},
+    {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+     "original_max_position_embeddings": 32},
+    {"rope_type": "dynamic", "factor": 2.0},
+)  # fmt: skip
+"""Parameters of rotations other than a class's own."""
+
+
+def with_parameters(model: Any, number: int) -> Any:
+    """A model of the same class whose layers all turn by one of `SCALED`; None where its class takes no such thing."""
+    values = json.loads(model.config.to_json_string(use_diff=False))
+    parameters = values["rope_parameters"]
+    nested = [value for value in parameters.values() if isinstance(value, dict)]
+    for each in nested or [parameters]:
+        kept = {
+            key: value for key, value in each.items() if key in ("rope_theta", "partial_rotary_factor", "mrope_section")
+        }
+        if each.get("rope_type") == "proportional":
+            continue
+        each.clear()
+        each.update({"rope_type": "default", **kept, **SCALED[number]})
+    values.pop("layer_rope_theta", None)
+    try:
+        other = type(model)._from_config(type(model.config).from_dict(values), attn_implementation="eager")
+        with torch.inference_mode():
+            other.eval()(input_ids=torch.arange(3, 20)[None])
+    except Exception:  # noqa: BLE001  a class that knows fewer kinds complains in its own way
+        return None
+    return randomised(other)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.core.errors import ModelError
-from analysis.measurements.positions.config_keys import UnreadKey, unread_keys
+from analysis.measurements.positions.config_keys import UnreadKey, expected_of_file, unread_keys
 from analysis.measurements.positions.conformance import (
     Difference,
     LayerTurns,
@@ -48,6 +48,8 @@ def check(loaded: Loaded, text: str, other: Loaded | None = None, *, truncate: b
         # Queries against keys, and both against the published code, can be compared all the same.
         expected = [LayerTurns(turn.frequencies, turn.width, turn.size, ordered=turn.ordered) for turn in turns]
     found = differences(turns, expected, "the model", "its config")
+    if not found and (of_file := expected_of_file(loaded.source.config, turns, len(tokens))):
+        found = differences(turns, of_file, "the model", "its config.json")
     unread = unread_keys(loaded.source.config, turns, len(tokens))
     found += [Difference(None, "", key.sentence, cause="a key that is not read") for key in unread if key.contradiction]
     moved, not_tried = shift_test(loaded.model, inputs, turns)

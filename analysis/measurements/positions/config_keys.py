@@ -79,6 +79,12 @@ class _Outcome:
     expected: Sequence[LayerTurns]
 
 
+def expected_of_file(raw: Mapping[str, Any], turns: Sequence[LayerTurns], tokens: int) -> Sequence[LayerTurns]:
+    """What the config that is made of a config.json says of every layer; nothing where it says nothing."""
+    outcome = _outcome(raw, turns, tokens)
+    return [] if outcome is None else outcome.expected
+
+
 def _outcome(raw: Mapping[str, Any], turns: Sequence[LayerTurns], tokens: int) -> _Outcome | None:
     values = {key: value for key, value in raw.items() if "implementation" not in key}
     config = CONFIG_MAPPING[str(raw["model_type"])].from_dict(copy.deepcopy(values))
@@ -182,7 +188,8 @@ def _named_in_code(raw: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     if any(part in HOLDERS for part in path[:-1]):
         return key not in MEANINGS_IN_HOLDERS
     config_class = CONFIG_MAPPING[str(raw["model_type"])]
-    sub = {name: kind for name, kind in config_class.sub_configs.items() if name in path}
+    subs: Mapping[str, type] = getattr(config_class, "sub_configs", {})
+    sub = {name: kind for name, kind in subs.items() if name in path}
     return any(key in getattr(kind, "__dataclass_fields__", {}) for kind in (config_class, *sub.values()))
 
 

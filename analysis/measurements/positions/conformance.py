@@ -244,7 +244,7 @@ def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: st
             what = f"{us} multiplies its scores by {mine.scale:.4g}, {them_here} by {scale:.4g}"
             found.append(Difference(layer, "", what, cause="the attention factor"))
         speeds = list(_speeds(layer, mine, other, us, them))
-        found += speeds or [*_layouts(layer, mine, other, us, them)]
+        found += [*speeds, *_layouts(layer, mine, other, us, them, alone=not speeds)]
     return found
 
 
@@ -340,8 +340,10 @@ def _same(one: Tensor, other: Tensor) -> bool:
     return bool(torch.allclose(one.double(), other.double(), rtol=CLOSE, atol=0))
 
 
-def _layouts(layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str) -> Iterator[Difference]:
-    """Sides of the same frequencies whose pairs, order or direction are others."""
+def _layouts(
+    layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str, *, alone: bool
+) -> Iterator[Difference]:
+    """Sides whose pairs, order or direction are others. alone: whether the frequencies are the same but for that."""
     for number, name in enumerate(SIDES):
         side: SideTurns | None = getattr(mine, name)
         theirs: SideTurns | None = getattr(other, name)
@@ -369,9 +371,9 @@ def _layouts(layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str
             )
             continue
         for pair, f, g in zip(side.pairs, side.frequencies, theirs.frequencies, strict=True):
-            if abs(f - g) <= max(CLOSE * abs(g), TINY):
+            if abs(f - g) <= max(CLOSE * abs(g), TINY) or not (alone or f * g < 0):
                 continue
-            turned = abs(f + g) <= max(CLOSE * abs(g), TINY)
+            turned = f * g < 0
             yield Difference(
                 layer,
                 _band(g),

@@ -33,7 +33,7 @@ from analysis.models.trace_sources import Layer, trace_sources
 
 TURNED_OTHERWISE = ("roformer", "addend")
 """Architectures whose attentions are not given their angles by the argument that transformers has for it."""
-SAMPLES = 48
+SAMPLES = 32
 """States, at least, of which pairs of dimensions are told."""
 Arguments = tuple[Tensor, ...]
 Keywords = dict[str, Tensor]
