@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import signature
 from typing import NamedTuple
 
 import torch
@@ -31,8 +32,6 @@ from analysis.models.patterns import attention_layers, check
 from analysis.models.rotary_tables import ROTATION_ARGUMENT, columns_of, in_form_of, parts
 from analysis.models.trace_sources import Layer, trace_sources
 
-TURNED_OTHERWISE = ("roformer", "addend")
-"""Architectures whose attentions are not given their angles by the argument that transformers has for it."""
 SAMPLES = 32
 """States, at least, of which pairs of dimensions are told."""
 Arguments = tuple[Tensor, ...]
@@ -67,9 +66,14 @@ def paired_calls(
     published: whether the published code of an architecture of transformers is asked as well.
     Raises ModelError where attention or angles cannot be seen.
     """
-    if family and model.config.model_type in TURNED_OTHERWISE:
+    if family and not takes_table(model, family):
         return list(unrotated_by_family(model, family, inputs))
     return unrotated_calls(model, inputs, published=published)
+
+
+def takes_table(model: PreTrainedModel, family: Family) -> bool:
+    """Whether each attention of a family is given its angles by the argument that transformers has for it."""
+    return all(ROTATION_ARGUMENT in signature(type(module).forward).parameters for module in family.attentions(model))
 
 
 class _RotationListener:
