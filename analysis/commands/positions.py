@@ -27,7 +27,7 @@ def positions(
     truncate: Truncate = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """What every layer's attention owes to position; exit code 1 where a model turns other than its config says."""
+    """Shows what every layer owes to position; exit code 1 where a model turns other than its config says."""
     from analysis.core.errors import ModelError
     from analysis.measurements.positions.check import check
     from analysis.probes.position_probe import PositionRequest
@@ -68,7 +68,7 @@ def positions(
 
 
 def _fields(model: str, result: "PositionMap | None", refused: str, made: "Check | None") -> dict[str, object]:
-    """What is printed as JSON."""
+    """The fields that are printed as JSON."""
     checked = {
         "checked_against": made.against or None if made else None,
         "not_checked": made.not_checked if made else [],
@@ -101,7 +101,11 @@ def _print_check(made: "Check") -> None:
         where += f", {difference.side}" if difference.side else ""
         where += f", dimensions {difference.pair[0]} and {difference.pair[1]}" if difference.pair else ""
         where += f", wavelengths {difference.band} tokens" if difference.band else ""
-        cause = f" ({difference.cause})" if difference.cause and difference.cause not in difference.what else ""
+        cause = (
+            f" ({difference.cause})"
+            if difference.layer is not None and difference.cause and difference.cause not in difference.what
+            else ""
+        )
         typer.echo(f"DIFFERENT{where}: {difference.what}{cause}.")
     for key in made.unread:
         if not key.contradiction:

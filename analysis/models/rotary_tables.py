@@ -22,7 +22,7 @@ UNIT_TOLERANCE = 1e-3
 
 
 def is_table(output: object, length: int) -> bool:
-    """Whether the output of a module is the turn of every token of a text of so many."""
+    """Tells whether the output of a module is the turn of every token of a text of so many."""
     from torch import Tensor
 
     if isinstance(output, Tensor):

@@ -1,4 +1,4 @@
-"""What a config.json says of rotations under keys that nobody reads, and whether the model does it.
+"""Keys of a config.json that are about rotations and that nobody reads, held against what the model does.
 
 transformers drops what it does not know, and what stands beside a key that it prefers. A key is read where another
 value of it changes anything else of the config that is made of the file, or a frequency; one that is not read is named,
@@ -40,7 +40,7 @@ class UnreadKey:
 
     @property
     def sentence(self) -> str:
-        """What a reader is told."""
+        """The sentence that a reader is told."""
         name = f"config.json says {self.key}: {_shown(self.value)}, which is not read"
         if self.contradiction:
             return f"{name}, and {self.contradiction}"
@@ -73,14 +73,14 @@ def unread_keys(raw: Mapping[str, Any], turns: Sequence[LayerTurns], tokens: int
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a config.json comes to: the config that is made of it, and what that says of each layer."""
+    """The config that is made of a config.json, and what it says of each layer."""
 
     fields: Mapping[str, Any]
     expected: Sequence[LayerTurns]
 
 
 def expected_of_file(raw: Mapping[str, Any], turns: Sequence[LayerTurns], tokens: int) -> Sequence[LayerTurns]:
-    """What the config that is made of a config.json says of every layer; nothing where it says nothing."""
+    """Gives what the config that is made of a config.json says of every layer; nothing where it says nothing."""
     outcome = _outcome(raw, turns, tokens)
     return [] if outcome is None else outcome.expected
 
@@ -108,7 +108,7 @@ def _rotary_leaves(raw: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterat
 
 
 def _of_no_layer(path: tuple[str, ...], outcome: _Outcome) -> bool:
-    """Whether a value is of a kind of layers that this model has none of."""
+    """Tells a value for a kind of layers that this model has none of."""
     holder = next((index for index, key in enumerate(path) if key in HOLDERS), None)
     if holder is None:
         return False
@@ -131,7 +131,7 @@ def _is_read(
     turns: Sequence[LayerTurns],
     tokens: int,
 ) -> bool:
-    """Whether another value of a key, or its absence, changes anything else."""
+    """Tells whether another value of a key, or its absence, changes anything else."""
     for other in _other_values(value):
         changed = copy.deepcopy(dict(raw))
         holder = changed
@@ -183,7 +183,7 @@ def _without(fields: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]
 
 
 def _named_in_code(raw: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    """Whether the architecture's own code asks its config for a key by name, where it stands among its fields."""
+    """Tells whether the architecture's own code asks its config for a key by name, where it stands among its fields."""
     key = path[-1]
     if any(part in HOLDERS for part in path[:-1]):
         return key not in MEANINGS_IN_HOLDERS
@@ -200,7 +200,7 @@ MEANINGS_IN_HOLDERS = ("rope_theta", "factor", "type", "rope_type", "base", "the
 def _held_against(
     key: str, value: Any, turns: Sequence[LayerTurns], expected: Sequence[LayerTurns]
 ) -> tuple[str, bool]:
-    """What the model does instead of what a key says, and whether it does what it says."""
+    """Gives what the model does instead of what a key says, and whether it does what it says."""
     turning = [turn for turn in turns if turn.dims]
     for pattern, kinds, judge in MEANINGS:
         if re.search(pattern, key.lower()) and isinstance(value, kinds):
@@ -210,7 +210,7 @@ def _held_against(
 
 
 Judge = Callable[[Any, Sequence[LayerTurns], Sequence[LayerTurns], Sequence[LayerTurns]], str | None]
-"""What the model does instead; empty where it does what is said, None where that cannot be told."""
+"""A function that gives what the model does instead; empty where it does what is said, None where nobody can tell."""
 
 
 def _base(

@@ -1,4 +1,4 @@
-"""Whether a model turns what its config says: which layers, which dimensions, which way, how fast, by which factor.
+"""Conformance of a model with its config: which layers and dimensions turn, which way, how fast, by which factor.
 
 Measured on the running model (`paired_calls`), queries and keys apart, and held against its config by formulas that are
 read anew from the library's files, and against the layout of the published code. Two models, such as two exports of
@@ -32,7 +32,7 @@ SIDES = ("queries", "keys")
 
 @dataclass(frozen=True)
 class SideTurns:
-    """What a layer turns of its queries, or of its keys. pairs: dimensions, the lower first, in ascending order.
+    """The turns of a layer's queries, or of its keys. pairs: dimensions, the lower first, in ascending order.
 
     frequencies: radians a token, of each pair; negative from the second dimension to the first. offset: tokens by which
     everything is turned further than the layer is told. stretched: whether the dimensions of a pair are of different
@@ -51,13 +51,13 @@ class SideTurns:
 
 @dataclass(frozen=True)
 class LayerTurns:
-    """What one layer turns, or should. frequencies: radians a token, of each pair, the fastest first. width: of a head;
-    0 for a layer without attention."""
+    """The turns of one layer, or those it should make. frequencies: radians a token, the fastest first. width: of a
+    head; 0 for a layer without attention."""
 
     frequencies: tuple[float, ...]
     width: int
     size: float
-    """What the turn multiplies queries and keys by."""
+    """The factor by which the turn multiplies queries and keys."""
     queries: SideTurns | None = None
     """None for what a config says, which knows no pairs."""
     keys: SideTurns | None = None
@@ -75,13 +75,14 @@ class LayerTurns:
 
     @property
     def dims(self) -> int:
-        """How many dimensions of a head turn."""
+        """The number of dimensions of a head that turn."""
         return 2 * len(self.frequencies)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two models, or a model and its config, are not alike. band: of wavelengths in tokens; empty for a layer.
+    """A place at which two models, or a model and its config, are not alike. band: of wavelengths in tokens; empty for
+    a layer.
 
     side: queries or keys; empty for both. pair: its two dimensions; None where it is not one pair alone. cause: a
     clause that says where it comes from, where that can be told.
@@ -97,7 +98,7 @@ class Difference:
 
 
 def measured_turns(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list[LayerTurns]:
-    """What every layer of a running model turns. Raises ModelError where that cannot be seen."""
+    """Measures what every layer of a running model turns. Raises ModelError where that cannot be seen."""
     family = known_family({"model_type": model.config.model_type}, model.name_or_path or type(model).__name__)
     kind = family.position_kind(model.config) if family else "rotated"
     if kind != "rotated":
@@ -145,7 +146,7 @@ def _side(rotation: Rotation) -> SideTurns:
 
 
 def expected_turns(config: PreTrainedConfig, widths: Sequence[int], tokens: int) -> list[LayerTurns]:
-    """What the config says of every layer. widths: dimensions of a head, by layer. tokens: of the text it is held to.
+    """Computes what the config says of every layer. widths: of a head, by layer. tokens: of the text it is held to.
 
     A layer that the code leaves unturned by its own attributes is told by the published code, not here.
     Raises ModelError where it says nothing of rotations.
@@ -249,7 +250,7 @@ def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: st
 
 
 def _as_published(mine: LayerTurns, other: LayerTurns) -> LayerTurns:
-    """What a config says of a layer, where the published code leaves that layer unturned by its attributes."""
+    """Corrects what a config says of a layer, where the published code leaves it unturned by its attributes."""
     if other.queries is not None or mine.published is None or not other.dims:
         return other
     if any(len(layout.pairs) or layout.problem for layout in mine.published):
@@ -266,7 +267,7 @@ def _unread(layer: int, mine: LayerTurns, us: str) -> Iterator[Difference]:
 
 
 def _between_sides(layer: int, mine: LayerTurns, us: str) -> Iterator[Difference]:
-    """Where queries and keys are not turned alike, so that scores do not depend on distances."""
+    """Finds queries and keys that are not turned alike, so that scores do not depend on distances."""
     query, key = mine.queries, mine.keys
     if query is None or key is None or query.problem or key.problem:
         return
@@ -321,7 +322,7 @@ def _speeds(layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str)
 
 
 def _speed_cause(mine: LayerTurns, other: LayerTurns) -> str:
-    """Where frequencies that are others come from: another base, one factor on all, a scaling left out."""
+    """The cause of frequencies that are others: another base, one factor on all, a scaling left out."""
     f, g = (torch.tensor(each.frequencies, dtype=torch.float64) for each in (mine, other))
     if other.unscaled is not None and len(other.unscaled) == len(f) and _same(f, torch.tensor(other.unscaled)):
         return "the scaling that the config asks for is not applied"
@@ -397,7 +398,7 @@ def _layouts(
 
 
 def _expected_side(layout: Layout, ordered: Sequence[float]) -> SideTurns:
-    """What the published layout makes of a table whose angles grow at these frequencies."""
+    """The turns that the published layout makes of a table whose angles grow at these frequencies."""
     chosen = [
         ((int(a), int(b)), float(direction) * ordered[number])
         for (a, b), number, direction in zip(
@@ -415,7 +416,7 @@ def _expected_side(layout: Layout, ordered: Sequence[float]) -> SideTurns:
 
 
 def layout_name(pairs: Sequence[tuple[int, int]]) -> str:
-    """How pairs lie in a head, in a word or two."""
+    """The name of how pairs lie in a head."""
     steps = {b - a for a, b in pairs}
     if steps == {1} and len(pairs) > 1:
         return "neighbours"

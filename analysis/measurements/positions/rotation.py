@@ -1,4 +1,4 @@
-"""How an attention turns its queries, or its keys: which pairs of dimensions, which way, how fast, from where.
+"""The detector of rotations: the pairs of dimensions that an attention turns, which way, how fast, from where.
 
 Read from what the attention does, not from a list of layouts: it is asked what it makes of angles that we choose, on
 states that we choose. Two dimensions that exchange energy, and with no third, are a pair.
@@ -15,7 +15,7 @@ from analysis.models.rotary_tables import columns_of
 TOLERANCE = 1e-3
 """Of the size of the queries: how far a turn that is understood may be from what the model computed."""
 EXCHANGE = 1e-3
-"""How far the correlation of what two dimensions of a pair gain and lose may be from -1."""
+"""The largest distance from -1 of the correlation of what two dimensions of a pair gain and lose."""
 MOVED = 1e-3
 """Of its own size: a change below it leaves a dimension as it is."""
 ANGLES = 0.35, 2.75
@@ -59,7 +59,7 @@ class Rotation:
 
     @property
     def layout(self) -> str:
-        """How pairs lie in a head, in words."""
+        """The name of how pairs lie in a head."""
         if not len(self.pairs):
             return "none"
         steps, count = set((self.pairs[:, 1] - self.pairs[:, 0]).tolist()), len(self.pairs)
@@ -69,7 +69,7 @@ class Rotation:
 
     @property
     def stretched(self) -> bool:
-        """Whether dimensions of a pair are of different length, so that scores do not depend on distances alone."""
+        """True where dimensions of a pair are of different length, so that scores depend on more than distances."""
         return self.stretch is not None and bool(((self.stretch - 1).abs() > TOLERANCE).any())
 
 
@@ -87,7 +87,7 @@ def asked_angles(count: int) -> Float[Tensor, " pair"]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an attention makes of states of which it has many, at angle zero and at `asked_angles`: queries or keys.
+    """Queries, or keys, that an attention makes of many states, at angle zero and at `asked_angles`.
 
     projected: what its projections gave for the same states; their first head is the first of the samples.
     """
@@ -99,7 +99,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which dimensions turn together, and by which of the angles that a layer is given. pairs, columns, stretch: as of
+    """The dimensions that turn together, and the angles that they turn by. pairs, stretch: as of
     `Rotation`. numbers: of the angle that turns each pair, counted along the table. direction: 1 from the first
     dimension to the second, or -1."""
 
@@ -110,7 +110,7 @@ class Layout:
     width: int
     problem: str = ""
     origin: str = ""
-    """How the pairs lie in what the projections give, which some models deal out anew; empty where that is not seen."""
+    """The layout in what the projections give, which some models deal out anew; empty where that is not seen."""
 
 
 def no_layout(width: int = 0, problem: str = "") -> Layout:
@@ -138,7 +138,7 @@ def read_layout(answer: Answer, count: int) -> Layout:
 
 
 def _origin(answer: Answer, pairs: Int[Tensor, "pair 2"]) -> str:
-    """How pairs of a head lie among the columns of the projections that they come from."""
+    """The layout of the pairs of a head among the columns of the projections that they come from."""
     if answer.projected is None or len(pairs) < 2:
         return ""
     columns = answer.projected.double()

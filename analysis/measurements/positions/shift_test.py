@@ -1,4 +1,4 @@
-"""What a running model does when its tokens are moved: scores of rotary attention know distances alone.
+"""The test of a running model whose tokens are moved: scores of rotary attention know distances alone.
 
 All positions a few further on leave every score as it was. Tokens that change places, each with its position, take
 their scores of layer 0 along. Neither reads how the model turns: one that fails has positions that come another way.
@@ -27,7 +27,7 @@ BY_LENGTH = ("dynamic", "longrope")
 def shift_test(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], turns: list[LayerTurns]
 ) -> tuple[list[Difference], str]:
-    """What fails, and in a clause why it was not tried; empty where it was. turns: as measured."""
+    """Gives what fails, and in a clause why it was not tried; empty where it was. turns: as measured."""
     if reason := _not_tried(model, inputs, turns):
         return [], reason
     ids = inputs["input_ids"]
@@ -56,7 +56,7 @@ def shift_test(
 def _mixes_tokens(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], moved: Mapping[str, Tensor], order: Tensor
 ) -> bool:
-    """Whether layer 0 mixes tokens by their order before it compares them, as convolutions do."""
+    """Tells whether layer 0 mixes tokens by their order before it compares them, as convolutions do."""
     own, other = (unrotated_calls(model, each)[0] for each in (inputs, moved))
     if own is None or other is None or own.unturned is None or other.unturned is None:
         return False
@@ -72,7 +72,7 @@ def _layer_number(turns: list[LayerTurns], call: int) -> int:
 
 
 def _not_tried(model: PreTrainedModel, inputs: Mapping[str, Tensor], turns: list[LayerTurns]) -> str:
-    """Why positions are not moved."""
+    """The reason why positions are not moved."""
     if "position_ids" not in signature(model.forward).parameters:
         return "the model takes no positions"
     if any(side is not None and side.stretched for turn in turns for side in (turn.queries, turn.keys)):
@@ -99,7 +99,7 @@ def _scores(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list[Tensor
 
 
 def _off(one: Tensor, other: Tensor) -> tuple[float, bool]:
-    """How far scores are from others, over their range, but for a factor of each head and query; and whether one is
+    """The distance of scores from others, over their range, but for a factor of each head and query; and whether one is
     other than 1."""
     factor = (one * other).sum(-1) / one.square().sum(-1).clamp(min=1e-12)
     off = (other - factor[..., None] * one).abs().max() / (one.max() - one.min()).clamp(min=1e-12)

@@ -72,7 +72,7 @@ def paired_calls(
 
 
 def takes_table(model: PreTrainedModel, family: Family) -> bool:
-    """Whether each attention of a family is given its angles by the argument that transformers has for it."""
+    """Tells whether each attention of a family is given its angles by the argument that transformers has for it."""
     return all(ROTATION_ARGUMENT in signature(type(module).forward).parameters for module in family.attentions(model))
 
 
@@ -131,7 +131,7 @@ class _RotationListener:
     def _answers(
         self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], rotation: Turns, name: str
     ) -> tuple[Answer, Answer]:
-        """What an attention makes of states and angles that we choose."""
+        """Asks an attention what it makes of states and angles that we choose."""
         none, chosen = chosen_tables(rotation)
         rows: list[tuple[Call, Call]] = []
         projected: list[Tensor] = []
@@ -184,7 +184,7 @@ def _recorded_projections(module: nn.Module, projected: list[Tensor]) -> Iterato
 
 
 def count_of_answers(call: Call) -> int:
-    """How many times an attention is asked about a text, so that there are states enough."""
+    """The number of times that an attention is asked about a text, so that there are states enough."""
     return math.ceil(SAMPLES / call.query.shape[-2])
 
 
@@ -221,7 +221,7 @@ def _other_states(
 
 
 def answers_of(rows: Sequence[tuple[Call, Call]], projected: Sequence[Tensor] = ()) -> tuple[Answer, Answer]:
-    """What was answered, of queries and of keys. rows: at angle zero, and at the angles that were chosen."""
+    """The answers, of queries and of keys. rows: at angle zero, and at the angles that were chosen."""
 
     def side(name: str) -> Answer:
         still, turned = (
@@ -234,7 +234,7 @@ def answers_of(rows: Sequence[tuple[Call, Call]], projected: Sequence[Tensor] = 
 
 
 def at_angle_zero(rotation: Turns, columns: Tensor | None = None) -> tuple[Turns, tuple[Tensor, Tensor]]:
-    """What an attention is given for angles of zero, with the same factor, and the cosine and sine it was given.
+    """Makes what an attention is given for angles of zero, with the same factor, and the cosine and sine it was given.
 
     columns: those whose angles are zero; all of them where it is None.
     """
@@ -361,7 +361,7 @@ def unrotated_by_family(model: PreTrainedModel, family: Family, inputs: Mapping[
 
 
 def sides(calls: AttentionCalls) -> tuple[Rotation, Rotation]:
-    """What one layer turns of its queries, and of its keys, with what is not understood of them."""
+    """Reads what one layer turns of its queries, and of its keys, with what is not understood of them."""
     if calls.unturned is None or calls.given is None or calls.answers is None:
         return no_rotation(calls.call.query.shape[-1]), no_rotation(calls.call.key.shape[-1])
     cos, sin = (x.reshape(-1, *x.shape[-2:])[0].double().cpu() for x in calls.given)
@@ -374,7 +374,7 @@ def sides(calls: AttentionCalls) -> tuple[Rotation, Rotation]:
 
 
 def disagreement(query: Rotation, key: Rotation) -> str:
-    """Why scores are not those of positions' distances, though each side is understood; empty where they are."""
+    """The reason why scores do not depend on distances alone, in a clause; empty where they do."""
     for side, other, rotation, another in (("queries", "keys", query, key), ("keys", "queries", key, query)):
         if rotation.problem:
             return f"its {side} cannot be read: {rotation.problem}"
@@ -405,7 +405,7 @@ def disagreement(query: Rotation, key: Rotation) -> str:
 
 
 def layer_rotation(calls: AttentionCalls) -> Rotation:
-    """What one layer turns, queries and keys alike. Raises ModelError where they are not alike, or not understood."""
+    """Reads what one layer turns. Raises ModelError where queries and keys are not alike, or not understood."""
     query, key = sides(calls)
     if reason := disagreement(query, key):
         raise ModelError(
@@ -423,5 +423,5 @@ def layer_rotation(calls: AttentionCalls) -> Rotation:
 
 
 def rotations(layers: Sequence[AttentionCalls | None]) -> list[Rotation | None]:
-    """What every layer turns; None for one without attention."""
+    """Reads what every layer turns; None for one without attention."""
     return [None if calls is None else layer_rotation(calls) for calls in layers]
