@@ -7,11 +7,13 @@ rotations reads them here. Shapes: T token, D columns. Imports no torch, which p
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jaxtyping import Float
     from torch import Tensor
+    from torch.nn import Module
 
     Turns = Tensor | tuple[Tensor, Tensor]
 
@@ -19,6 +21,12 @@ ROTATION_ARGUMENT = "position_embeddings"
 """The argument by which transformers' models give an attention its table."""
 UNIT_TOLERANCE = 1e-3
 """Relative difference of the sizes of turns, below which they are one; some models scale both parts."""
+
+
+def takes_table(module: Module) -> bool:
+    """Tells whether an attention, or a class that it is derived from, is given its table by `ROTATION_ARGUMENT`."""
+    forwards = (vars(kind)["forward"] for kind in type(module).__mro__ if "forward" in vars(kind))
+    return any(ROTATION_ARGUMENT in signature(forward).parameters for forward in forwards)
 
 
 def is_table(output: object, length: int) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import signature
 from typing import Protocol
 
 import torch
@@ -29,7 +28,7 @@ from analysis.measurements.interventions.kinds.base import (
 from analysis.measurements.interventions.rebased import rebased
 from analysis.models.capture import DistanceLookup, attention_query
 from analysis.models.families import Family, Turns
-from analysis.models.rotary_tables import ROTATION_ARGUMENT, frequencies, in_form_of, parts
+from analysis.models.rotary_tables import ROTATION_ARGUMENT, frequencies, in_form_of, parts, takes_table
 from analysis.models.source_inputs import InputSource, OutputSource, WeightSource, replaced_weight
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import total
@@ -262,9 +261,7 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
 def _accepts_rotation(model: PreTrainedModel, family: Family) -> bool:
     """Whether each attention is given its turns, and keys of its own to turn by them."""
     shared = getattr(model.config.get_text_config(), "num_kv_shared_layers", 0)
-    takes_rotation = all(
-        ROTATION_ARGUMENT in signature(type(module).forward).parameters for module in family.attentions(model)
-    )
+    takes_rotation = all(takes_table(module) for module in family.attentions(model))
     return takes_rotation and not shared
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import signature
 from typing import NamedTuple
 
 import torch
@@ -29,7 +28,7 @@ from analysis.measurements.positions.rotation import (
 from analysis.models.capture import Call, run_with_listener
 from analysis.models.families import Family, Turns
 from analysis.models.patterns import attention_layers, check
-from analysis.models.rotary_tables import ROTATION_ARGUMENT, columns_of, in_form_of, parts
+from analysis.models.rotary_tables import ROTATION_ARGUMENT, columns_of, in_form_of, parts, takes_table
 from analysis.models.trace_sources import Layer, trace_sources
 
 SAMPLES = 32
@@ -66,14 +65,9 @@ def paired_calls(
     published: whether the published code of an architecture of transformers is asked as well.
     Raises ModelError where attention or angles cannot be seen.
     """
-    if family and not takes_table(model, family):
+    if family and not all(takes_table(module) for module in family.attentions(model)):
         return list(unrotated_by_family(model, family, inputs))
     return unrotated_calls(model, inputs, published=published)
-
-
-def takes_table(model: PreTrainedModel, family: Family) -> bool:
-    """Tells whether each attention of a family is given its angles by the argument that transformers has for it."""
-    return all(ROTATION_ARGUMENT in signature(type(module).forward).parameters for module in family.attentions(model))
 
 
 class _RotationListener:
