@@ -403,8 +403,8 @@ def layer_rotation(calls: AttentionCalls) -> Rotation:
     query, key = sides(calls)
     if reason := disagreement(query, key):
         raise ModelError(
-            f"The bands of this model cannot be separated, because {reason}. Attention patterns and interventions are "
-            "available, as for any model."
+            f"The bands of this model cannot be separated, because {reason}. Choose another model for a map; "
+            "`python -m analysis positions` compares this one with its config all the same."
         )
     device = calls.call.query.device
     return replace(
