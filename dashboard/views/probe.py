@@ -89,7 +89,7 @@ if all_layers:
         )
 with layer:
     with st.container(horizontal=True):
-        show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(result))
+        show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(values))
         probe_form.save_button(pickers, result)
     heads = live.figure("probe_heads", values, result)
     show.show(heads, "probe", values, on_cell=pickers.cell_setter("head", "term"), cell=("head", "term"))
