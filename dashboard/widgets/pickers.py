@@ -60,7 +60,8 @@ class Pickers:
             default = next(field.default for field in self.view.fields if field.name == name)
             fallback = default if default in options else options[0]
             if selected not in ("", default):
-                _warn(f"The link asks for {name} {selected!r}, which is not offered here; {fallback!r} is shown.")
+                instead = "the page is shown without it" if fallback == "" else f"{fallback!r} is shown"
+                _warn(f"The link asks for {name} {selected!r}, which is not offered here; {instead}.")
             st.session_state[self._key(name)] = fallback
 
     def _known_values(self, name: str, known: Sequence[str]) -> tuple[str, ...]:

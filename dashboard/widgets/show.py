@@ -14,6 +14,7 @@ import streamlit as st
 
 from analysis import links
 from analysis.core import settings
+from analysis.core.colours import Colour
 from analysis.core.errors import AddendError, ModelNotDownloaded, NoResults, NotInstalled, ProbeStopped
 from analysis.core.formatting import SENTENCE_END
 from analysis.figures import FIGURES, Figure, drawings, export
@@ -28,6 +29,7 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.vega_specs import vega_specs
 
 ROWS_SHOWN = 5_000
+SHADE = Colour("#deedf5", "#123a57")
 ONLY = "only"
 """The parameter of an address that shows one figure alone."""
 CELL = "cell"
@@ -54,6 +56,11 @@ FORMAT_NAMES = {
 def theme() -> drawings.Theme:
     """Light or dark, as the reader's browser has it."""
     return drawings.Theme(dark=is_dark(), screen=True)
+
+
+def shade() -> str:
+    """The style of a table's cell that is marked: as clear on a dark ground as on a light one."""
+    return f"background-color: {SHADE.on(dark=is_dark())}"
 
 
 def begin() -> None:

@@ -19,8 +19,8 @@ from analysis.store import files, read
 from analysis.store.sync import sync
 
 TEXTS = [("The dog chased the cat.", None), ("The cat sat on a mat.", None)]
-SMALL: dict[str, Any] = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2}
-GATED = SMALL | {"intermediate_size": 16, "num_key_value_heads": 2, "head_dim": 8}
+SMALL: Any = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2}
+GATED: Any = SMALL | {"intermediate_size": 16, "num_key_value_heads": 2, "head_dim": 8}
 
 
 @pytest.mark.parametrize("name", SPECIMENS)
@@ -50,7 +50,7 @@ def loaded(model: Any, name: str) -> Loaded:
     return Loaded(model.eval(), byte_level(), Source(name=name, revision="r", folder=Path(), config=config), "cpu")
 
 
-def models() -> dict[str, Any]:
+def models() -> dict[Any, Any]:
     return {row.model: row for row in read.query("SELECT * FROM measured_models").itertuples()}
 
 

@@ -8,7 +8,7 @@ from analysis.figures.drawing import GREY, VERMILION, Chart, Theme, drawing
 from analysis.figures.geometry.cosines import PAIRS, RANDOM_PAIRS, CosinesContent, DimensionContent
 from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.geometry.tables import EnergiesContent
-from analysis.figures.geometry.words import CallsContent
+from analysis.figures.geometry.words import NAMED, CallsContent
 
 HEIGHT, TALL = 210, 300
 MAX_DOTS = 100
@@ -216,9 +216,10 @@ def dimension(figure: Figure[DimensionContent], theme: Theme) -> list[Chart]:
 
 @drawing("geometry_calls")
 def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
-    """Every word's margin in order, the picked one marked; below the line a word is lost."""
-    rows = figure.frame()
-    selected = rows[rows.word == figure.content.selected].assign(label=lambda row: row.word + " → " + row.other_word)
+    """Every word's margin in order, the picked one and the lowest named; below the line a word is lost."""
+    rows = figure.frame().assign(label=lambda row: row.word + " → " + row.other_word)
+    selected = rows[rows.word == figure.content.selected]
+    named = pd.concat([selected, rows.nsmallest(NAMED, "rank")]).drop_duplicates("rank")
     x = marks.number(alt.X, "rank", "words, from the smallest margin to the largest", nice=False, padding=8)
     y = marks.number(alt.Y, "margin", "margin (0: as near to another word)", zero=True)
     tooltip: tuple[marks.Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
@@ -231,6 +232,9 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
         fontWeight="bold",
         color=theme.ink,
     )
+    others = alt.Chart(named[~named.word.isin(selected.word)]).mark_text(
+        align="left", dx=12, fontSize=marks.TEXT, color=theme.ink
+    )
     return [
         marks.panel(
             marks.rule(theme, y=0, dash=marks.DASH),
@@ -239,6 +243,7 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
                 selected, x=x, y=y, theme=theme, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
             ),
             label.encode(x=x, y=y, text=alt.Text("label:N")),
+            others.encode(x=x, y=y, text=alt.Text("label:N")),
             theme=theme,
             width=marks.WIDE,
             height=HEIGHT,
