@@ -64,9 +64,9 @@ except AddendError as problem:
     show.show_problem(problem)
     st.stop()
 st.caption(
-    f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, decoders, all "
-    "trained in the same way; BERT-A, which adds learned positions, is the baseline. A published result counts as "
-    "better or worse by its printed difference, however small, since most tables print no spread."
+    f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, "
+    "decoders, all trained in the same way; BERT-A, which adds learned positions, is the baseline. A published result "
+    "counts as better or worse by its printed difference, however small, since most tables print no spread."
 )
 if part == "cost" and (measured := queries.preset_of_costs(str(preset))) != preset:
     st.caption(

@@ -5,6 +5,7 @@ import streamlit as st
 
 from analysis.figures.glue.table import Table
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
 
 
 def show_table(table: Table) -> None:

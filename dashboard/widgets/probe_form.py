@@ -16,6 +16,7 @@ from analysis.probes import text_probe
 from analysis.store import checkpoints
 from dashboard.session import held_texts, live, queries
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -175,6 +176,22 @@ def offer_ways_out(pickers: Pickers, problem: AddendError, *sides: str) -> None:
 def offer_layer_0(pickers: Pickers, *fields: str) -> None:
     """A button to the layer that every model has."""
     _offer_button(pickers, "Use layer 0", 0, fields)
+
+
+def links_to_positions(pickers: Pickers) -> None:
+    """Links to the pages that show the positions of a model whose hidden states have none, with model and text."""
+    entered = {name: pickers.get(name) for name in ("model", "revision", "text", "pair")}
+    with st.container(horizontal=True):
+        for page, label, icon in (
+            ("positions", "Map its positions", "grid_on"),
+            ("interventions", "Change its positions", "experiment"),
+        ):
+            st.page_link(
+                f"views/{page}.py",
+                label=label,
+                icon=f":material/{icon}:",
+                query_params=query_parameters(page, entered),
+            )
 
 
 def finish(status: Any, label: str) -> None:

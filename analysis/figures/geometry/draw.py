@@ -1,6 +1,7 @@
 """Drawings of geometry: lines and dots with what random vectors give, in grey, behind them."""
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.figures import Figure, marks
@@ -11,6 +12,7 @@ from analysis.figures.geometry.tables import EnergiesContent
 from analysis.figures.geometry.words import NAMED, CallsContent
 
 HEIGHT, TALL = 210, 300
+LINE_HEIGHT = 15
 MAX_DOTS = 100
 """Of more values than this, lines are drawn without dots."""
 LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
@@ -232,8 +234,10 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
         fontWeight="bold",
         color=theme.ink,
     )
-    others = alt.Chart(named[~named.word.isin(selected.word)]).mark_text(
-        align="left", dx=12, fontSize=marks.TEXT, color=theme.ink
+    # The lowest lie side by side: their names stand above one another.
+    others = named[~named.word.isin(selected.word)].assign(up=lambda row: -LINE_HEIGHT * (1 + np.arange(len(row))))
+    other_labels = alt.Chart(others).mark_text(
+        align="left", dx=12, dy=alt.expr("datum.up"), fontSize=marks.TEXT, color=theme.ink
     )
     return [
         marks.panel(
@@ -243,7 +247,7 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
                 selected, x=x, y=y, theme=theme, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
             ),
             label.encode(x=x, y=y, text=alt.Text("label:N")),
-            others.encode(x=x, y=y, text=alt.Text("label:N")),
+            other_labels.encode(x=x, y=y, text=alt.Text("label:N")),
             theme=theme,
             width=marks.WIDE,
             height=HEIGHT,

@@ -121,8 +121,8 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
         caption=(
             f"{text} {len(rows):,} words of {readable(model)}, each at the one position that brings another word "
             f"nearest, among those that a word can hold. {len(lost) or 'None'} {'falls' if len(lost) < 2 else 'fall'} "
-            f"below zero, where a word is lost at one position at least. Margin: the distance of word + position to the nearest other word minus "
-            "the distance to the word itself, in the units of the table."
+            "below zero, where a word is lost at one position at least. Margin: the distance of word + position to the "
+            "nearest other word minus the distance to the word itself, in the units of the table."
         ),
         alt=text,
         content=CallsContent(str(selected.word)),

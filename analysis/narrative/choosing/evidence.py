@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 def measured_preset(preset: str) -> str:
-    """The preset itself, if costs were measured with it; else the one with most measurements; itself if none has any."""
+    """The preset itself, where costs were measured with it or with none; else the one with most measurements."""
     rows = read.query(
         "SELECT preset FROM newest_costs GROUP BY preset ORDER BY preset = ? DESC, count(*) DESC, preset LIMIT 1",
         [preset],
