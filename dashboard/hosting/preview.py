@@ -1,7 +1,4 @@
-"""The page that the server sends before the app runs: Open Graph tags for previews of links, and the room of its parts.
-
-What is drawn first would move when the list of pages and the style arrive, so both have their room from the start.
-"""
+"""Previews of shared links: Open Graph tags in the page that the server sends, and their picture; and its layout."""
 
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -14,7 +11,7 @@ from starlette.responses import FileResponse
 
 from analysis.core import settings
 from analysis.links import VIEWS
-from dashboard.session import rooms
+from dashboard.hosting import layout
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -24,16 +21,10 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
 DESCRIPTION = "Evidence from algebra, trained models and published ablations."
-ASSETS = Path(__file__).parents[1] / "assets"
-PICTURE = ASSETS / "preview.png"
+PICTURE = Path(__file__).parents[1] / "assets" / "preview.png"
 PICTURE_PATH = "/preview.png"
 SIZE = (1200, 630)
 """Pixels of the picture: what most sites show whole."""
-LIST_OF_PAGES = (
-    f"@media (min-width: {rooms.BESIDE}px) {{ [data-testid=stAppViewContainer]:not(:has([data-testid=stSidebar])) "
-    f"> :has([data-testid=stMain]) {{ margin-left: {rooms.WIDTH}px; }} }}"
-)
-"""The room of the list of pages until it is drawn."""
 CLAIM = re.compile(r"C\d{2}[a-z]?")
 
 
@@ -62,13 +53,6 @@ def tags(page: str, query: str, address: str) -> str:
     return "\n".join([*lines, '<meta name="twitter:card" content="summary_large_image">'])
 
 
-def style(query: str) -> str:
-    """The style that gives the page's parts their room; a page in a frame has no list of pages."""
-    embedded = parse_qs(query).get("embed", [""])[-1].lower() == "true"
-    list_of_pages = "" if embedded else LIST_OF_PAGES
-    return f"<style>{(ASSETS / 'layout.css').read_text(encoding='utf-8')}{list_of_pages}</style>"
-
-
 class Preview:
     """Puts tags and style into the page that every address of the app is answered with, and serves their picture."""
 
@@ -90,7 +74,7 @@ class Preview:
                 "headers": [pair for pair in scope["headers"] if pair[0].lower() != b"accept-encoding"],
             }
             query = scope.get("query_string", b"").decode("latin-1")
-            content = f"{tags(page, query, _address(scope, stem))}\n{style(query)}"
+            content = f"{tags(page, query, _address(scope, stem))}\n{layout.style(query)}"
             await self.app(plain_scope, receive, _TagInserter(send, content.encode()))
 
 

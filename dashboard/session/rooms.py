@@ -33,10 +33,6 @@ ROOMS: Mapping[str, tuple[Room, ...]] = {
     ),
 }
 """By section, in the order of the list."""
-WIDTH = 252
-"""Pixels of the list at the left."""
-BESIDE = 768
-"""Pixels of a window from which on the list is beside the page; in a narrower one it is closed at first."""
 FOOTER = "status"
 """The page that every page links to, and no room holds."""
 

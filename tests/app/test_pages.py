@@ -42,6 +42,14 @@ def test_buttons_that_the_browser_sends_unpressed_keep_their_value():
     assert app.session_state["probe.method"] == "mean"
 
 
+def test_a_claim_that_does_not_exist_is_said_without_an_empty_name():
+    app = opened("claims", claim="C99")
+    assert not app.exception
+    assert [shown(warning.value) for warning in app.warning] == [
+        "The link asks for claim 'C99', which is not offered here; the page is shown without it."
+    ]
+
+
 def test_a_head_that_is_no_number_is_said():
     app = opened("terms", head="two")
     assert not app.exception

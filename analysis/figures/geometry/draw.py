@@ -13,6 +13,8 @@ from analysis.figures.geometry.words import NAMED, CallsContent
 
 HEIGHT, TALL = 210, 300
 LINE_HEIGHT = 15
+CLEAR = 75
+"""Pixels right of the lowest margins: there, a name stands below the dots that rise."""
 MAX_DOTS = 100
 """Of more values than this, lines are drawn without dots."""
 LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
@@ -229,7 +231,7 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
     left = bool((selected["rank"] < rows["rank"].median()).all())
     label = alt.Chart(selected).mark_text(
         align="left" if left else "right",
-        dx=12 if left else -12,
+        dx=(CLEAR if (selected["rank"] <= NAMED).all() else 12) if left else -12,
         fontSize=marks.PANEL_TITLE,
         fontWeight="bold",
         color=theme.ink,
@@ -237,7 +239,7 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
     # The lowest lie side by side: their names stand above one another.
     others = named[~named.word.isin(selected.word)].assign(up=lambda row: -LINE_HEIGHT * (1 + np.arange(len(row))))
     other_labels = alt.Chart(others).mark_text(
-        align="left", dx=12, dy=alt.expr("datum.up"), fontSize=marks.TEXT, color=theme.ink
+        align="left", dx=CLEAR, dy=alt.expr("datum.up"), fontSize=marks.TEXT, color=theme.ink
     )
     return [
         marks.panel(
