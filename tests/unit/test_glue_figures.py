@@ -415,9 +415,8 @@ def test_a_table_without_glue_is_refused_in_a_sentence(store: Path, figure: str)
 def test_variants_stand_in_the_order_of_what_is_drawn_of_them(world, name):
     """And of those that only a paper has, below ours."""
     figure = FIGURES[name].make({**VIEWS["glue"].defaults(), "preset": "cpu"})
-    panels = [chart.to_dict() for chart in drawings.panels(figure, Theme())]
-    assert panels
-    for panel in panels:
+    compared = 0
+    for panel in (chart.to_dict() for chart in drawings.panels(figure, Theme())):
         layer = next(
             layer for layer in panel["layer"] if layer["mark"]["type"] == "point" and "tooltip" in layer["encoding"]
         )
@@ -425,8 +424,9 @@ def test_variants_stand_in_the_order_of_what_is_drawn_of_them(world, name):
         rows = panel["datasets"][(layer.get("data") or panel["data"])["name"]]
         own = {row["label"]: row[column] for row in rows if row["verdict"] != "published"}
         drawn = [own[label] for label in labels if own.get(label) is not None]
-        assert len(drawn) > 1
+        compared += len(drawn) > 1
         assert drawn == sorted(drawn, reverse=True)
+    assert compared >= 2
 
 
 def test_what_cannot_be_ranked_is_not_said_to_be(anew, taught):

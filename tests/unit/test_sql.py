@@ -568,7 +568,7 @@ def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
 
 
 def drawn_layers(made):
-    return drawings.draw(made, drawings.Theme())[0].to_dict()["layer"]
+    return drawings.panels(made)[0].to_dict()["layer"]
 
 
 @pytest.mark.parametrize(
