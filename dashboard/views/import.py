@@ -24,8 +24,7 @@ my_adding,rte,accuracy,2,0.0001,0.615
 my_concat,rte,accuracy,0,0.0001,0.612
 my_concat,rte,accuracy,1,0.0001,0.604
 my_concat,rte,accuracy,2,0.0001,0.601"""
-MAX_SHOWN = 100
-"""Problems that the page lists."""
+MAX_SHOWN = 100  # problems that the page lists
 CURVE = """\
 variant,metric,seed,step,value
 my_concat,validation_loss,0,1000,6.21
