@@ -131,4 +131,4 @@ def judged_tables(ask: Ask) -> dict[str, Rows]:
     from analysis.narrative import answer
 
     judged = statements.judge(ask)
-    return {**statements.tables(judged), **answer.tables(judged, ask)}
+    return {**statements.tables(judged), **answer.tables(judged.current, ask)}

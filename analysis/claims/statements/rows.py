@@ -93,7 +93,7 @@ def families(readings: Iterable[Reading]) -> dict[str, str]:
 def decide(readings: Sequence[Reading], quantifier: str, minimum: int, *, exhaustive: bool = False) -> str:
     """The verdict that these readings give.
 
-    quantifier: `every`, `most` or `some` family. least: with fewer families `every` and `most` are open. exhaustive:
+    quantifier: `every`, `most` or `some` family. minimum: with fewer families `every` and `most` are open. exhaustive:
     for `some`, whether nothing was left out of the search. Raises ValueError for another quantifier.
     """
     standings = list(families(readings).values())

@@ -1,4 +1,4 @@
-"""The statements as the store has them: version 2's verdicts as plain objects, by the claim that they are part of."""
+"""The statements as the store has them: verdicts as plain objects, by the claim that they are part of."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from analysis.claims import stored as first
 from analysis.claims.statements import contests
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Judgement, Reading
 from analysis.claims.statements.contests import Standing
+from analysis.claims.statements.corrections import WITHDRAWN
 from analysis.claims.stored import records
 from analysis.core.errors import UnknownName
 from analysis.rules import decoder_rules, training_rules
@@ -17,10 +18,36 @@ from analysis.store.paths import cached_until_store_changes
 
 
 @dataclass(frozen=True, kw_only=True)
+class Change:
+    """A statement as it was judged before. replaced_by: the statement that took its place, or `withdrawn`.
+
+    verdict, sentence: what was found of it last; changed: why it is not judged so any more; changed_on: the day.
+    """
+
+    id: str
+    parent: str
+    statement: str
+    verdict: str
+    sentence: str
+    replaced_by: str
+    changed: str
+    changed_on: str
+
+    @property
+    def words(self) -> str:
+        """The change as a sentence or two."""
+        if self.replaced_by == WITHDRAWN:
+            return f"{self.changed_on}: {self.id}, “{self.statement}”, which was {self.verdict}, is withdrawn. "
+            f"{self.changed}"
+        return f"{self.changed_on}: {self.id} said before: “{self.statement}” It was {self.verdict}. {self.changed}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Heading:
     """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it.
 
-    statement, documents: what the documents say and which do; empty for a claim that none of them makes.
+    changes: statements that it had before. statement, documents: what the documents say and which do; empty for a claim
+    that none of them makes.
     """
 
     id: str
@@ -30,6 +57,7 @@ class Heading:
     documents: tuple[str, ...]
     first: str | None
     parts: tuple[Judgement, ...]
+    changes: tuple[Change, ...] = ()
 
     @property
     def lean(self) -> str:
@@ -53,6 +81,13 @@ def statements() -> tuple[Judgement, ...]:
         grouped.setdefault(row["id"], []).append(Reading(**{name: row[name] for name in Reading.__dataclass_fields__}))
     rows: list[dict[str, Any]] = records(read.query("SELECT * FROM statements ORDER BY id"))
     return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
+
+
+@cached_until_store_changes()
+def changes() -> tuple[Change, ...]:
+    """Every statement that was corrected or withdrawn, with the verdict that it had, in order of id."""
+    names = ", ".join(Change.__dataclass_fields__)
+    return tuple(Change(**row) for row in records(read.query(f"SELECT {names} FROM superseded ORDER BY id")))
 
 
 def statement(id: str) -> Judgement:
@@ -100,7 +135,13 @@ def headings() -> tuple[Heading, ...]:
     """Every claim with its statements, in order of id."""
     verdicts = {entry.id: entry.verdict for entry in first.ledger()}
     return tuple(
-        Heading(**vars(claim), first=verdicts.get(claim.id), parts=parts(claim.id)) for claim in CLAIMS.values()
+        Heading(
+            **vars(claim),
+            first=verdicts.get(claim.id),
+            parts=parts(claim.id),
+            changes=tuple(change for change in changes() if change.parent == claim.id),
+        )
+        for claim in CLAIMS.values()
     )
 
 

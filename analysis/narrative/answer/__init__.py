@@ -9,7 +9,7 @@ import json
 
 from analysis.claims.statements.base import Ask, Judgement
 from analysis.core.registry import import_all
-from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Sentence
+from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Facts, Sentence
 
 __all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
 
@@ -26,11 +26,12 @@ def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, ob
         except (ArithmeticError, LookupError, TypeError, ValueError):
             computed = None  # Data that it did not foresee: the others are told all the same.
         if computed is not None:
-            sentences.append(_row(len(sentences), sentence, computed))
+            sentences.append(_row(len(sentences), sentence, computed, facts))
     return {"answers": sentences}
 
 
-def _row(index: int, sentence: Sentence, computed: ComputedSentence) -> dict[str, object]:
+def _row(index: int, sentence: Sentence, computed: ComputedSentence, facts: Facts) -> dict[str, object]:
+    limits = [facts[id] for id in sentence.tempered_by if id in facts]
     return {
         "place": index,
         "name": sentence.name,
@@ -43,4 +44,17 @@ def _row(index: int, sentence: Sentence, computed: ComputedSentence) -> dict[str
         "link": sentence.link,
         "page": sentence.page,
         "parameters": json.dumps(dict(sentence.values)),
+        "tempered_by": json.dumps(
+            [
+                {
+                    "id": one.id,
+                    "claim": one.parent,
+                    "verdict": one.verdict,
+                    "statement": one.statement,
+                    "sentence": one.sentence,
+                }
+                for one in limits
+            ],
+            ensure_ascii=False,
+        ),
     }

@@ -37,13 +37,20 @@ SELECT
     e.citation IS NOT NULL AS published, e.caveat, e.query, e.page, e.parameters
 FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evidence) AS e FROM first_verdicts);
 
--- Version 2: what the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
+-- What the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in.
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
     sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
     would_decide VARCHAR, command VARCHAR, page VARCHAR, query VARCHAR, rules_version INTEGER, rules_sha VARCHAR,
-    exploratory BOOLEAN
+    exploratory BOOLEAN, answer VARCHAR
+);
+-- Statements that are not judged as they were, with the last verdict that they had. replaced_by: the statement that took
+-- their place, or 'withdrawn'.
+CREATE TABLE superseded (
+    id VARCHAR, parent VARCHAR, statement VARCHAR, scope VARCHAR, verdict VARCHAR, sentence VARCHAR, effect DOUBLE,
+    low DOUBLE, high DOUBLE, line DOUBLE, rules_version INTEGER, replaced_by VARCHAR, changed VARCHAR,
+    changed_on VARCHAR
 );
 -- What each statement rests on: a model, a seed of a variant, a printed figure. standing: holds, fails, open or stored.
 CREATE TABLE readings (
@@ -60,10 +67,11 @@ FROM verdicts JOIN claim_rules USING (id)
 ORDER BY id;
 
 -- The answer to the question of the title, a sentence a row, from the verdicts above. bold: the words that carry the
--- number; against: whether it speaks against adding; page and parameters (JSON): the view that shows its evidence.
+-- number; against: whether it speaks against adding; page and parameters (JSON): the view that shows its evidence;
+-- tempered_by (JSON): statements whose evidence points the other way, or limits it.
 CREATE TABLE answers (
     place INTEGER PRIMARY KEY, name VARCHAR, sentence VARCHAR, bold VARCHAR, against BOOLEAN, claim VARCHAR,
-    value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR
+    value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR, tempered_by VARCHAR
 );
 CREATE VIEW answer AS
 SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY place;
