@@ -77,6 +77,7 @@ def _variants() -> list[dict[str, object]]:
             "combines": variant.combines,
             "summary": variant.summary,
             "citation_key": citations[name],
+            "causal": bool(VARIANTS[name].settings.get("causal")) if name in VARIANTS else None,
         }
         for name, variant in (*ARMS.items(), *VARIANTS.items())
     ]

@@ -36,7 +36,10 @@ def new_run_id() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """The provenance that every row of a results file shares."""
+    """The provenance that every row of a results file shares.
+
+    architecture: the `model_type` of the model's config. causal: whether its tokens attend to no later one.
+    """
 
     kind: str
     command: str
@@ -44,6 +47,8 @@ class Run:
     revision: str | None = None
     device: str = "cpu"
     dtype: str = "float64"
+    architecture: str | None = None
+    causal: bool | None = None
     seed: int | None = None
     variant: str | None = None
     preset: str | None = None

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.core import settings
+from analysis.core.formatting import plural
 from analysis.imports.base import READERS, UserMetadata
 from analysis.imports.limits import MAX_FILES, MAX_LISTED, MAX_MIB, uploads
 from analysis.imports.plan import Plan, execute, plan
@@ -17,8 +18,13 @@ from dashboard.widgets.pickers import Pickers
 PAGE = "import"
 EXAMPLE = """\
 variant,task,metric,seed,learning_rate,value
+my_adding,rte,accuracy,0,0.0001,0.621
+my_adding,rte,accuracy,1,0.0001,0.608
+my_adding,rte,accuracy,2,0.0001,0.615
 my_concat,rte,accuracy,0,0.0001,0.612
-my_concat,rte,accuracy,1,0.0001,0.604"""
+my_concat,rte,accuracy,1,0.0001,0.604
+my_concat,rte,accuracy,2,0.0001,0.601"""
+MAX_SHOWN = 100  # problems that the page lists
 CURVE = """\
 variant,metric,seed,step,value
 my_concat,validation_loss,0,1000,6.21
@@ -78,9 +84,12 @@ def show_preview(plan: Plan) -> None:
     if remaining := plan.left[MAX_LISTED:]:
         st.caption(f"And {len(remaining):,} more were left out.")
     if plan.bad:
-        st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
-        bad = [{"file": item.file, "line": item.line, "problem": item.problem} for item in plan.bad[:500]]
-        st.dataframe(pd.DataFrame(bad), hide_index=True)
+        st.error(f"Nothing can be imported, because of {plural(len(plan.bad), 'problem')}:", icon=":material/error:")
+        # Not a grid, whose cells would cut the sentences off.
+        bad = [{"file": item.file, "line": item.line or "", "problem": item.problem} for item in plan.bad[:MAX_SHOWN]]
+        st.table(pd.DataFrame(bad).map(safe), hide_index=True)
+        if remaining := plan.bad[MAX_SHOWN:]:
+            st.caption(f"And {len(remaining):,} more.")
         return
     if plan.known:
         st.info(f"{plan.known:,} rows are stored already and are not added again.")

@@ -14,17 +14,18 @@ CREATE TABLE encodings (
     citation_key VARCHAR, note VARCHAR
 );
 CREATE TABLE variants (
-    variant VARCHAR PRIMARY KEY, title VARCHAR, combines VARCHAR, summary VARCHAR, citation_key VARCHAR
+    variant VARCHAR PRIMARY KEY, title VARCHAR, combines VARCHAR, summary VARCHAR, citation_key VARCHAR, causal BOOLEAN
 );
 -- `metric` is the main metric of a task that we fine-tune on; tasks that only papers report have none here.
 CREATE TABLE tasks (task VARCHAR PRIMARY KEY, title VARCHAR, glue BOOLEAN, metric VARCHAR, summary VARCHAR);
 CREATE TABLE corpora (corpus VARCHAR, text_id VARCHAR, category VARCHAR, text VARCHAR, text_pair VARCHAR);
 
--- One row a run; every result joins to it.
+-- One row a run; every result joins to it. architecture: the model_type of its model's config; causal: whether the
+-- model's tokens attend to no later one. NULL where there is no model, and in files from before these were recorded.
 CREATE TABLE runs (
     run_id VARCHAR PRIMARY KEY, kind VARCHAR, file VARCHAR, command VARCHAR, model VARCHAR, revision VARCHAR,
-    device VARCHAR, dtype VARCHAR, seed INTEGER, variant VARCHAR, preset VARCHAR, config VARCHAR, seconds DOUBLE,
-    created VARCHAR, git_sha VARCHAR, versions VARCHAR
+    device VARCHAR, dtype VARCHAR, architecture VARCHAR, causal BOOLEAN, seed INTEGER, variant VARCHAR, preset VARCHAR,
+    config VARCHAR, seconds DOUBLE, created VARCHAR, git_sha VARCHAR, versions VARCHAR
 );
 -- The tables of results follow from analysis/store/kinds.py, which says what their columns mean.
 

@@ -83,7 +83,8 @@ SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY pla
 -- ---- What rules ask for ----
 
 -- Every model that a results file is about. Own checkpoints say their variant in their name; bert_a_d adds positions to
--- queries and keys, not to words.
+-- queries and keys, not to words. causal: as the model's runs recorded it; in older files as its position map or a saved
+-- probe shows it, as the settings of its variant say, or false for images; NULL where nothing says it.
 CREATE VIEW measured_models AS
 WITH named AS (
     SELECT DISTINCT
@@ -93,12 +94,28 @@ WITH named AS (
 positioned AS (
     SELECT model, bool_or(corpus = 'drawn_images') AS images, max(rms) > 0 AS positioned
     FROM newest_terms WHERE layer = 0 AND term = 'position_to_position' AND aggregation = 'head' GROUP BY model
+),
+masked AS (
+    SELECT model, max_by(recorded, created) AS recorded, max_by(shown, created) AS shown
+    FROM (
+        SELECT
+            model, created, causal AS recorded,
+            CASE
+                WHEN kind = 'positions' AND json_array_length(config, '$.labels') > 1
+                    THEN NOT (config ->> '$.looks_ahead')::BOOLEAN
+                WHEN kind = 'probe' AND config ->> '$.attends' = 'all' THEN false
+                WHEN kind = 'probe' AND config ->> '$.attends' LIKE 'causal%' THEN true
+            END AS shown
+        FROM runs WHERE model IS NOT NULL
+    )
+    GROUP BY model
 )
 SELECT
     n.model, n.variant, v.combines, coalesce(p.images, false) AS images,
+    coalesce(m.recorded, m.shown, v.causal, CASE WHEN p.images THEN false END) AS causal,
     CASE WHEN n.variant IS NULL THEN coalesce(p.positioned, false)
         ELSE coalesce(v.combines = 'added' AND n.variant <> 'bert_a_d', false) END AS adds_positions
-FROM named n LEFT JOIN variants v USING (variant) LEFT JOIN positioned p USING (model);
+FROM named n LEFT JOIN variants v USING (variant) LEFT JOIN positioned p USING (model) LEFT JOIN masked m USING (model);
 
 -- What the most frequent answer scores, a fraction.
 CREATE VIEW majority_scores AS
