@@ -26,11 +26,12 @@ def csv_header(content: bytes) -> list[str]:
 
 
 def csv_rows(content: bytes) -> Iterator[tuple[int, dict[str, str] | str]]:
-    """Lines with their cells by column, or with what is wrong with them. Raises AddendError for a bad header."""
+    """Lines with their cells by column, or with what is wrong with them. Raises UnreadableFile for what is no text."""
     table = csv.reader(io.StringIO(text(content), newline=""))
     header = next(table, [])
     if doubled := [name for name, count in Counter(header).items() if count > 1 and name]:
-        raise UnreadableFile(f"has two columns {doubled[0]!r}; keep one of them")
+        yield 1, f"has two columns {doubled[0]!r}; keep one of them."
+        return
     try:
         for cells in table:
             if len(cells) == len(header):

@@ -68,6 +68,7 @@ def _folder(run: str, meta: str, contents: Files, metadata: UserMetadata, readin
                 sections[section][key] = text(content)
             except UnreadableFile as error:
                 reading.bad.append(BadRow(f"{run}/{name}", None, f"could not be read: it {error}."))
+                return
     start = START.search(meta)
     series: dict[str, list[Point]] = {}
     scalars: dict[str, object] = {}
