@@ -26,7 +26,7 @@ def in_order(points: Sequence[Point]) -> list[Point]:
 
 
 def without_steps(points: Sequence[Point]) -> bool:
-    """Whether several points are all at step 0, as where a tool was given no step."""
+    """True of several points that are all at step 0, as where a tool was given no step."""
     return len(points) > 1 and all(as_float(point.step) == 0 for point in points)
 
 

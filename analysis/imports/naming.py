@@ -10,7 +10,7 @@ from analysis.ablation.glue.tasks import METRICS, TASKS
 from analysis.ablation.variants import VARIANTS
 
 PREFIX = re.compile(r"^(eval|evaluation|dev|val|valid|validation|test|final|best|summary|metrics)[/_. -]")
-"""Which evaluation a key is of."""
+"""The evaluation that a key is of."""
 
 
 def normalised(name: str) -> str:

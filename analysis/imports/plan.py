@@ -32,7 +32,7 @@ Values = dict[str, Any]
 Key = tuple[object, ...]
 """Identifies rows or runs: a kind, and values of the columns in `KEYS` or `GROUPS`."""
 TEXT_SUFFIXES = (".csv", ".jsonl", ".json", ".yaml")
-"""How files end that are text, whichever reader takes them."""
+"""The ends of names of text files, whichever reader takes them."""
 GROUPS = ("preset", "variant", "seed")
 """The columns that the rows of one imported run share, besides the form and the kind."""
 

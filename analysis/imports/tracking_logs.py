@@ -65,7 +65,7 @@ def finite_or_not(value: object) -> object:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number already, no text and no truth value."""
+    """True of a value that is a number already, no text and no truth value."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -151,7 +151,7 @@ def _dev_set(task: str, settings: Settings) -> str:
 
 
 def _dev_examples(task: str, key: str, settings: Settings) -> object:
-    """How many examples a score is over; a score of MNLI's second set has its own count."""
+    """The number of examples that a score is over; a score of MNLI's second set has its own count."""
     if "_mm" in key:
         return settings.first([f"{name}_mm" for name in DEV_EXAMPLES])
     count = settings.first(DEV_EXAMPLES)

@@ -31,7 +31,7 @@ METRICS, CONFIGS = {"timestamp", "run_name", "step"}, {"run_name", "created_at"}
 BESIDE = re.compile(
     r"(?:_|^)(system|system_metrics|traces|artifacts|artifact_versions|artifact_aliases|run_artifact_links)$"
 )
-"""How the names of its other Parquet files end; none holds results."""
+"""The ends of the names of its other Parquet files; none holds results."""
 Rows = Iterable[Mapping[str, Any]]
 
 
