@@ -85,7 +85,7 @@ def _on_white(picture: Image.Image, transparent: object) -> Image.Image:
 
 
 def _transparent_colour(picture: Image.Image, name: str) -> object:
-    """The colour that the file makes transparent, on the scale of the pixels that Pillow gives; None where it says nothing."""
+    """The colour that the file makes transparent, on the scale of Pillow's pixels; None where there is none."""
     transparent = picture.info.get("transparency")
     raw = str(picture.tile[0][3]) if isinstance(picture, ImageFile.ImageFile) and picture.tile else ""
     if isinstance(transparent, tuple) and (raw == "RGB;16B" or max(transparent) > WHITE):

@@ -41,7 +41,7 @@ def as_float(value: object) -> float:
 
 
 def ends_a_curve(value: object) -> bool:
-    """True of a value that is NaN or infinite, as a training that diverged logs it; False of what is no number at all."""
+    """True of a value that is NaN or infinite, as a diverged training logs it; False of what is no number at all."""
     if isinstance(value, str):
         return NOT_FINITE.fullmatch(value.strip(" \t\r\n")) is not None
     return isinstance(value, SupportsFloat) and not isinstance(value, int) and not math.isfinite(as_float(value))

@@ -48,7 +48,7 @@ def text(content: bytes) -> str:
 
 
 def disguise(content: bytes) -> str | None:
-    """Names what a file is that is no UTF-8 text, and what to do, as the end of a sentence; None where it is unknown."""
+    """Names a file that is no UTF-8 text, and what to do with it, as the end of a sentence; None if unknown."""
     if encoding := _wide_encoding(content):
         return f"is {encoding} text, as Excel's Unicode text and PowerShell's > are; {UTF_8}"
     if content.startswith(b"PK\x03\x04"):
