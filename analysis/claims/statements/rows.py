@@ -56,7 +56,7 @@ def readings(rows: Sequence[Mapping[str, Any]], holds: str) -> list[Reading]:
     ]
 
 
-MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
+MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|width\d+|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
 
 
 def readable(source: str) -> str:

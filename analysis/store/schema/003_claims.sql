@@ -88,7 +88,7 @@ SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY pla
 CREATE VIEW measured_models AS
 WITH named AS (
     SELECT DISTINCT
-        model, nullif(regexp_extract(model, '^(debug|cpu2?|gpu)-([a-z0-9_]+)-[0-9]+(-[0-9a-f]{12})?$', 2), '') AS variant
+        model, nullif(regexp_extract(model, '^(debug|cpu2?|width[0-9]+|gpu)-([a-z0-9_]+)-[0-9]+(-[0-9a-f]{12})?$', 2), '') AS variant
     FROM runs WHERE model IS NOT NULL
 ),
 positioned AS (
