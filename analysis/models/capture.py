@@ -17,6 +17,8 @@ from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.utils.generic import ModelOutput
 
+from analysis.models.foreign_errors import as_model_errors
+from analysis.models.stop_forward import StopForward
 from analysis.streams.tensor import total
 
 IMPLEMENTATION = "addend"
@@ -75,10 +77,6 @@ class Listener(Protocol):
     def pattern(self, call: Call, pattern: Float[Tensor, "batch head query key"]) -> None:
         """Receives the output of the softmax. May raise StopForward to end the forward pass here."""
         ...
-
-
-class StopForward(Exception):
-    """Ends a forward pass once the requested layer has run."""
 
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -179,6 +177,7 @@ def run_with_listener(
     """Runs the model with a listener on every attention; returns its output, None if it raised StopForward.
 
     interface: False where the model ignores transformers' attention interface.
+    Raises ModelError where the model's own code fails.
     """
     token = _listener.set(listener)
     try:
@@ -186,6 +185,7 @@ def run_with_listener(
             attention_implementation(model, IMPLEMENTATION) if interface else nullcontext(),
             no_cache(model),
             torch.inference_mode(),
+            as_model_errors(type(model).__name__),
         ):
             return model(**inputs)
     except StopForward:

@@ -99,9 +99,9 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 10_000.0, "original_ma
 WORD = ("word", "bias")
 
 
-def _t5(activation: str) -> Callable[[], Any]:
+def _t5(activation: str, kind: str = "T5") -> Callable[[], Any]:
     sizes = {"d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 3, "num_heads": 4}
-    return _tiny("T5Encoder", **sizes, feed_forward_proj=activation)
+    return _tiny(f"{kind}Encoder", **sizes, feed_forward_proj=activation)
 
 
 IMAGE = {
@@ -160,6 +160,8 @@ SPECIMENS: dict[str, Specimen] = {
     ),
     "t5": Specimen(_t5("relu"), ("word",), score_bias=True),
     "t5 gated": Specimen(_t5("gated-gelu"), ("word",), score_bias=True, gated=True),
+    "mt5": Specimen(_t5("gated-gelu", "MT5"), ("word",), score_bias=True, gated=True),
+    "umt5": Specimen(_t5("gated-gelu", "UMT5"), ("word",), score_bias=True, gated=True),
     "mpnet": Specimen(_tiny("MPNet", pad=1), score_bias=True),
     "roformer": Specimen(_tiny("RoFormer", embedding_size=12), ("word", "segment", "bias")),
     "roformer rotating values": Specimen(_tiny("RoFormer", rotary_value=True), ("word", "segment", "bias")),
