@@ -171,6 +171,20 @@ def attention_implementation(model: PreTrainedModel, name: str) -> Iterator[None
         model.set_attn_implementation(before)
 
 
+@contextmanager
+def experts_one_by_one(model: PreTrainedModel) -> Iterator[None]:
+    """Within, a mixture's experts are run by the model's own loop, of which the rules know each step."""
+    if not model._can_set_experts_implementation():
+        yield
+        return
+    before = model.get_experts_implementation()
+    model.set_experts_implementation("eager")
+    try:
+        yield
+    finally:
+        model.set_experts_implementation({key: value for key, value in before.items() if value is not None})
+
+
 def run_with_listener(
     model: PreTrainedModel, inputs: Mapping[str, object], listener: Listener, *, interface: bool = True
 ) -> ModelOutput | None:
@@ -184,6 +198,7 @@ def run_with_listener(
         with (
             attention_implementation(model, IMPLEMENTATION) if interface else nullcontext(),
             no_cache(model),
+            experts_one_by_one(model),
             torch.inference_mode(),
             as_model_errors(type(model).__name__),
         ):

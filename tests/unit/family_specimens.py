@@ -104,6 +104,30 @@ def _t5(activation: str, kind: str = "T5") -> Callable[[], Any]:
     return _tiny(f"{kind}Encoder", **sizes, feed_forward_proj=activation)
 
 
+LATENT = {
+    "num_key_value_heads": 4,
+    "intermediate_size": 24,
+    "q_lora_rank": 12,
+    "kv_lora_rank": 10,
+    "qk_nope_head_dim": 6,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 8,
+}
+"""Heads of six dimensions of content and four that turn, out of a latent of ten."""
+EXPERTS = {
+    "n_routed_experts": 4,
+    "num_experts": 4,
+    "num_local_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 8,
+    "n_shared_experts": 1,
+    "n_group": 1,
+    "topk_group": 1,
+    "first_k_dense_replace": 1,
+}
+"""The first layer is dense, the others choose two experts of four."""
+
+
 IMAGE = {
     "hidden_size": 32,
     "num_attention_heads": 4,
@@ -240,6 +264,14 @@ SPECIMENS: dict[str, Specimen] = {
     ),
     "qwen3": Specimen(_tiny("Qwen3", **GROUPED, head_dim=8), ("word",), causal=True, gated=True),
     "smollm3": Specimen(_tiny("SmolLM3", **GROUPED, no_rope_layer_interval=2), ("word",), causal=True, gated=True),
+    "deepseek_v3": Specimen(_tiny("DeepseekV3", **LATENT, **EXPERTS), ("word",), causal=True, gated=True),
+    "deepseek_v3 without a latent of queries, in halves": Specimen(
+        _tiny("DeepseekV3", **LATENT | {"q_lora_rank": None}, **EXPERTS, rope_interleave=False),
+        ("word",),
+        causal=True,
+        gated=True,
+    ),
+    "deepseek_v2": Specimen(_tiny("DeepseekV2", **LATENT, **EXPERTS), ("word",), causal=True, gated=True),
     "vit": Specimen(_vision(ViTModel, ViTConfig), inputs=images()),
     "vit another size": Specimen(_vision(ViTModel, ViTConfig), inputs=images(16, 20, **ASKED)),
     "deit": Specimen(_vision(DeiTModel, DeiTConfig), inputs=images()),
