@@ -14,7 +14,7 @@ from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
 from analysis.models.capture import attention_implementation, no_cache, run_with_listener
-from analysis.models.families import FAMILIES
+from analysis.models.families import known_names
 from analysis.models.foreign_errors import as_model_errors
 from analysis.models.trace_sources import Layer, LayerListener
 
@@ -55,7 +55,7 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
 
     hybrid: whether a model will do of which some layers have no attention. Raises ModelError for such a model.
     """
-    name, families = type(model).__name__, ", ".join(FAMILIES)
+    name, families = type(model).__name__, known_names()
     if model.training:
         raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
     config = model.config.get_text_config()

@@ -7,8 +7,6 @@ that the position map has the content part as `not turned`; terms are those of t
 Experts are chosen by the whole hidden state: the choice and its weights are held, as attention patterns are.
 """
 
-from transformers import PreTrainedConfig
-
 from analysis.models.families import FAMILIES
 from analysis.models.families.llama import Llama
 
@@ -17,10 +15,6 @@ class Deepseek(Llama):
     """DeepseekV3Model (DeepSeek-AI 2024b) and those with its attention."""
 
     title = "DeepSeek-V3"
-
-    def content_width(self, config: PreTrainedConfig) -> int:
-        """The number of dimensions of a head that are not turned; they come first."""
-        return int(config.qk_nope_head_dim)
 
 
 FAMILIES.add("deepseek_v3", Deepseek())
@@ -31,6 +25,5 @@ for architecture, title in (
     ("minicpm3", "MiniCPM3"),
     ("mistral4", "Mistral 4"),
     ("axk1", "A.X-K1"),
-    ("longcat_flash", "LongCat-Flash"),
 ):
     FAMILIES.add(architecture, Deepseek(title))
