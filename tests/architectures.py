@@ -28,9 +28,9 @@ os.environ.update(HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
 warnings.filterwarnings("ignore")
 
 import torch  # noqa: E402
-from family_specimens import randomised  # noqa: E402
-from rotary_architectures import ADJUSTMENTS, SIZES  # noqa: E402
-from tiny_tokenizers import byte_level  # noqa: E402
+from family_specimens import randomised  # noqa: E402  # pyright: ignore[reportMissingImports]
+from rotary_architectures import ADJUSTMENTS, SIZES  # noqa: E402  # pyright: ignore[reportMissingImports]
+from tiny_tokenizers import byte_level  # noqa: E402  # pyright: ignore[reportMissingImports]
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, ViTImageProcessor, __version__  # noqa: E402
 
 from analysis.commands import app  # noqa: E402
@@ -55,7 +55,7 @@ MORE_SIZES: dict[str, Any] = {
     "dim_ff": 24, "dim_model": 32, "dim_head": 8, "num_mem_blocks": 1, "max_seq_len": 64, "decoder_ffn_size": 24,
 }  # fmt: skip
 """Numbers for fields under names that rotary architectures do not use."""
-COLUMNS = ("architecture", "reads", "terms", "patterns", "interventions", "positions", "reason")
+COLUMNS: tuple[str, ...] = ("architecture", "reads", "terms", "patterns", "interventions", "positions", "reason")
 
 
 def shape_of(config_class: Any, adjusted: dict[str, Any], vocabulary: int) -> dict[str, Any]:
@@ -128,7 +128,8 @@ def row_of(name: str) -> dict[str, str]:
         model = built(name, len(tokenizer))
     except Exception as error:  # noqa: BLE001
         return {"architecture": name, "reads": "", "reason": f"not built at a tiny size ({type(error).__name__})"}
-    reads = {"input_ids": "text", "pixel_values": "image"}.get(model.main_input_name, model.main_input_name)
+    main = str(model.main_input_name)
+    reads = {"input_ids": "text", "pixel_values": "image"}.get(main, main)
     if reads not in ("text", "image"):
         return {"architecture": name, "reads": reads, "reason": "reads neither text nor images"}
     with tempfile.TemporaryDirectory(prefix="addend-architecture-") as folder:

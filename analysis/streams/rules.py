@@ -87,7 +87,7 @@ def _new_empty(func: TorchFunction, x: DecomposedTensor, /, *args: object, **kwa
     return decomposed(whole, [torch.zeros_like(whole) for _ in x.parts]) if whole.is_floating_point() else whole
 
 
-def _copied(func: TorchFunction, target: Tensor, source: Tensor, /, *args: object) -> Tensor:
+def _copied(func: TorchFunction, target: Tensor, source: Tensor, /, *_: object) -> Tensor:
     """Parts are copied where they lie, since the target may be a slice of a larger tensor."""
     if not isinstance(target, DecomposedTensor) or any(part is None for part in target.parts):
         raise ModelError(
@@ -97,7 +97,7 @@ def _copied(func: TorchFunction, target: Tensor, source: Tensor, /, *args: objec
     for part, value in zip(target.parts, _parts_of(source, target), strict=True):
         assert part is not None
         part.copy_(torch.zeros_like(part) if value is None else value)
-    total(target).copy_(total(source), *args)
+    total(target).copy_(total(source))
     return target
 
 
