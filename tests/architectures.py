@@ -38,6 +38,7 @@ from analysis.core.errors import AddendError  # noqa: E402
 from analysis.models.families import known_names  # noqa: E402
 
 TABLE = Path(__file__).with_suffix(".csv")
+ROOT = Path(__file__).parents[1]
 SECONDS = 60
 """For one architecture."""
 MAX_NUMBERS = 5_000_000
@@ -140,7 +141,7 @@ def row_of(name: str) -> dict[str, str]:
     others = f"terms exist for: {known_names()}"
     for column, outcome in outcomes.items():
         row[column] = "DIFFERENT" if outcome == "DIFFERENT" else "no" if outcome else "yes"
-        sentence = outcome.replace(folder, name).replace(others, "terms exist for others")
+        sentence = outcome.replace(folder, name).replace(str(ROOT), "").replace(others, "terms exist for others")
         if sentence not in ("", "DIFFERENT", *reasons):
             reasons.append(sentence)
     row["reason"] = " | ".join(reasons)
