@@ -36,6 +36,7 @@ def probe(
     from analysis.core.term_names import SOURCES
     from analysis.figures.one_run import unknown_tokens_note
     from analysis.probes import text_probe
+    from analysis.probes.without_terms import remaining
 
     options = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
     if all_layers and (method != "frozen" or save):
@@ -50,13 +51,11 @@ def probe(
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
         typer.echo(json.dumps({**source, "tokens": run.tokens, **errors, measure: values, "hidden_states": carried}))
         return
+    request = text_probe.TermsRequest(**options, layer=layer, method=method)
     try:
-        result = text_probe.TermsRequest(**options, layer=layer, method=method).run()
+        result = request.run()
     except NoFamily as error:
-        raise NoFamily(
-            f"{error} Its attention patterns and the effects of interventions on its positions are still available: on "
-            f"the pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
-        ) from None
+        raise NoFamily(f"{error} {remaining(request)}") from None
     shares, effects, agreement = result.shares(), result.effects(), result.top1_agreement()
     probe_id = text_probe.save(result) if save else None
     provenance = result.provenance

@@ -87,8 +87,8 @@ def unknown_tokens_note(decomposition: Decomposition) -> str:
     return (
         f"{decomposition.unknown} of the {words} tokens of this text are unknown to the tokenizer of "
         f"{readable(decomposition.provenance.model)}: "
-        "the model sees the same word for each of them. Choose a model that was trained on such text, or put spaces "
-        "between its parts if that is how the model reads it."
+        "the model sees the same word for each of them. "
+        + (decomposition.unknown_because or "Choose a model that was trained on such text.")
     )
 
 

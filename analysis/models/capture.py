@@ -17,6 +17,8 @@ from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.utils.generic import ModelOutput
 
+from analysis.models.foreign_errors import as_model_errors
+from analysis.models.stop_forward import StopForward
 from analysis.streams.tensor import total
 
 IMPLEMENTATION = "addend"
@@ -75,10 +77,6 @@ class Listener(Protocol):
     def pattern(self, call: Call, pattern: Float[Tensor, "batch head query key"]) -> None:
         """Receives the output of the softmax. May raise StopForward to end the forward pass here."""
         ...
-
-
-class StopForward(Exception):
-    """Ends a forward pass once the requested layer has run."""
 
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -173,19 +171,36 @@ def attention_implementation(model: PreTrainedModel, name: str) -> Iterator[None
         model.set_attn_implementation(before)
 
 
+@contextmanager
+def experts_one_by_one(model: PreTrainedModel) -> Iterator[None]:
+    """Within, a mixture's experts are run by the model's own loop, of which the rules know each step."""
+    if not model._can_set_experts_implementation():
+        yield
+        return
+    before = model.get_experts_implementation()
+    model.set_experts_implementation("eager")
+    try:
+        yield
+    finally:
+        model.set_experts_implementation({key: value for key, value in before.items() if value is not None})
+
+
 def run_with_listener(
     model: PreTrainedModel, inputs: Mapping[str, object], listener: Listener, *, interface: bool = True
 ) -> ModelOutput | None:
     """Runs the model with a listener on every attention; returns its output, None if it raised StopForward.
 
     interface: False where the model ignores transformers' attention interface.
+    Raises ModelError where the model's own code fails.
     """
     token = _listener.set(listener)
     try:
         with (
             attention_implementation(model, IMPLEMENTATION) if interface else nullcontext(),
             no_cache(model),
+            experts_one_by_one(model),
             torch.inference_mode(),
+            as_model_errors(type(model).__name__),
         ):
             return model(**inputs)
     except StopForward:

@@ -21,6 +21,7 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerFast,
 )
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 from transformers.utils import logging
 
 from analysis.core import settings
@@ -28,7 +29,9 @@ from analysis.core.errors import ModelError
 from analysis.core.provenance import model_options
 from analysis.models import tokenizer_sandbox
 from analysis.models.causal import is_causal
+from analysis.models.checkpoint_weights import check_weights, encoder_only
 from analysis.models.families import FAMILIES
+from analysis.models.foreign_errors import place
 from analysis.models.source import Progress, Source
 from analysis.models.submodules import move_model, word_table
 
@@ -109,6 +112,10 @@ HEADS = {
 """Suffixes of classes whose heads predict tokens, and the class of transformers that loads them."""
 
 
+ENCODER_ALONE = ("Encoder", "EncoderModel")
+"""Suffixes of classes that are the encoder of an architecture whose AutoModel has a decoder, too."""
+
+
 class Loader(Protocol):
     """A class of transformers that loads models, such as `AutoModel` or `T5EncoderModel`."""
 
@@ -127,7 +134,18 @@ def _loader(source: Source, head: bool) -> Loader:
     names = [str(name) for name in saved] if head and isinstance(saved, list) else []
     head_loaders = (loader for name in names for suffix, loader in HEADS.items() if name.endswith(suffix))
     default = FAMILIES[source.family].loader if source.family in FAMILIES else "AutoModel"
+    alone = str(saved[0]) if isinstance(saved, list) and saved else ""
+    if source.family not in FAMILIES and alone.endswith(ENCODER_ALONE) and alone not in _read_by_auto(source):
+        if not alone.endswith("EncoderModel") or not hasattr(transformers, alone):
+            raise encoder_only(source.name, source.family)
+        default = alone
     return getattr(transformers, next(head_loaders, default))
+
+
+def _read_by_auto(source: Source) -> Sequence[str]:
+    """The names of the classes by which AutoModel reads a model of this architecture."""
+    names = MODEL_MAPPING_NAMES.get(source.family, ())
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def load(
@@ -142,6 +160,7 @@ def load(
     images = source.family in FAMILIES and FAMILIES[source.family].reads == "image"
     # Of an image processor's two implementations the one on Pillow: the other needs torchvision.
     processor_class, options = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
+    reading = "reading its config.json"
     with _loading:
         try:
             source.check_unchanged()
@@ -149,10 +168,13 @@ def load(
             if settings.hosted() and source.from_hub:
                 tokenizer_sandbox.check_folder(source.folder)
             config, loader = _safe_config(source.config), _loader(source, head)
+            reading = "making a model of its config.json"
             _check_size(config, loader, source)
+            reading = f"reading its {'image processor' if images else 'tokenizer'}"
             tokenizer: Any = processor_class.from_pretrained(
                 source.folder, trust_remote_code=False, local_files_only=True, **options
             )
+            reading = "reading its weights"
             model, loading_info = loader.from_pretrained(
                 source.folder,
                 config=config,
@@ -161,15 +183,15 @@ def load(
                 local_files_only=True,
                 dtype=torch.float32,
                 output_loading_info=True,
+                ignore_mismatched_sizes=True,  # so that they are listed; `check_weights` refuses them
             )
         except ModelError:
             raise
         except Exception as error:
             source.check_unchanged()
             # Each library below raises kinds of its own for a damaged file, and tokenizers plain Exception.
-            reason = str(error).strip().split("\n")[0][:300].rstrip(".")
             raise ModelError(
-                f"{source.name} could not be loaded ({type(error).__name__}: {reason}). "
+                f"{source.name} could not be loaded: {reading} failed ({place(error)}). "
                 f"Save it again with save_pretrained, {'image processor' if images else 'tokenizer'} included, or "
                 "choose another."
             ) from error
@@ -179,12 +201,7 @@ def load(
             f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
             "token belongs to. Choose a model with a tokenizer.json."
         )
-    missing = sorted(key for key in loading_info["missing_keys"] if not key.startswith("pooler."))
-    if missing:
-        raise ModelError(
-            f"{source.name} lacks {len(missing)} of its weights ({missing[0]}, …); they would be random. "
-            "Choose a complete checkpoint."
-        )
+    check_weights(model, source.name, loading_info)
     broken_weight = next((name for name, weight in model.named_parameters() if not weight.isfinite().all()), None)
     if broken_weight:
         raise ModelError(

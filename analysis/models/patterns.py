@@ -14,7 +14,8 @@ from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
 from analysis.models.capture import attention_implementation, no_cache, run_with_listener
-from analysis.models.families import FAMILIES
+from analysis.models.families import known_names
+from analysis.models.foreign_errors import as_model_errors
 from analysis.models.trace_sources import Layer, LayerListener
 
 PREFIX = 8
@@ -54,7 +55,7 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
 
     hybrid: whether a model will do of which some layers have no attention. Raises ModelError for such a model.
     """
-    name, families = type(model).__name__, ", ".join(FAMILIES)
+    name, families = type(model).__name__, known_names()
     if model.training:
         raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
     config = model.config.get_text_config()
@@ -85,7 +86,8 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
 
 def _reference_output(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
     """The output of the model with transformers' own attention, written out."""
-    with attention_implementation(model, "eager"), no_cache(model), torch.inference_mode():
+    failing = as_model_errors(type(model).__name__)
+    with attention_implementation(model, "eager"), no_cache(model), torch.inference_mode(), failing:
         return _first_output(model(**inputs))
 
 

@@ -7,6 +7,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from analysis.core.errors import ModelError
+from analysis.models.foreign_errors import as_model_errors
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -19,7 +20,8 @@ def move_model(model: Model, device: str | None = None, dtype: torch.dtype | Non
 
 def word_table(model: PreTrainedModel) -> nn.Embedding:
     """The table of a model's words, (word, width). Raises ModelError where it has none."""
-    table = model.get_input_embeddings()
+    with as_model_errors(type(model).__name__, "at giving its table of words"):
+        table = model.get_input_embeddings()
     if not isinstance(table, nn.Embedding):
         raise ModelError(f"{type(model).__name__} has no table of words, and reads no text. Choose a model of text.")
     return table

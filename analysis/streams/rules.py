@@ -41,14 +41,14 @@ _WHAT_A_TENSOR_IS = """
 shape dtype device ndim requires_grad is_cuda is_cpu is_mps is_xpu layout is_leaf is_sparse is_quantized is_meta
 is_nested itemsize nbytes size dim ndimension numel nelement stride is_contiguous is_floating_point get_device
 element_size data_ptr
-new_zeros new_ones new_full new_empty zeros_like ones_like empty_like full_like is_complex is_inference
+new_zeros new_ones new_full ones_like empty_like full_like is_complex is_inference
 """
 FROZEN.update((_STATISTICS + _WHAT_A_TENSOR_IS).split())
 _LINEAR = """
 view reshape transpose permute unsqueeze squeeze flatten unflatten expand expand_as repeat repeat_interleave
 split split_with_sizes chunk unbind select narrow index_select __getitem__ to float double half bfloat16 type type_as
 sum mean neg __neg__ roll movedim swapaxes swapdims T mT t pad interpolate clone view_as reshape_as tile
-take_along_dim gather
+take_along_dim gather view_as_complex view_as_real
 """
 """Linear in the first argument alone."""
 
@@ -60,7 +60,7 @@ def _each(func: TorchFunction, first: Tensor, /, *args: object, **kwargs: object
     if not isinstance(first, DecomposedTensor):  # a constant made like a hidden state
         return whole
     # A part may lie in memory otherwise than the whole, so that a view of it cannot be had.
-    on_parts: TorchFunction = Tensor.reshape if func.__name__ == "view" else func
+    on_parts: TorchFunction = {"view": Tensor.reshape, "view_as_complex": _as_complex}.get(func.__name__, func)
     results = [None if p is None else on_parts(materialize(p, first), *rest, **kwargs) for p in first.parts]
     if isinstance(whole, tuple | list):
         return type(whole)(
@@ -68,6 +68,54 @@ def _each(func: TorchFunction, first: Tensor, /, *args: object, **kwargs: object
             for index, w in enumerate(whole)
         )
     return decomposed(whole, results, activated=first.activated)
+
+
+def _as_complex(part: Tensor) -> Tensor:
+    """Pairs of numbers as complex ones; they need to lie next to one another, which an expanded part's do not."""
+    return torch.view_as_complex(part.contiguous())
+
+
+def _zeros_like(func: TorchFunction, x: Tensor, /, **kwargs: object) -> Tensor:
+    """A sum to begin with, such as that of a mixture's experts: no source gives anything to it yet."""
+    whole = func(total(x), **kwargs)
+    return decomposed(whole, [None] * len(x.parts)) if isinstance(x, DecomposedTensor) else whole
+
+
+def _new_empty(func: TorchFunction, x: DecomposedTensor, /, *args: object, **kwargs: object) -> Tensor:
+    """Memory to copy into, part by part: a slice of it is a slice of each of its parts."""
+    whole = func(total(x), *args, **kwargs)
+    return decomposed(whole, [torch.zeros_like(whole) for _ in x.parts]) if whole.is_floating_point() else whole
+
+
+def _copied(func: TorchFunction, target: Tensor, source: Tensor, /, *_: object) -> Tensor:
+    """Parts are copied where they lie, since the target may be a slice of a larger tensor."""
+    if not isinstance(target, DecomposedTensor) or any(part is None for part in target.parts):
+        raise ModelError(
+            "The model copies hidden states into a tensor of its own, where no rule says what the sources give. Choose "
+            "a model of a supported architecture."
+        )
+    for part, value in zip(target.parts, _parts_of(source, target), strict=True):
+        assert part is not None
+        part.copy_(torch.zeros_like(part) if value is None else value)
+    total(target).copy_(total(source))
+    return target
+
+
+def _index_add(func: TorchFunction, target: Tensor, dim: int, index: Tensor, source: Tensor, /) -> Tensor:
+    """Rows of experts' outputs, added to the rows of their tokens."""
+    if not isinstance(target, DecomposedTensor):
+        raise ModelError(
+            "The model adds hidden states to a tensor of its own, where no rule says what the sources give. Choose a "
+            "model of a supported architecture."
+        )
+    added = [None if value is None else materialize(value, total(source)) for value in _parts_of(source, target)]
+    whole = total(target)
+    target.parts = tuple(
+        part if value is None else materialize(part, whole).clone().index_add_(dim, index, value)
+        for part, value in zip(target.parts, added, strict=True)
+    )
+    whole.index_add_(dim, index, total(source))
+    return target
 
 
 def _same(func: TorchFunction, x: Tensor, /, *_: object, training: bool = False, **__: object) -> Tensor:
@@ -327,6 +375,10 @@ RULES |= {
     **dict.fromkeys(("sub_", "__isub__"), _in_place(_sub)),
     **dict.fromkeys(("mul_", "__imul__"), _in_place(_mul)),
     **dict.fromkeys(("div_", "__itruediv__"), _in_place(_div)),
+    "zeros_like": _zeros_like,
+    "new_empty": _new_empty,
+    "copy_": _copied,
+    "index_add_": _index_add,
     "contiguous": _contiguous,
     "linear": _linear,
     "addmm": _addmm,

@@ -30,7 +30,7 @@ try:
         details = probe_form.run_details(provenance, len(result.tokens), timing)
         probe_form.finish(status, f"{provenance.model} ({provenance.revision}): {details}")
 except NoFamily as problem:
-    status.update(label="This architecture gives no terms: attention patterns", state="complete", expanded=False)
+    status.update(label="This architecture gives no terms", state="complete", expanded=False)
     show.show_problem(problem)
     probe_form.show_patterns(pickers)
     st.stop()

@@ -88,7 +88,10 @@ def _tiny(kind: str, pad: int = 0, **changes: Any) -> Callable[[], Any]:
 
     def build() -> Any:
         config = getattr(transformers, f"{kind.removesuffix('Encoder')}Config")(**(shape | changes))
-        return randomised(getattr(transformers, f"{kind}Model")._from_config(config, attn_implementation="eager"))
+        model = randomised(getattr(transformers, f"{kind}Model")._from_config(config, attn_implementation="eager"))
+        if model._can_set_experts_implementation():
+            model.set_experts_implementation("eager")  # the other one has no float64
+        return model
 
     return build
 
@@ -99,9 +102,33 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 10_000.0, "original_ma
 WORD = ("word", "bias")
 
 
-def _t5(activation: str) -> Callable[[], Any]:
+def _t5(activation: str, kind: str = "T5") -> Callable[[], Any]:
     sizes = {"d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 3, "num_heads": 4}
-    return _tiny("T5Encoder", **sizes, feed_forward_proj=activation)
+    return _tiny(f"{kind}Encoder", **sizes, feed_forward_proj=activation)
+
+
+LATENT = {
+    "num_key_value_heads": 4,
+    "intermediate_size": 24,
+    "q_lora_rank": 12,
+    "kv_lora_rank": 10,
+    "qk_nope_head_dim": 6,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 8,
+}
+"""Heads of six dimensions of content and four that turn, out of a latent of ten."""
+EXPERTS = {
+    "n_routed_experts": 4,
+    "num_experts": 4,
+    "num_local_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 8,
+    "n_shared_experts": 1,
+    "n_group": 1,
+    "topk_group": 1,
+    "first_k_dense_replace": 1,
+}
+"""The first layer is dense, the others choose two experts of four."""
 
 
 IMAGE = {
@@ -160,6 +187,8 @@ SPECIMENS: dict[str, Specimen] = {
     ),
     "t5": Specimen(_t5("relu"), ("word",), score_bias=True),
     "t5 gated": Specimen(_t5("gated-gelu"), ("word",), score_bias=True, gated=True),
+    "mt5": Specimen(_t5("gated-gelu", "MT5"), ("word",), score_bias=True, gated=True),
+    "umt5": Specimen(_t5("gated-gelu", "UMT5"), ("word",), score_bias=True, gated=True),
     "mpnet": Specimen(_tiny("MPNet", pad=1), score_bias=True),
     "roformer": Specimen(_tiny("RoFormer", embedding_size=12), ("word", "segment", "bias")),
     "roformer rotating values": Specimen(_tiny("RoFormer", rotary_value=True), ("word", "segment", "bias")),
@@ -238,6 +267,19 @@ SPECIMENS: dict[str, Specimen] = {
     ),
     "qwen3": Specimen(_tiny("Qwen3", **GROUPED, head_dim=8), ("word",), causal=True, gated=True),
     "smollm3": Specimen(_tiny("SmolLM3", **GROUPED, no_rope_layer_interval=2), ("word",), causal=True, gated=True),
+    "deepseek_v3": Specimen(_tiny("DeepseekV3", **LATENT, **EXPERTS), ("word",), causal=True, gated=True),
+    "deepseek_v3 without a latent of queries, in halves": Specimen(
+        _tiny("DeepseekV3", **LATENT | {"q_lora_rank": None}, **EXPERTS, rope_interleave=False),
+        ("word",),
+        causal=True,
+        gated=True,
+    ),
+    "deepseek_v2": Specimen(_tiny("DeepseekV2", **LATENT, **EXPERTS), ("word",), causal=True, gated=True),
+    "youtu": Specimen(_tiny("Youtu", **LATENT), ("word",), causal=True, gated=True),
+    "glm4_moe_lite": Specimen(_tiny("Glm4MoeLite", **LATENT, **EXPERTS), ("word",), causal=True, gated=True),
+    "minicpm3": Specimen(_tiny("MiniCPM3", **LATENT), ("word",), causal=True, gated=True),
+    "mistral4": Specimen(_tiny("Mistral4", **LATENT, **EXPERTS), ("word",), causal=True, gated=True),
+    "axk1": Specimen(_tiny("AXK1", **LATENT, **EXPERTS), ("word",), causal=True, gated=True),
     "vit": Specimen(_vision(ViTModel, ViTConfig), inputs=images()),
     "vit another size": Specimen(_vision(ViTModel, ViTConfig), inputs=images(16, 20, **ASKED)),
     "deit": Specimen(_vision(DeiTModel, DeiTConfig), inputs=images()),

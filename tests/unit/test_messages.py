@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from specimens import TEXT, save_tiny, tiny_config, tiny_tokenizer
-from transformers import BertModel
+from transformers import BertModel, PhiConfig, PhiModel
 from transformers.activations import ACT2FN
 
 from analysis.commands.probe import probe
@@ -91,8 +91,16 @@ def test_very_many_added_tokens_are_refused_before_they_are_kept(folder):
 
 
 def test_the_command_line_says_what_there_is_in_place_of_terms(folder):
-    changed(folder, model_type="xlnet")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    torch.manual_seed(0)
+    PhiModel(PhiConfig(vocab_size=len(tiny_tokenizer()), pad_token_id=0, **sizes)).save_pretrained(folder)
     with pytest.raises(NoFamily, match=r"attention patterns.*are still available.*analysis intervene --model"):
+        probe(text=TEXT, model=str(folder))
+
+
+def test_the_command_line_promises_nothing_of_a_folder_that_holds_no_such_model(folder):
+    changed(folder, model_type="xlnet")
+    with pytest.raises(NoFamily, match=r"attention patterns cannot be shown either: "):
         probe(text=TEXT, model=str(folder))
 
 

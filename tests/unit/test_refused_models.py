@@ -286,7 +286,7 @@ def test_a_weights_file_that_was_cut_short(tiny, keep):
 
 def test_weights_of_another_size(tiny):
     edit_config(tiny, hidden_size=16)
-    refused_at_load(tiny, "could not be loaded")
+    refused_at_load(tiny, "stores embeddings.LayerNorm.bias as 32, but by its config.json it is 16", "do not belong")
 
 
 @pytest.mark.parametrize("changes", [{"num_attention_heads": 5}, {"hidden_size": "wide"}, {"hidden_act": "none such"}])

@@ -213,6 +213,7 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 }
 """What follows a hidden state (2, 3, 4) in a call; only what does not take one first is tested apart."""
 APART = {"T", "mT", "t", "cat", "stack", "concat", "concatenate", "addmm", "baddbmm", "conv2d"} | {"embedding"}
+APART |= {"zeros_like", "new_empty", "copy_", "index_add_", "view_as_complex", "view_as_real"}
 
 
 def function(name: str) -> Any:
@@ -257,6 +258,39 @@ def test_rules_of_other_shapes_keep_the_sum() -> None:
     torch.testing.assert_close(a @ b, total(a) @ total(b))
     alibi = torch.ones(2, 1, 3, dtype=torch.float64)
     torch.testing.assert_close(alibi.baddbmm(a, b), alibi.baddbmm(total(a), total(b)))
+
+
+def test_what_is_copied_into_slices_of_new_memory_keeps_its_parts() -> None:
+    """As DeepSeek joins the two parts of a key; the parts are those of the concatenation."""
+    left, right = sample((2, 3, 4)), sample((2, 3, 2), seed=1)
+    made = left.new_empty(2, 3, 6)
+    made[..., :4].copy_(left)
+    made[..., 4:].copy_(right)
+    expected = torch.cat([left, right], -1)
+    assert_sums(made, total(expected))
+    torch.testing.assert_close(stacked(made, 4), stacked(expected, 4), rtol=0, atol=0)
+    with pytest.raises(ModelError, match="copies hidden states into a tensor of its own"):
+        torch.zeros(2, 3, 4, dtype=torch.float64).copy_(left)
+
+
+def test_what_experts_give_is_added_row_by_row() -> None:
+    """As mixtures of experts sum: the parts are those of the same sum by a matrix."""
+    x, rows = sample((4, 5)), torch.tensor([0, 2, 2, 1])
+    made = torch.zeros_like(sample((3, 5)))
+    made.index_add_(0, rows, x)
+    matrix = functional.one_hot(rows, 3).double().T
+    assert_sums(made, matrix @ total(x))
+    torch.testing.assert_close(stacked(made, 4), matrix @ stacked(x, 4), rtol=0, atol=1e-12)
+    with pytest.raises(ModelError, match="adds hidden states to a tensor of its own"):
+        torch.zeros(3, 5, dtype=torch.float64).index_add_(0, rows, x)
+
+
+def test_a_turn_by_complex_numbers_keeps_the_sum() -> None:
+    """As Llama 4 and DeepSeek-V2 turn pairs of dimensions, also where a part is the same for every token."""
+    x, turn = sample((2, 3, 4)), torch.polar(torch.ones(3, 2), torch.rand(3, 2)).to(torch.complex128)
+    turned = torch.view_as_real(torch.view_as_complex(x.reshape(2, 3, 2, 2)) * turn).flatten(2)
+    own = torch.view_as_real(torch.view_as_complex(total(x).reshape(2, 3, 2, 2)) * turn).flatten(2)
+    assert_sums(turned, own)
 
 
 def test_every_rule_is_tested() -> None:

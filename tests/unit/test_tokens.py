@@ -3,14 +3,18 @@
 The reference is the text itself: words put together again are its words.
 """
 
+import unicodedata
 from typing import Any
 
 import pytest
 import torch
 from specimens import tiny_tokenizer
 from tiny_tokenizers import TEXT, byte_level, sentencepiece_bpe, unigram
-from transformers import GPT2Config, GPT2Model
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import GPT2Config, GPT2Model, PreTrainedTokenizerFast
 
+from analysis.core.visible_text import joined, visible
+from analysis.figures.one_run import unknown_tokens_note
 from analysis.measurements.terms import decompose
 from analysis.measurements.terms.result import BLANKS, TokenInfo
 from analysis.measurements.terms.run import encode
@@ -90,3 +94,60 @@ def test_segments_are_not_looked_up_among_the_words() -> None:
     inputs, tokens, _ = encode(tokenizer, "the cat", "the mat", model_for(tokenizer), truncate=False)
     assert set(inputs) == {"input_ids", "attention_mask"}
     assert {token.segment for token in tokens} == {0}
+
+
+# What nobody can see, and what no tokenizer knows ------------------------------------------------------------
+
+INVISIBLE = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\ufe0f", "\u034f", "\u3164", "\u2800", "\x1b"]
+
+
+@pytest.mark.parametrize("letter", INVISIBLE)
+def test_a_character_that_is_not_drawn_is_shown_by_its_code_point(letter: str) -> None:
+    assert visible(f"a{letter}b") == f"a<U+{ord(letter):04X}>b"
+    shown = "".join(token.text for token in tokens_of(byte_level(), f"the {letter} cat"))
+    assert letter not in shown
+
+
+@pytest.mark.parametrize("mark", [chr(code) for code in range(0x300, 0x34F, 7)] + ["\u0e31", "\u093f", "\u20e3"])
+def test_a_combining_character_stands_on_a_circle_and_on_its_letter_in_a_word(mark: str) -> None:
+    assert visible(mark) == f"◌{mark}"
+    assert visible(f"e{mark}") == f"e{mark}"
+    assert joined("e", visible(mark)) == f"e{mark}"
+
+
+def test_every_format_character_of_unicode_is_made_visible() -> None:
+    """By the table of Python's unicodedata."""
+    for code in range(0x110000):
+        if unicodedata.category(chr(code)) == "Cf":
+            assert visible(chr(code)) == f"<U+{code:04X}>"
+
+
+def word_pieces(entries: list[str], *, lowercase: bool) -> Any:
+    vocabulary = {entry: index for index, entry in enumerate(["[UNK]", *entries])}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.decoder = decoders.WordPiece()
+    return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="[UNK]")
+
+
+CAUSES: dict[str, tuple[list[str], bool, str, str]] = {
+    "capitals, lower-cased": (list("ACDEFGHIKLMNPQRSTVWY"), True, "E V Q L", "lower-cases every text"),
+    "capital words, lower-cased": (["CAT", "DOG", "THE"], True, "THE CAT", "lower-cases every text"),
+    "lower case, not lower-cased": (["the", "cat"], False, "THE CAT", "keeps capitals"),
+    "of byte-level pieces": (["Ġthe", "Ġcat", "Ġdog", "a"], True, "the cat", "one of byte-level BPE"),
+    "of sentencepiece": (["▁the", "▁cat", "▁dog", "a"], True, "the cat", "one of SentencePiece"),
+    "letters without spaces": (list("ACDEFGHIKLMNPQRSTVWY"), False, "EVQLVESGGG", "Put spaces between them"),
+    "another language": (["le", "chat"], True, "dog", "trained on such text"),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_cause_of_unknown_tokens_is_named(case: str) -> None:
+    entries, lowercase, text, cause = CAUSES[case]
+    tokenizer = word_pieces(entries, lowercase=lowercase)
+    made = decompose(model_for(tokenizer), tokenizer, text)
+    note = unknown_tokens_note(made)
+    assert cause in note
+    if "spaces" not in cause:
+        assert "put spaces" not in note.lower()

@@ -144,6 +144,8 @@ class Decomposition:
     frozen_gap: float = float("nan")
     """Under method `mean`, at layer 0: how far its positions are, over those windows, from those of `frozen`,
     over the size of those."""
+    unknown_because: str = ""
+    """Why tokens of the text are unknown, and what to do, where the tokenizer's files show it; not in saved probes."""
     _measured: dict[str, ndarray] = field(default_factory=dict)
 
     @property

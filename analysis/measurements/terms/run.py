@@ -26,6 +26,7 @@ from analysis.measurements.terms import measures
 from analysis.measurements.terms.masks import describe_mask
 from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
 from analysis.measurements.terms.tokens import tokens_of
+from analysis.measurements.terms.unknown_tokens import unknown_cause
 from analysis.models.families import Family, family_of, longest
 from analysis.models.submodules import word_table
 from analysis.models.tokenizer_sandbox import Tokenizer
@@ -80,6 +81,9 @@ def decompose(
     measured, dtype = decompose_layer(Decomposition, model, family, inputs, layer, freeze, stored, parts)
     about = provenance(model, name, revision, text, started, text_pair, cut_from, dtype=dtype)
     result = measured(token_info=tokens, provenance=about)
+    if result.unknown:
+        because = unknown_cause(tokenizer, tokenizer(text, text_pair or None, verbose=False), (text, text_pair))
+        result = replace(result, unknown_because=because)
     if basis is None:
         return result
     return replace(

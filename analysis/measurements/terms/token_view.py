@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
+from analysis.core.visible_text import joined
 from analysis.measurements.terms.result import BLANKS, PIECE_MARK, Decomposition, TokenInfo
 
 
@@ -89,7 +90,7 @@ def _groups(tokens: Sequence[TokenInfo], words: bool, specials: bool) -> list[tu
         if words and groups and not token.special and tokens[groups[-1][1][-1]].word == token.word:
             label, members = groups[-1]
             begun = "" if label in BLANKS else label
-            groups[-1] = (begun + token.text.removeprefix(PIECE_MARK), [*members, index])
+            groups[-1] = (joined(begun, token.text.removeprefix(PIECE_MARK)), [*members, index])
         else:
             groups.append((token.text, [index]))
     return groups

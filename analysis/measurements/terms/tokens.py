@@ -2,14 +2,15 @@
 
 WordPiece names its pieces in letters. Byte-level and sentencepiece tokenizers do not ("Ġcat", "▁cat", "æķ"), so that
 theirs are shown as the part of the text they stand for; a piece that goes on with a word begins with the same mark in
-all of them. Where words begin is read off the tokenizer's words and off the text's spaces: some tokenizers, Llama's
-for one, take the whole text for one word.
+all of them. Characters of no width are shown by their code points. Where words begin is read off the tokenizer's words
+and off the text's spaces: some tokenizers, Llama's for one, take the whole text for one word.
 """
 
 from collections.abc import Sequence
 
 from transformers import BatchEncoding
 
+from analysis.core.visible_text import visible
 from analysis.measurements.terms.result import LINE, PIECE_MARK, SPACE, TokenInfo
 from analysis.models.tokenizer_sandbox import Tokenizer
 
@@ -37,9 +38,10 @@ def tokens_of(
         begins = word != word_before or bool(blank) or any(letter.isspace() for letter in text[done : start + 1])
         number, word_before = number + begins, word
         if readable or ids[index] == tokenizer.unk_token_id:
-            shown = names[index]
+            mark = PIECE_MARK if names[index].startswith(PIECE_MARK) else ""
+            shown = mark + visible(names[index].removeprefix(PIECE_MARK))
         else:
-            shown = blank or ("" if begins else PIECE_MARK) + text[max(start, done) : end].strip()
+            shown = blank or ("" if begins else PIECE_MARK) + visible(text[max(start, done) : end].strip())
         spaces = len(text[start:end]) - len(text[start:end].lstrip())
         done = max(done, start + spaces if blank else end)
         items.append(TokenInfo(shown, (sequence, number), segments[index]))

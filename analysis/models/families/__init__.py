@@ -135,10 +135,17 @@ def family_of(config: Mapping[str, object], name: str) -> Family:
     result = known_family(config, name)
     if result is None:
         raise NoFamily(
-            f"{name} is of the architecture {str(config['model_type'])!r}; terms exist for: {', '.join(FAMILIES)}. "
+            f"{name} is of the architecture {str(config['model_type'])!r}; terms exist for: {known_names()}. "
             "Choose a model of one of these."
         )
     return result
+
+
+def known_names() -> str:
+    """The architectures that have a class of their own here; the others differ from one of these in their names."""
+    first = {type(family): architecture for architecture, family in reversed(list(FAMILIES.items()))}
+    names = [architecture for architecture in FAMILIES if architecture in first.values()]
+    return f"{', '.join(names)}, and their kin that README lists"
 
 
 def known_family(config: Mapping[str, object], name: str) -> Family | None:

@@ -3,4 +3,12 @@
 from analysis.models.families import FAMILIES
 from analysis.models.families.clip_text_model import ClipText
 
-FAMILIES.add("siglip_text_model", ClipText("SigLIP (text)"))
+
+class SiglipText(ClipText):
+    """SiglipTextModel, which AutoModel does not know."""
+
+    title = "SigLIP (text)"
+    loader = "SiglipTextModel"
+
+
+FAMILIES.add("siglip_text_model", SiglipText())

@@ -1,0 +1,115 @@
+"""The cause for which a tokenizer does not know the words of a text, where its files show one."""
+
+from collections.abc import Sequence
+
+from transformers import BatchEncoding
+
+from analysis.models.tokenizer_sandbox import Tokenizer
+
+MARKS = {"WordPiece": "##", "Unigram": "▁"}
+"""By which vocabularies of a kind mark pieces; those of BPE are marked in one of several ways."""
+FOREIGN = {
+    "WordPiece": ("Ġ", "▁", "</w>"),
+    "BPE": ("##",),
+    "Unigram": ("##", "Ġ", "</w>"),
+    "WordLevel": ("##", "Ġ", "▁"),
+}
+"""By kind of tokenizer: the marks of other kinds, which it takes for letters."""
+KINDS = {"##": "WordPiece", "Ġ": "byte-level BPE", "▁": "SentencePiece", "</w>": "BPE with ends of words"}
+"""Kinds of vocabularies, by how they mark their pieces."""
+FOREIGN_SHARE = 0.1
+"""Of a vocabulary, marked in another kind's way, from which on it is that kind's."""
+
+
+def unknown_cause(tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str, str | None]) -> str:
+    """A sentence on why words of a text are unknown; empty where none is, or nothing in the vocabulary says why."""
+    words = _unknown_words(tokenizer, encoded, texts)
+    if not words:
+        return ""
+    vocabulary = set(tokenizer.get_vocab())
+    return (
+        _other_kind(tokenizer, vocabulary) or _changed_case(tokenizer, vocabulary, words) or _letters(vocabulary, words)
+    )
+
+
+def _unknown_words(tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str, str | None]) -> list[str]:
+    """The parts of the texts, as they were typed, that became the unknown token."""
+    encoding = (encoded.encodings or [None])[0]
+    if encoding is None or tokenizer.unk_token_id is None:
+        return []
+    items = zip(encoding.ids, encoding.offsets, encoding.sequence_ids, strict=True)
+    return [
+        (texts[sequence] or "")[start:end].strip()
+        for token, (start, end), sequence in items
+        if token == tokenizer.unk_token_id and sequence is not None
+    ]
+
+
+def _other_kind(tokenizer: Tokenizer, vocabulary: set[str]) -> str:
+    """A vocabulary of another class's: its pieces are marked otherwise than this tokenizer marks them."""
+    model = tokenizer.backend_tokenizer.model
+    kind = type(model).__name__
+    own = str(getattr(model, "continuing_subword_prefix", None) or MARKS.get(kind, ""))
+    counts = {mark: sum(mark in entry for entry in vocabulary) for mark in FOREIGN.get(kind, ()) if mark != own}
+    mark = max(counts, key=lambda key: counts[key], default="")
+    if not mark or counts[mark] < FOREIGN_SHARE * len(vocabulary) or _own_count(vocabulary, own) > counts[mark]:
+        return ""
+    return (
+        f"Its vocabulary is one of {KINDS[mark]} ({counts[mark]:,} of its {len(vocabulary):,} entries hold {mark}), "
+        f"but the tokenizer that reads it is of the kind {kind} ({tokenizer_class(tokenizer)}). Save the tokenizer "
+        "that the vocabulary was made with, by save_pretrained, into the model's folder."
+    )
+
+
+def _own_count(vocabulary: set[str], own: str) -> int:
+    return sum(own in entry for entry in vocabulary) if own else 0
+
+
+def _changed_case(tokenizer: Tokenizer, vocabulary: set[str], words: Sequence[str]) -> str:
+    """A tokenizer that changes the case of a text, or leaves it, and a vocabulary that has the other one alone."""
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    changed = [normalizer.normalize_str(word).strip() if normalizer else word for word in words]
+    lowered = [
+        word
+        for word, looked_up in zip(words, changed, strict=True)
+        if word != looked_up
+        and looked_up == word.lower()
+        and _spelled(word, vocabulary)
+        and not _spelled(looked_up, vocabulary)
+    ]
+    if len(lowered) > len(words) / 2:
+        return (
+            f"The tokenizer lower-cases every text ({lowered[0]!r} becomes {lowered[0].lower()!r}), and the vocabulary "
+            "is in capitals. Set do_lower_case to false in tokenizer_config.json (and lowercase in the normalizer of "
+            "tokenizer.json, where there is one)."
+        )
+    capitals = [
+        word
+        for word, looked_up in zip(words, changed, strict=True)
+        if looked_up == word != word.lower() and _spelled(word.lower(), vocabulary) and not _spelled(word, vocabulary)
+    ]
+    if len(capitals) > len(words) / 2:
+        return (
+            f"The tokenizer keeps capitals, and the vocabulary is in lower case ({capitals[0].lower()!r} is in it, "
+            f"{capitals[0]!r} is not). Set do_lower_case to true in tokenizer_config.json, or type the text in lower "
+            "case."
+        )
+    return ""
+
+
+def _spelled(word: str, vocabulary: set[str]) -> bool:
+    """Whether a vocabulary has a word, or all of its letters."""
+    return word in vocabulary or all(letter in vocabulary or f"##{letter}" in vocabulary for letter in word)
+
+
+def _letters(vocabulary: set[str], words: Sequence[str]) -> str:
+    """Words whose letters are known one by one, and not as parts of a word: proteins, written without spaces."""
+    spaced = [word for word in words if len(word) > 1 and all(letter in vocabulary for letter in word)]
+    if len(spaced) <= len(words) / 2:
+        return ""
+    return f"The vocabulary has the letters of {spaced[0][:20]!r} one by one. Put spaces between them."
+
+
+def tokenizer_class(tokenizer: Tokenizer) -> str:
+    """The name of a tokenizer's class, of the one in a sandbox too."""
+    return type(getattr(tokenizer, "_tokenizer", None) or tokenizer).__name__

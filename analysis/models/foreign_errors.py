@@ -1,0 +1,71 @@
+"""Errors that a model's own code raises, as sentences: the class of the error and where it arose, never its text.
+
+A model of transformers may refuse what every other one takes: CANINE has no table of words, and Funnel takes no text
+as short as ours. Its text is a library's and written for programmers; the class and the place can be looked up.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from traceback import extract_tb
+
+import torch
+
+from analysis.core.errors import AddendError, ModelError
+from analysis.models.stop_forward import StopForward
+
+OWN = ("analysis", "dashboard")
+"""Packages whose errors are passed on: those who ask for a pass may end it by an exception of theirs."""
+ROOT = Path(__file__).parents[2]
+LIBRARIES = ("transformers", "tokenizers", "safetensors")
+"""Packages that are named as the place of an error: the innermost of their frames is."""
+
+
+def place(error: BaseException) -> str:
+    """The class of an error and where it arose: NotImplementedError in modeling_canine.py, get_input_embeddings."""
+    frames = extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if _package(frame.filename) in LIBRARIES]
+    if not inside:
+        return type(error).__name__
+    model = [frame for frame in inside if "models" in Path(frame.filename).parts]
+    frame = (model or inside)[-1]
+    return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}, {frame.name}"
+
+
+def from_library(error: BaseException) -> bool:
+    """Whether an error is one of a library's code, and no sentence, no end of a pass and no lack of room.
+
+    A model calls our attention and our rules; what fails there is our fault, unless tensors do not fit one another.
+    """
+    if isinstance(error, AddendError | StopForward | MemoryError | torch.OutOfMemoryError):
+        return False
+    if type(error).__module__.split(".")[0] in OWN:
+        return False
+    frames = extract_tb(error.__traceback__)
+    if not any(_package(frame.filename) in LIBRARIES for frame in frames):
+        return False
+    ours = any(ROOT / package in Path(frames[-1].filename).parents for package in OWN)
+    return not ours or isinstance(error, RuntimeError)
+
+
+@contextmanager
+def as_model_errors(name: str, doing: str = "on this input") -> Iterator[None]:
+    """Within, and in a function that it decorates, an error of a model's own code is a ModelError with its place.
+
+    name: what the model is called. doing: at what its code failed.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not from_library(error):
+            raise
+        raise ModelError(
+            f"{name} cannot be read: its own code in transformers failed {doing} ({place(error)}). "
+            "Choose another input, or a model of another architecture."
+        ) from error
+
+
+def _package(file: str) -> str:
+    """The installed package that a file belongs to; empty for one of Python's own or of this project."""
+    parts = Path(file).parts
+    return parts[parts.index("site-packages") + 1] if "site-packages" in parts[:-1] else ""

@@ -1,0 +1,33 @@
+"""A sentence on what there is of a model without terms: found by asking for it, so that nothing is promised in vain."""
+
+from shlex import quote
+
+from analysis.core.errors import AddendError, InterventionError
+from analysis.probes.intervention_probe import InterventionRequest
+from analysis.probes.text_probe import PatternsRequest, TextRequest
+
+FIRST = "zero_positions"
+"""The intervention that the command `intervene` makes where it is told of none."""
+
+
+def remaining(request: TextRequest) -> str:
+    """What else the model and the text of a request for terms give, or why they give nothing; a sentence.
+
+    The patterns and the intervention are made, by the functions that make them for a reader.
+    """
+    shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "truncate")}
+    try:
+        loaded = PatternsRequest(**shared).load()
+        PatternsRequest(**shared).run(loaded)
+    except AddendError as refused:
+        return f"Its attention patterns cannot be shown either: {refused}"
+    try:
+        InterventionRequest(**shared, interventions=(FIRST,)).run(loaded)
+    except InterventionError as refused:
+        return f"Its attention patterns are still available, on the page Live probe. Of interventions: {refused}"
+    except AddendError as refused:
+        return f"Its attention patterns are still available, on the page Live probe. Interventions are not: {refused}"
+    return (
+        "Its attention patterns and the effects of interventions on its positions are still available: on the pages "
+        f"Live probe and Interventions, or with python -m analysis intervene --model {quote(request.model)} --text ..."
+    )
