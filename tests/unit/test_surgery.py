@@ -11,7 +11,7 @@ import torch
 from concatenated_bert import ConcatenatedInput, concatenated_states
 from scipy.special import logsumexp
 from scipy.stats import spearmanr
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
 from analysis.core import default_model
 from analysis.core.errors import InterventionError, ModelError, TextError
@@ -270,3 +270,31 @@ def test_a_missing_file_is_named(tmp_path):
     path = tmp_path / "quotes.tsv"
     path.write_text('label\tsentence1\tsentence2\n5.0\t"Yes" he said\tHe said "yes\n', encoding="utf-8")
     assert read_pairs(path).first == ['"Yes" he said']
+
+
+def test_directions_that_texts_read_are_those_of_the_first_rows() -> None:
+    """Rows that no text reads change nothing: words keep out of the subspace that SVD finds for the others."""
+    rng = np.random.default_rng(0)
+    words, read_rows = (torch.from_numpy(rng.normal(size=(count, 16))) for count in (40, 6))
+    unread = torch.from_numpy(rng.normal(size=(30, 16)) * 50)
+    operation = next(
+        one for one in operations(ranks=(3,), read=6) if one.name == "separated_along_read" and one.rank == 3
+    )
+    assert operation.change is not None
+    changed = operation.change(surgery.Tables(words, torch.cat([read_rows, unread])))
+    basis = np.linalg.svd((read_rows - read_rows.mean(0)).numpy())[2][:3]
+    inside = (changed.words - changed.words.mean(0)).numpy() @ basis.T
+    np.testing.assert_allclose(inside, 0, atol=1e-12)
+
+
+def test_positions_that_texts_read_are_counted_with_the_rows_before_them() -> None:
+    """BERT's table begins with position 0, RoBERTa's with the row after its padding."""
+    shape = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "intermediate_size": 8,
+        "vocab_size": 9,
+    }
+    assert surgery.first_row(BertModel(BertConfig(**shape))) == 0
+    assert surgery.first_row(RobertaModel(RobertaConfig(**shape, pad_token_id=1))) == 2

@@ -68,7 +68,7 @@ def operations(
     ]
     items += [
         _apart("words_kept_out_at_random", f"{out} {random}, {as_they_are}", tables.words_kept_out, rank, seed)
-        for rank in (controls[1], *READ_CONTROLS)
+        for rank in (*controls[1:2], *READ_CONTROLS)
         for seed in seeds
     ]
     along = f"{out} the first directions of the positions that texts read, {inside}"
