@@ -75,7 +75,8 @@ st.dataframe(
         "seconds": st.column_config.NumberColumn(format="%.1f"),
         "seed": st.column_config.NumberColumn(format="%d"),
         "variant": st.column_config.Column(width=150),
-        "differs from preset": st.column_config.Column(width=155),
+        "preset": st.column_config.Column(width=80),
+        "differs from preset": st.column_config.Column(width=130),
     },
 )
 st.caption(f"{len(matching)} of {len(all_runs)} runs. Click at the left of a row, or pick one below.")

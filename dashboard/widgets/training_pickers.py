@@ -22,7 +22,7 @@ def run_pickers(pickers: Pickers, trainings: pd.DataFrame, *, one_setting: bool 
 
     reset = {"on_change": clear, "args": ("recipe", "rate", "baseline")}
     presets = sorted(trainings.preset.unique())
-    preset = pickers.choice("preset", "Preset", presets, width=90, help=glossary_hint("preset"), **reset)
+    preset = pickers.choice("preset", "Preset", presets, width=130, help=glossary_hint("preset"), **reset)
     rows = trainings[trainings.preset == preset]
     offered = [name for name in OBJECTIVES if name in set(rows.objective)]
     objective = pickers.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **reset)
