@@ -21,7 +21,7 @@ SKIPPED = ("*/*", "consolidated*", "trainer_state.json")
 read by trainers alone."""
 ADAPTER = "adapter_config.json"
 MAX_TOKENIZER_BYTES = 100_000_000
-"""Bytes of a tokenizer.json, which a child process tries first (tokenizer_sandbox.py)."""
+"""Bytes of a tokenizer.json, which holds a vocabulary of hundreds of thousands of tokens."""
 MAX_TEXT_FILE_BYTES = 20_000_000
 """Bytes of any other vocabulary, config or index. JSON can take 25 times as much memory as it is read."""
 MAX_HEADER_BYTES = 10_000_000

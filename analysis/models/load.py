@@ -23,10 +23,8 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from analysis.core import settings
 from analysis.core.errors import ModelError
 from analysis.core.provenance import model_options
-from analysis.models import tokenizer_sandbox
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 from analysis.models.submodules import move_model, word_table
@@ -64,6 +62,10 @@ class Loaded:
 
     headed: bool = False
     """Whether it was loaded with its head, where the checkpoint has one."""
+
+    def serves(self, head: bool) -> bool:
+        """Whether it can be asked, by a request that needs the head of the model or does not."""
+        return self.headed or not head
 
     def with_head(self, head: bool) -> "Loaded":
         """The same weights, without the head if `head` is false."""
@@ -143,8 +145,6 @@ def load(
         try:
             source.check_unchanged()
             _check_counts(source.config, source.name)
-            if settings.hosted() and source.from_hub:
-                tokenizer_sandbox.check_folder(source.folder)
             config, loader = _safe_config(source.config), _loader(source, head)
             _check_size(config, loader, source)
             tokenizer: Any = processor_class.from_pretrained(
@@ -189,8 +189,6 @@ def load(
         )
     if not images:
         _check_vocabulary(tokenizer, model, source.name)
-        if settings.hosted() and source.from_hub:
-            tokenizer = tokenizer_sandbox.SandboxedTokenizer(tokenizer)
     dtype, _ = _stored_weights(source.folder)
     return Loaded(move_model(model.eval(), device), tokenizer, source, device, dtype, headed=head)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from transformers import BatchEncoding
 
 from analysis.measurements.terms.result import LINE, PIECE_MARK, SPACE, TokenInfo
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 
 
 def tokens_of(
