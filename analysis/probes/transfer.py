@@ -103,8 +103,8 @@ class _Reader:
         return RESULTS[name](**{field: self.value(item) for field, item in content.items()})
 
     def _array(self, dtype: str, shape: list[int]) -> np.ndarray:
-        if not DTYPE.fullmatch(dtype):
-            raise ValueError("an array of something other than numbers")
+        if not DTYPE.fullmatch(dtype) or any(type(size) is not int or size < 0 for size in shape):
+            raise ValueError("an array of something other than numbers, or of no size")
         result = np.ndarray(tuple(shape), dtype, self._data, self._offset)
         self._offset += result.nbytes + -result.nbytes % ALIGNMENT
         return result

@@ -203,7 +203,7 @@ def growing(times: int, size: int = 50, letter: str = "q") -> dict[str, Any]:
     return {"type": "Sequence", "normalizers": [step] * times}
 
 
-def breathing(rounds: int, size: int = 4_000) -> dict[str, Any]:
+def breathing(rounds: int, size: int = 300) -> dict[str, Any]:
     """Grows and shrinks: it takes time, not memory."""
     grow = {"type": "Replace", "pattern": {"String": "q"}, "content": "q" * size}
     shrink = {"type": "Replace", "pattern": {"Regex": "q+"}, "content": "q"}
@@ -270,7 +270,7 @@ def test_a_model_harms_nobody_but_whoever_asks_for_it(hub: Hub, attack: str) -> 
     change(files, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     ATTACKS[attack](files)
     ours = service(seconds=3)
-    attacker = Reader(ours, TermsRequest(model=MODEL, text="a cat " + "q" * 100))
+    attacker = Reader(ours, TermsRequest(model=MODEL, text="q" * 100 + "! a cat"))
     until(lambda: attacker.told)
     assert ours.ask(TermsRequest(model="", text=f"meanwhile {attack}")).tokens
     attacker.join(60)
@@ -287,7 +287,7 @@ def test_who_leaves_ends_the_process_at_once_whatever_it_does(hub: Hub, attack: 
     change(files, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     ATTACKS[attack](files)
     ours = service()
-    reader = Reader(ours, TermsRequest(model=MODEL, text="a cat " + "q" * 100))
+    reader = Reader(ours, TermsRequest(model=MODEL, text="q" * 100 + "! a cat"))
     until(processes)
     time.sleep(0.5)
     (process,) = processes()
@@ -300,6 +300,7 @@ def test_who_leaves_ends_the_process_at_once_whatever_it_does(hub: Hub, attack: 
 
 def test_a_model_that_is_over_its_time_says_so(hub: Hub) -> None:  # noqa: F811
     files = hub.repositories[MODEL].files[SHA]
+    change(files, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     ATTACKS["stands still on a text"](files)
     with pytest.raises(ProbeTimeout, match="more than 2 s"):
         service(seconds=2).ask(TermsRequest(model=MODEL, text="q" * 100))
