@@ -10,7 +10,6 @@ from analysis.sql.limits import LIMITS
 from dashboard.model_server.rate_limits import KeyedLock, RateLimit
 from dashboard.session import live
 
-
 IMPORT_WAIT_SECONDS = 30.0
 """How long a reader's import waits for the one before."""
 
