@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,7 +21,9 @@ from analysis.core.errors import Busy  # noqa: E402
 from dashboard.hosting import guards  # noqa: E402
 from dashboard.hosting.addresses import client_network  # noqa: E402
 from dashboard.hosting.preview import App, Message, Preview, Receive, Send  # noqa: E402
+from dashboard.model_server import foreign_models  # noqa: E402
 from dashboard.model_server.rate_limits import ConcurrencyLimit  # noqa: E402
+from dashboard.widgets import opening  # noqa: E402
 
 POLICY = {
     "default-src": "'self'",
@@ -154,4 +158,13 @@ def _client_address(scope: Message) -> str:
     return client_network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
 
 
-app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded), Middleware(Preview)])
+@asynccontextmanager
+async def prepared(_: st.App) -> AsyncIterator[None]:
+    """Prepares what readers need before the first one is let in, while the server is up."""
+    if settings.hosted() and settings.names("ADDEND_MODELS"):
+        foreign_models.TEMPLATE.start()  # its imports take another core
+    await asyncio.to_thread(opening.prepare)
+    yield
+
+
+app = st.App(Path(__file__).parent / "app.py", lifespan=prepared, middleware=[Middleware(Guarded), Middleware(Preview)])
