@@ -27,6 +27,7 @@ from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPi
 
 from analysis.core.errors import AddendError, ModelError, ProbeTimeout, TextTooLong
 from analysis.core.provenance import ROOT
+from analysis.models import file_checks
 from analysis.models.source import resolve
 from analysis.probes.image_probe import ImageRequest
 from analysis.probes.intervention_probe import ImageInterventionRequest, InterventionRequest, PermutationRequest
@@ -41,9 +42,12 @@ MODEL = "owner/tiny"
 
 
 @pytest.fixture(autouse=True)
-def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+def hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("ADDEND_HOSTED", "1")
     monkeypatch.setenv("ADDEND_MODELS", "*")
+    yield
+    for process in processes():  # pytest keeps the frames of exceptions, and with them models
+        TEMPLATE.end(process.pid)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -161,6 +165,31 @@ def test_a_request_gives_what_it_gives_in_this_process(strangers: Hub, request_:
     assert isinstance(ours.models.get((source.name, source.revision)), ForeignModel)
 
 
+REFUSED = [
+    TermsRequest(model=MODEL, text=TEXT * 200),
+    TermsRequest(model=MODEL, text=""),
+    TermsRequest(model=MODEL, text=TEXT, layer=9),
+    TermsRequest(model=MODEL, text=TEXT, method="mean"),
+    TermsRequest(model=MODEL, text="the \ud800"),
+    InterventionRequest(model=MODEL, text=TEXT, interventions=("scale_base:3",)),
+    ImageRequest(model="owner/vit", image="nothing"),
+    ImageRequest(model="owner/vit", image="x.png", uploaded=b"no image"),
+]
+
+
+@pytest.mark.parametrize("request_", REFUSED, ids=range(len(REFUSED)))
+def test_a_refusal_is_the_same_as_in_this_process(strangers: Hub, request_: ModelRequest[Any]) -> None:
+    with pytest.raises(AddendError) as here:
+        request_.run()
+    ours = service()
+    with pytest.raises(AddendError) as there:
+        ours.ask(request_)
+    assert (type(there.value), str(there.value)) == (type(here.value), str(here.value))
+    model = ours.models.get((request_.model, SHA))
+    assert isinstance(model, ForeignModel)
+    assert model.serves(request_.head), "it serves the next request"
+
+
 def test_a_process_serves_its_model_until_that_makes_room(strangers: Hub) -> None:
     ours = service(models_mb=1)
     for text in ("the cat", "the dog", "the mat"):
@@ -264,8 +293,16 @@ ATTACKS: dict[str, Callable[[Files], None]] = {
 }
 
 
+@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.startswith("many")])
+def test_very_many_added_tokens_are_refused_wherever_they_stand(hub: Hub, attack: str) -> None:  # noqa: F811
+    ATTACKS[attack](hub.repositories[MODEL].files[SHA])
+    with pytest.raises(ModelError, match=r"adds 300,\d{3} tokens to its vocabulary; at most 20,000"):
+        resolve(MODEL)
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_model_harms_nobody_but_whoever_asks_for_it(hub: Hub, attack: str) -> None:  # noqa: F811
+def test_a_model_harms_nobody_but_whoever_asks_for_it(hub: Hub, attack: str, monkeypatch) -> None:  # noqa: F811
+    monkeypatch.setattr(file_checks, "MAX_ADDED_TOKENS", 10**9)  # its process is what ends it here
     files = hub.repositories[MODEL].files[SHA]
     change(files, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     ATTACKS[attack](files)
