@@ -22,7 +22,8 @@ from analysis.probes.worker import ANSWER_MIB, LENGTH_BYTES, NO_MEMORY, START, O
 
 ENVIRONMENT = ("HOME", "PATH", "LANG", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 """The environment that the processes get besides our settings: no token."""
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+"""No network and no threads before the copies are made; nor CUDA, which a copy could not use once it has begun."""
 SPARE_MIB = 2_048
 """Memory that a model may take beside twice its weights, for its tokenizer and its passes."""
 BEAT_SECONDS = 0.2
