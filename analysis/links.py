@@ -6,7 +6,7 @@ Links contain ids instead of the labels on screen, so they survive changes of wo
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 
 from analysis.core import settings
 from analysis.core.errors import LinkError
@@ -17,8 +17,10 @@ Value = str | int | bool | tuple[str, ...]
 Values = Mapping[str, Any]
 """The values of a link by the names of its fields, each a `Value` of the type that its field has."""
 
-TEXT_LIMIT_BYTES = 6_000
-"""Longer texts do not go into a link: the probe is saved and the link carries its id."""
+ADDRESS_LIMIT = 2_000
+"""Characters of the parameters of an address. A text that makes them longer does not go into it."""
+HELD = "held"
+"""The parameter that stands for the texts of a view which are too long for its address."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,17 @@ class View:
             for field in self.fields
             if field.name in values and values[field.name] != field.default
         }
+
+    def too_long(self, values: Mapping[str, Value]) -> tuple[str, ...]:
+        """The fields, the longest text first, that have to be left out for the address to be short enough."""
+        parameters, left_out = self.parameters(values), list[str]()
+        texts = {name: len(quote_plus(value)) for name in parameters if isinstance(value := values[name], str)}
+        for name in sorted(texts, key=lambda name: texts[name], reverse=True):
+            if len(urlencode(parameters, doseq=True)) <= ADDRESS_LIMIT:
+                break
+            left_out.append(name)
+            del parameters[name]
+        return tuple(left_out)
 
 
 def _fields(**defaults: Value) -> tuple[Field, ...]:
@@ -253,6 +266,11 @@ def parse(address: str) -> tuple[View, dict[str, Value]]:
         )
     view = VIEWS[page]
     raw = parse_qs(parts.query, keep_blank_values=True)
+    if HELD in raw:
+        raise LinkError(
+            "The text of this view was too long for its address, so only the session in which it was typed holds it. "
+            "Give the text to the command that the figure's Source names."
+        )
     known = {field.name for field in view.fields}
     if unknown := sorted(set(raw) - known):
         raise LinkError(f"The page {page!r} has no field {unknown[0]!r}; it has: {', '.join(sorted(known))}.")

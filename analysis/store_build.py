@@ -77,6 +77,7 @@ def _variants() -> list[dict[str, object]]:
             "combines": variant.combines,
             "summary": variant.summary,
             "citation_key": citations[name],
+            "causal": bool(VARIANTS[name].settings.get("causal")) if name in VARIANTS else None,
         }
         for name, variant in (*ARMS.items(), *VARIANTS.items())
     ]
@@ -130,4 +131,4 @@ def judged_tables(ask: Ask) -> dict[str, Rows]:
     from analysis.narrative import answer
 
     judged = statements.judge(ask)
-    return {**statements.tables(judged), **answer.tables(judged, ask)}
+    return {**statements.tables(judged), **answer.tables(judged.current, ask)}

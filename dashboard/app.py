@@ -14,11 +14,10 @@ from analysis.core.colours import css_variables  # noqa: E402
 from analysis.core.errors import AddendError  # noqa: E402
 from analysis.links import VIEWS  # noqa: E402
 from analysis.narrative import front_page  # noqa: E402
-from dashboard.hosting import log, sign_in  # noqa: E402
+from dashboard.hosting import layout, log, sign_in  # noqa: E402
 from dashboard.session import page_address, rooms  # noqa: E402
 from dashboard.widgets import home_page, opening, theme_watch  # noqa: E402
 
-SIDEBAR = 252  # Pixels of the list of pages; on a phone it is closed at first.
 VIEW_FILES = Path(__file__).parent / "views"
 VIEWS_BUT_HOME = frozenset(VIEWS) - {""}
 ASSETS = Path(__file__).parent / "assets"
@@ -52,11 +51,12 @@ def pages() -> dict[str, list[st.Page]]:
 
 
 st.set_page_config(
-    page_title="Addend", page_icon=str(ASSETS / "icon.png"), layout="wide", initial_sidebar_state=SIDEBAR
+    page_title="Addend", page_icon=str(ASSETS / "icon.png"), layout="wide", initial_sidebar_state=layout.WIDTH
 )
 selected_page = st.navigation(pages())
 st.html(f"<style>:root {{ {css_variables(dark=page_address.is_dark())} }}</style>")
-st.html(ASSETS / "app.css")
+for style in ("layout.css", "app.css"):
+    st.html(ASSETS / style)
 theme_watch.redraw_on_theme_change(dark=page_address.is_dark())
 
 

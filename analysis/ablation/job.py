@@ -24,9 +24,10 @@ from analysis.ablation.presets import Pretraining, ablate, options
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError
 from analysis.engine import Report
-from analysis.rules import rules_for
+from analysis.rules import manifest_of
 from analysis.store import checkpoints
-from analysis.store.files import KINDS, Run, write_rows
+from analysis.store.files import Run, write_rows
+from analysis.store.kinds import KINDS
 from analysis.store.paths import data_folder
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
     from analysis.ablation.pretrain import CHECKPOINT, half_precision
 
     settings = job.pretraining
-    rules = rules_for(settings.variant)
+    rules = manifest_of(settings.preset, settings.variant)
     names = ["metric", "step", "tokens", "seconds", "value"]
     points = [dict(zip(names, row, strict=True)) for row in progress.rows]
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -226,7 +227,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
         "trained_parameters": sum(p.numel() for p in trained),
         "compiled": job.sweep.compiled,
         "began": progress.began,
-        **({"rules": rules.manifest()} if settings.preset == rules.preset else {}),
+        **({"rules": rules} if rules is not None else {}),
         "seconds_are": "processor time of one thread" if job.sweep.device == "cpu" else "elapsed time",
     }
     identity = {"variant": settings.variant, "preset": settings.preset, "seed": settings.seed}

@@ -6,7 +6,8 @@ from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.job import SweepSettings, task_data
 from analysis.ablation.plan import Finetuning
 from analysis.ablation.presets import identify
-from analysis.store.files import KINDS, Run, write_rows
+from analysis.store.files import Run, write_rows
+from analysis.store.kinds import KINDS
 from analysis.store.paths import data_folder
 
 VARIANT = "majority"

@@ -54,7 +54,7 @@ def train_step(
 ) -> Tensor:
     """One step on the mean of `losses(*batch)`; returns that mean.
 
-    half: matrix products in bfloat16 by autocast, weights and optimiser in float32.
+    use_bfloat16: matrix products in bfloat16 by autocast, weights and optimiser in float32.
     """
     with torch.autocast(device, torch.bfloat16, enabled=use_bfloat16):
         loss = losses(*batch).mean()

@@ -41,6 +41,9 @@ FINETUNING = {
     ),
     "cpu2": Finetuning(),
     "pilot": Finetuning(),
+    "width64": Finetuning(),
+    "width128": Finetuning(),
+    "width256": Finetuning(),
     "gpu": Finetuning(
         tasks=TASKS,
         learning_rates=(5e-5, 1e-4, 3e-4),

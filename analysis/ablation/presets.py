@@ -19,6 +19,9 @@ class Pretraining:
     masked_share of a window's tokens is predicted, and to_mask of these show [MASK] (validation always predicts 15 %).
     matched: every variant has BERT-A's number of parameters (by the width of its feed-forward layers, to within 1 %,
     where it can), words and positions start on one scale, and a concatenation predicts words from all of its width.
+    reached: with matched, only parameters that training reaches are counted: no rows of positions beyond the length of
+    its windows, and no fixed tables.
+    early_every, early_until: up to the step early_until, evaluations are early_every steps apart; 0 for no difference.
     precision: float32, or bfloat16 for the products of training (weights, optimiser and evaluation stay in float32).
     """
 
@@ -49,6 +52,9 @@ class Pretraining:
     to_mask: float = 0.8
     matched: bool = False
     precision: str = "float32"
+    reached: bool = False
+    early_every: int = 0
+    early_until: int = 0
 
     def recorded_settings(self) -> dict[str, Setting]:
         """The settings by name; one that came after the first runs is left out at its default, as those runs do."""
@@ -89,11 +95,18 @@ class Pretraining:
         if fields.get("disentangled"):
             fields["disentangled"] = self.length
         config = shape | fields
-        if self.matched and not variant.wider and self.variant != "bert_a":
+        if self.matched and (variant.match_wider or not variant.wider) and self.variant != "bert_a":
             from analysis.ablation.sizes import matched_width
 
-            config["intermediate_size"] = matched_width(config, replace(self, variant="bert_a").config())
+            reference = replace(self, variant="bert_a").config()
+            length = self.length if self.reached else None
+            config["intermediate_size"] = matched_width(config, reference, length)
         return config
+
+    def evaluated_at(self, step: int) -> bool:
+        """Whether the validation loss is taken after this step."""
+        early = step <= self.early_until and step % self.early_every == 0
+        return early or step % self.evaluate_every == 0 or step == self.steps
 
     def run_id(self, corpus: str) -> str:
         """The name that a run with these settings on this corpus always has."""
@@ -105,13 +118,13 @@ def identify(settings: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
 
 
-_ADDED_LATER = {"masked_share", "to_mask", "matched", "precision"}
+_ADDED_LATER = {"masked_share", "to_mask", "matched", "precision", "reached", "early_every", "early_until"}
 _PER_RUN = {"variant", "seed", "preset", "learning_rate"}
 RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _PER_RUN), "corpus")
 """Settings that runs must share to be compared."""
 OPTIONS = ("learning_rate", "norm", "steps", "masked_share", "to_mask", "initializer_range")
 """Settings that the command changes by an option of their name."""
-_EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
+_EVALUATION = {"evaluate_every", "early_every", "early_until", "valid_windows", "final_windows"}
 
 
 def recipe_of(config: Mapping[str, object]) -> dict[str, object]:
@@ -119,6 +132,14 @@ def recipe_of(config: Mapping[str, object]) -> dict[str, object]:
     recipe = {name: config[name] for name in RECIPE if name in config}
     corpus = recipe.get("corpus")
     return recipe | {"corpus": corpus.get("digest", corpus)} if isinstance(corpus, Mapping) else recipe
+
+
+def _judged_width(width: int, *, steps: int, early_until: int) -> Pretraining:
+    """The recipe of `analysis/rules/encoders.toml` for encoders of this width, with heads of 32 dimensions."""
+    return Pretraining(
+        preset=f"width{width}", hidden_size=width, heads=width // 32, steps=steps, masked_share=0.4, matched=True,
+        reached=True, precision="bfloat16", evaluate_every=200, early_every=50, early_until=early_until,
+    )  # fmt: skip
 
 
 PRESETS = {
@@ -132,6 +153,9 @@ PRESETS = {
         preset="pilot", masked_share=0.4, matched=True, precision="bfloat16", evaluate_every=200, steps=5_000,
         warmup=0.1, decay=0.0, final_windows=256,
     ),
+    "width64": _judged_width(64, steps=18_000, early_until=8_000),
+    "width128": _judged_width(128, steps=10_000, early_until=4_000),
+    "width256": _judged_width(256, steps=10_000, early_until=4_000),
     "gpu": Pretraining(
         preset="gpu", vocabulary=16_384, hidden_size=512, layers=4, heads=8, length=128, batch=256, steps=20_000,
         learning_rate=5e-4, dropout=0.1, evaluate_every=500, valid_windows=1_024, final_windows=8_192,

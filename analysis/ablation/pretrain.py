@@ -171,11 +171,11 @@ def pretrain(
         torch.manual_seed(settings.seed * 1_000_003 + progress.step)
         model.train()
         recent.append(train_step(model, forward, tensors(batch, device), optimizer, settings.clip, device, half))
-        if device == "cuda" and progress.step % settings.evaluate_every == settings.evaluate_every - 1:
+        if device == "cuda" and settings.evaluated_at(progress.step + 1):
             torch.cuda.synchronize()
         progress.seconds += clock() - started
         progress.step += 1
-        if progress.step % settings.evaluate_every == 0 or progress.step == settings.steps:
+        if settings.evaluated_at(progress.step):
             mean = torch.stack(recent).mean().item()
             recent.clear()
             note("training_loss", mean)

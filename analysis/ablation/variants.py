@@ -21,7 +21,9 @@ class Variant:
     """One way of combining word and position.
 
     settings: fields of AddendConfig that differ from its defaults. position_share: with concat, the share
-    of the width that positions take; wider: the share by which the width grows beyond bert_a's.
+    of the width that positions take; with add, the share that words leave empty. wider: the share by which the
+    width grows beyond bert_a's; match_wider: whether a matched preset then narrows the feed-forward layers until the
+    parameters are bert_a's.
     needs: the variant whose run of the same seed must be there first; inherits: what of that run's model
     this one starts from, its words or all of it. share_of_steps: how long this one is trained, as a share
     of the recipe's steps. size: how its parameters compare with bert_a's where they cannot be matched, in a
@@ -36,6 +38,7 @@ class Variant:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     position_share: float = 0.0
     wider: float = 0.0
+    match_wider: bool = False
     needs: str | None = None
     inherits: Literal["words", "model"] = "words"
     share_of_steps: float = 1.0
@@ -50,12 +53,14 @@ class Variant:
         elif self.position_share:
             # Even, and of a width that heads can share where each head has its block.
             unit = heads if self.settings.get("blocked") else 2
-            fields["position_dim"] = max(unit, round(hidden_size * self.position_share / unit) * unit)
+            given_up = max(unit, round(hidden_size * self.position_share / unit) * unit)
+            added = self.settings.get("combine") == "add"
+            fields |= {"word_width": hidden_size - given_up} if added else {"position_dim": given_up}
         if matched:
             fields.pop("scale_words", None)
             if fields.get("position") in ("sinusoidal", "random_fixed") or fields.get("combine") == "multiply":
                 fields["matched_scales"] = True
-            if fields.get("combine") == "concat":
+            if fields.get("combine") == "concat" or fields.get("word_width"):
                 fields["full_head"] = True
         return fields
 
@@ -89,6 +94,35 @@ _TABLE = (
         key="ke2021tupe",
         settings={"untied": "added", "scale_terms": 4},
         size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="bert_a_d_unscaled",
+        title="BERT-A^d, unscaled",
+        combines="added",
+        summary="As BERT-A^d, but scores are divided by the square root of d, so that its four terms are as large as "
+        "those of added positions.",
+        settings={"untied": "added"},
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="bert_a_narrow_50",
+        title="BERT-A, words of 50 %",
+        combines="added",
+        summary="Words take half of the width and zeros the rest; learned positions are added to all of it. The "
+        "control of Concatenated 50/50, whose words are as narrow.",
+        settings={"position": "learned", "combine": "add"},
+        position_share=0.5,
+        size="Fewer parameters: the word table is half as wide.",
+    ),
+    Variant(
+        name="bert_a_narrow_80",
+        title="BERT-A, words of 80 %",
+        combines="added",
+        summary="Words take 80 % of the width and zeros the rest; learned positions are added to all of it. The "
+        "control of Concatenated 80/20, whose words are as narrow.",
+        settings={"position": "learned", "combine": "add"},
+        position_share=0.2,
+        size="Fewer parameters: the word table is narrower by a fifth.",
     ),
     Variant(
         name="bert_a_norm",
@@ -237,6 +271,30 @@ _TABLE = (
         size="Fewer parameters: the tables are half as wide, and so are the query and key blocks.",
     ),
     Variant(
+        name="concat_lead",
+        title="Concatenated, leading sinusoids",
+        combines="concatenated",
+        summary="The first 16 dimensions of the sinusoidal code, of standard deviation 0.1 and not trained, stand "
+        "beside words that take the rest of the width: the arrangement that the question itself proposes.",
+        settings={
+            "position": "sinusoidal",
+            "combine": "concat",
+            "position_dim": 16,
+            "leading": True,
+            "position_deviation": 0.1,
+        },
+        size="Fewer parameters: the table of words is narrower by 16, and that of positions is not trained.",
+    ),
+    Variant(
+        name="concat_project",
+        title="Concatenated and projected",
+        combines="added",
+        summary="Words and learned positions, each of full width, are concatenated, and one learned projection leads "
+        "back to the width. By algebra that is a sum of two projections.",
+        settings={"position": "learned", "combine": "project"},
+        size="More parameters: one projection from twice the width.",
+    ),
+    Variant(
         name="concat_wide",
         title="Concatenated, wider",
         combines="concatenated",
@@ -244,6 +302,17 @@ _TABLE = (
         settings={"position": "learned", "combine": "concat"},
         wider=0.25,
         size="More parameters: every layer is a quarter wider.",
+    ),
+    Variant(
+        name="concat_wide_matched",
+        title="Concatenated, wider and matched",
+        combines="concatenated",
+        summary="As Concatenated, wider, but with narrower feed-forward layers in a preset that matches parameters, so "
+        "that it has no more of them than BERT-A.",
+        settings={"position": "learned", "combine": "concat"},
+        wider=0.25,
+        match_wider=True,
+        size="More parameters where a preset does not match them: every layer is a quarter wider.",
     ),
     Variant(
         name="deberta",
@@ -254,6 +323,57 @@ _TABLE = (
         key="he2021deberta",
         settings={"disentangled": 64, "scale_terms": 3},
         size="More parameters: two position projections in every layer.",
+    ),
+    Variant(
+        name="every_layer_attention",
+        title="Every layer, attention",
+        combines="added",
+        summary="In every layer the queries and keys read the sum of hidden states and positions, through the words' "
+        "own projections; values and the stream do not. All four terms are kept, with one matrix.",
+        settings={"untied": "shared"},
+        size="One more normalisation.",
+    ),
+    Variant(
+        name="every_layer_hidden",
+        title="Every layer, hidden state",
+        combines="added",
+        summary="Positions, with a normalisation of their own, are added to the hidden states that enter every layer, "
+        "and not only the first.",
+        settings={"untied": "shared", "told_to": "hidden"},
+        size="One more normalisation.",
+    ),
+    Variant(
+        name="every_layer_unnormed",
+        title="Every layer, attention, no norm",
+        combines="added",
+        summary="As Every layer, attention, but positions have no normalisation: their table starts with the standard "
+        "deviation of 1 that it would give them.",
+        settings={"untied": "shared", "told_norm": False},
+    ),
+    Variant(
+        name="every_layer_values",
+        title="Every layer, values too",
+        combines="added",
+        summary="In every layer queries, keys and values read the sum of hidden states and positions; what passes by "
+        "the attention does not.",
+        settings={"untied": "shared", "told_to": "values"},
+        size="One more normalisation.",
+    ),
+    Variant(
+        name="first_layer_attention",
+        title="First layer, attention",
+        combines="added",
+        summary="As Every layer, attention, but positions are told in the first layer alone.",
+        settings={"untied": "shared", "told_layers": 1},
+        size="One more normalisation.",
+    ),
+    Variant(
+        name="first_layer_own",
+        title="First layer, own matrix",
+        combines="added",
+        summary="As BERT-A^d, unscaled, but positions are told in the first layer alone.",
+        settings={"untied": "added", "told_layers": 1},
+        size="More parameters: two position projections and their norm.",
     ),
     Variant(
         name="frozen_own_word",
@@ -291,6 +411,15 @@ _TABLE = (
         "compared with BERT-A, normalised, the cross terms are gone and positions are not in the values. [CLS] is "
         "treated like any other token.",
         settings={"untied": "word", "scale_terms": 2},
+        size="One more normalisation and one more row of positions.",
+    ),
+    Variant(
+        name="no_cross_unscaled",
+        title="No cross terms, unscaled",
+        combines="untied",
+        summary="As No cross terms, but scores are divided by the square root of d, so that the terms that are kept "
+        "are as large as those of added positions.",
+        settings={"untied": "word"},
         size="One more normalisation and one more row of positions.",
     ),
     Variant(
@@ -360,6 +489,15 @@ _TABLE = (
         "root of the width.",
         key="vaswani2017attention",
         settings={"position": "sinusoidal", "combine": "add", "scale_words": True},
+        size="Fewer parameters: the table of positions is not trained.",
+    ),
+    Variant(
+        name="sinusoidal_strong",
+        title="Sinusoidal, 0.1",
+        combines="added",
+        summary="Sinusoids of standard deviation 0.1, not trained, are added to words that are not scaled: the "
+        "control of the concatenation with leading sinusoids.",
+        settings={"position": "sinusoidal", "combine": "add", "position_deviation": 0.1},
         size="Fewer parameters: the table of positions is not trained.",
     ),
     Variant(

@@ -86,3 +86,8 @@ def css_variables(*, dark: bool) -> str:
     colours = {"ink": INK, "soft": SOFT, "line": LINE, "panel": PANEL, "accent": LINK, "ground": GROUND}
     colours |= {"word": TERMS["word"], "position": TERMS["position"], "good": VERDICTS["supported"]}
     return " ".join(f"--{name}: {colour.on(dark=dark)};" for name, colour in colours.items())
+
+
+def verdict_variables(*, dark: bool) -> str:
+    """The colours of verdicts as CSS declarations."""
+    return " ".join(f"--{verdict}: {colour.on(dark=dark)};" for verdict, colour in VERDICTS.items())

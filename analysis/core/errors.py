@@ -37,6 +37,10 @@ class ModelError(AddendError):
     """A model cannot be found, is refused, or is of no supported architecture."""
 
 
+class NoSuchRevision(ModelError):
+    """A revision of a model that has only one, since it is on no hub."""
+
+
 class NoFamily(ModelError):
     """A model of an architecture without terms; its attention patterns may be had all the same."""
 

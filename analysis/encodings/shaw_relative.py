@@ -6,7 +6,7 @@ from analysis.encodings.base import Encoding, Option, Scores, Table, register, r
 
 
 def vectors(dim: int, seed: int, clip: int) -> np.ndarray:
-    """Random stand-ins for the learned vectors w_-clip .. w_clip: (2 clip + 1, dim), of about unit length."""
+    """Random stand-ins for the learned vectors from w_-clip to w_clip, of about unit length: (2 clip + 1, dim)."""
     return np.random.default_rng([seed, 0]).normal(0, dim**-0.5, (2 * clip + 1, dim))
 
 

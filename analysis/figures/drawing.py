@@ -86,7 +86,7 @@ class Theme:
         return colours.DIVERGING[self.dark]
 
     def around_zero(self, limit: float) -> alt.Scale:
-        """The colours of values from -reach to reach."""
+        """The colours of values from -limit to limit."""
         return colour_scale(self.diverging, (-limit, limit))
 
     @property

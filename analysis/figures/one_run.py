@@ -27,7 +27,7 @@ class LiveResult(Protocol):
 
 
 def run_facts(run: LiveResult, input_name: str = "text") -> dict[str, str]:
-    """What the numbers of a run trace to. given: what the model was given, a text or an image."""
+    """The facts that the numbers of a run trace to, by name. input_name: `text`, or `image` for a model of images."""
     provenance = run.provenance
     return {
         "model": f"{provenance.model} ({provenance.revision})",
@@ -40,12 +40,12 @@ def run_facts(run: LiveResult, input_name: str = "text") -> dict[str, str]:
 
 
 def image_facts(run: LiveResult) -> dict[str, str]:
-    """What the numbers of a run on an image trace to."""
+    """The facts that the numbers of a run on an image trace to, by name."""
     return run_facts(run, "image")
 
 
 def stored_facts(row: Any, **sources: str) -> dict[str, str]:
-    """What the numbers of a stored run of a model trace to. over: what it was measured over, by name."""
+    """The facts that the numbers of a stored run trace to, by name. sources: what it was measured over."""
     return {
         "model": f"{row.model} ({row.revision})",
         **sources,

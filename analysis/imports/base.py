@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from analysis.core.errors import AddendError
 from analysis.core.registry import Registry
 
 Files = Mapping[str, bytes]
@@ -32,27 +33,53 @@ class BadRow:
         return f"{self.file}{'' if self.line is None else f', line {self.line}'}: {self.problem}"
 
 
+class InvalidValue(AddendError):
+    """A value that is not what was expected."""
+
+
 @dataclass(frozen=True)
 class Row:
-    """One number before it is checked. values: column of the tidy form -> value, None if missing."""
+    """One number before it is checked. values: column of the tidy form -> value, None if missing.
+
+    file, line: those of its run. label: the tool's name of the number, with its step, where a line does not say it.
+    place: the file that the number itself is in, where that is not `file`.
+    """
 
     file: str
     line: int | None
     values: Mapping[str, object]
+    label: str = ""
+    place: str = ""
+
+    def bad(self, problem: str) -> BadRow:
+        """The row as one that cannot be imported."""
+        line = None if self.place else self.line
+        return BadRow(self.place or self.file, line, f"{self.label}: {problem}" if self.label else problem)
+
+    @property
+    def where(self) -> str:
+        """The place of the number, as a sentence names it."""
+        return f"{self.unlabelled} ({self.label})" if self.label else self.unlabelled
+
+    @property
+    def unlabelled(self) -> str:
+        """The file of the number, with its line."""
+        return self.place or (self.file if self.line is None else f"{self.file}, line {self.line}")
 
 
 @dataclass(kw_only=True)
 class Reading:
     """What a reader extracted from files.
 
-    used: the files that are of its form. left: numbers that it found and ignores, with the reason. settings: those
-    of a run, by the file that its rows name.
+    used: the files that are of its form. left: numbers that it found and ignores, with the reason. notes: what was
+    done to numbers that are taken. settings: those of a run, by the file that its rows name.
     """
 
     used: set[str] = field(default_factory=set)
     rows: list[Row] = field(default_factory=list)
     bad: list[BadRow] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     settings: dict[str, Mapping[str, object]] = field(default_factory=dict)
 
 

@@ -19,9 +19,11 @@ from typing import Any
 from analysis.core.errors import ImportProblem, StoreError
 from analysis.core.provenance import git_sha
 from analysis.imports.base import BadRow, Files, Row, UserMetadata
+from analysis.imports.curves import end_at_first_not_finite
 from analysis.imports.limits import MAX_BAD, MAX_FILES, MAX_LISTED, MAX_MIB, MAX_ROWS, STALE_SECONDS, max_stored_bytes
 from analysis.imports.readers import READERS
 from analysis.imports.rows import CURVE, KEYS, SCORE, InvalidValue, check_row
+from analysis.imports.texts import UnreadableFile, disguise, text
 from analysis.store import files as store_files
 from analysis.store import mirror
 from analysis.store.paths import data_folder
@@ -29,6 +31,8 @@ from analysis.store.paths import data_folder
 Values = dict[str, Any]
 Key = tuple[object, ...]
 """Identifies rows or runs: a kind, and values of the columns in `KEYS` or `GROUPS`."""
+TEXT_SUFFIXES = (".csv", ".jsonl", ".json", ".yaml")
+"""The ends of names of text files, whichever reader takes them."""
 GROUPS = ("preset", "variant", "seed")
 """The columns that the rows of one imported run share, besides the form and the kind."""
 
@@ -64,12 +68,14 @@ class PlannedRun:
 class Plan:
     """What an import would do. bad: the rows that prevent it. known: the number of rows that are stored already.
 
-    left: numbers that were found and are ignored, one line per run or file.
+    left: numbers that were found and are ignored, one line per run or file. notes: what was done to numbers that are
+    taken.
     """
 
     runs: list[PlannedRun] = field(default_factory=list)
     bad: list[BadRow] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     known: int = 0
 
     @property
@@ -111,14 +117,16 @@ def gather(paths: list[Path]) -> dict[str, bytes]:
 
 
 def _may_hold_results(file: Path) -> bool:
-    has_name = file.suffix in {".csv", ".jsonl", ".parquet", ".json", ".yaml"} or file.name == "README.md"
+    has_name = (
+        file.suffix in {".csv", ".jsonl", ".parquet", ".json", ".yaml", ".db", ".db-wal"} or file.name == "README.md"
+    )
     return (has_name or not {"metrics", "params", "tags"}.isdisjoint(file.parent.parts[-4:])) and file.is_file()
 
 
 def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
     """What an import of these files would add. Bad rows are in the plan; nothing is written."""
     result = Plan()
-    remaining = dict(files)
+    remaining, result.bad = _readable(files)
     grouped: dict[Key, list[tuple[Row, Values]]] = {}
     seen: dict[Key, tuple[Row, Values]] = {}
     stored = _stored_rows()
@@ -127,8 +135,10 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
     for form, reader in sorted(READERS.items(), key=lambda item: item[1].last):
         reading = reader.read(remaining, metadata or UserMetadata())
         remaining = {path: content for path, content in remaining.items() if path not in reading.used}
+        end_at_first_not_finite(reading)
         result.bad += reading.bad
         result.left += reading.left
+        result.notes += reading.notes
         settings |= reading.settings
         for row in reading.rows:
             if len(result.bad) > MAX_BAD:
@@ -139,17 +149,19 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
                 key = (kind, *(values[name] for name in KEYS[kind]))
                 _check_consistent(key, values, row, seen)
             except InvalidValue as error:
-                result.bad.append(BadRow(row.file, row.line, f"{error}."))
+                result.bad.append(row.bad(f"{error}."))
                 continue
             if key in stored:
                 if stored[key] != values["value"]:
                     problem = f"is stored already with the value {stored[key]:g}, here {values['value']:g}."
-                    result.bad.append(BadRow(row.file, row.line, problem))
+                    result.bad.append(row.bad(problem))
                 result.known += 1
             elif key not in seen or seen[key][0] is row:
                 grouped.setdefault((form, kind, *(values[name] for name in GROUPS)), []).append((row, values))
     forms = "; or ".join(reader.expects for _, reader in READERS.items())
-    result.bad += [BadRow(path, None, f"is of no known form; expected {forms}.") for path in _unrecognised(remaining)]
+    for path in _unrecognised(remaining):
+        known = disguise(remaining[path])
+        result.bad.append(BadRow(path, None, f"{known}." if known else f"is of no known form; expected {forms}."))
     if len(result.bad) > MAX_BAD:
         result.bad.append(BadRow("all files", None, f"more than {MAX_BAD} bad rows; the rest was not read."))
     if count > MAX_ROWS:
@@ -158,6 +170,19 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
     if not result.bad:
         result.runs = [_planned_run(key, entries, settings) for key, entries in grouped.items()]
     return result
+
+
+def _readable(files: Files) -> tuple[dict[str, bytes], list[BadRow]]:
+    """The files without those that should be text and are not, and what these are instead."""
+    readable, bad = dict(files), []
+    for path, content in files.items():
+        if path.lower().endswith(TEXT_SUFFIXES):
+            try:
+                text(content)
+            except UnreadableFile as error:
+                bad.append(BadRow(path, None, f"could not be read: it {error}."))
+                readable.pop(path)
+    return readable, bad
 
 
 def _unrecognised(remaining: Files) -> list[str]:
@@ -170,8 +195,9 @@ def _check_consistent(key: Key, values: Values, row: Row, seen: dict[Key, tuple[
     """Raises InvalidValue where another row of this import gives another value for the same thing."""
     first, first_values = seen.setdefault(key, (row, values))
     if first_values["value"] != values["value"]:
-        where = first.file if first.line is None else f"{first.file}, line {first.line}"
-        raise InvalidValue(f"gives {values['value']:g} where {where} gives {first_values['value']:g} for the same run")
+        raise InvalidValue(
+            f"gives {values['value']:g} where {first.where} gives {first_values['value']:g} for the same run"
+        )
 
 
 def _stored_rows() -> dict[Key, float]:

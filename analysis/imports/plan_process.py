@@ -63,6 +63,7 @@ def plan_in_child(files: Files, metadata: UserMetadata) -> Plan:
         runs=[PlannedRun(**run) for run in result["runs"]],
         bad=[BadRow(**bad) for bad in result["bad"]],
         left=result["left"],
+        notes=result["notes"],
         known=result["known"],
     )
 

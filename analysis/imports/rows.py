@@ -6,26 +6,16 @@ A row with a `task` is a score of a fine-tuning, a row with a `step` a point of 
 import math
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any, SupportsFloat
+from typing import Any
 
-from analysis.ablation.glue.tasks import TASKS
-from analysis.core.errors import AddendError
+from analysis.ablation.glue.tasks import METRICS, TASKS
+from analysis.imports.base import InvalidValue
+from analysis.imports.naming import CURVES, curve_name, metric_name, normalised, task_name, variant_name
+from analysis.imports.numerals import as_float
 from analysis.store.files import IMPORTED
 
 MAX_NAME_LENGTH = 80
-METRICS = {metric for task in TASKS for metric in TASKS[task].metrics}
 SIGNED = {"matthews_correlation", "pearson", "spearmanr"}
-CURVES = {
-    "validation_loss": "loss of a pre-training on held-out text, nats per predicted token",
-    "training_loss": "its loss on the texts it learns from",
-    "finetuning_validation_loss": "loss of a fine-tuning on its dev set, as its tool logged it",
-    "finetuning_training_loss": "its loss on the training set",
-}
-"""The metrics of curves."""
-
-
-class InvalidValue(AddendError):
-    """A value that is not what was expected."""
 
 
 def _name(value: object) -> str:
@@ -37,18 +27,30 @@ def _name(value: object) -> str:
     return text
 
 
-def _number(value: object) -> float:
-    """A value as a number; NaN if it is none."""
-    if isinstance(value, bool) or not isinstance(value, str | bytes | SupportsFloat):
-        return math.nan
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return math.nan
+def _variant(value: object) -> str:
+    return variant_name(_name(value))
+
+
+def _task(value: object) -> str:
+    if (found := task_name(text := _name(value))) is None:
+        raise InvalidValue(f"{text!r}; expected one of {', '.join(TASKS)}")
+    return found
+
+
+def _score_metric(value: object) -> str:
+    if (found := metric_name(text := _name(value))) is None:
+        raise InvalidValue(f"{text!r}; expected one of {', '.join(sorted(METRICS))}")
+    return found
+
+
+def _curve_metric(value: object) -> str:
+    if (found := curve_name(text := _name(value))) is None:
+        raise InvalidValue(f"{text!r}; expected of a curve: {', '.join(CURVES)}")
+    return found
 
 
 def _integer(value: object) -> int:
-    number = _number(value)
+    number = as_float(value)
     if not math.isfinite(number) or number != int(number) or not 0 <= number < 2**53:
         raise InvalidValue(f"{_shortened(value)}; expected a whole number from 0")
     return int(number)
@@ -61,7 +63,7 @@ def _int32(value: object) -> int:
 
 
 def _finite(value: object) -> float:
-    number = _number(value)
+    number = as_float(value)
     if not math.isfinite(number):
         raise InvalidValue(f"{_shortened(value)}; expected a finite number")
     return number
@@ -83,9 +85,14 @@ def _shortened(value: object) -> str:
 
 
 Check = Callable[[object], str | int | float]
-SHARED: dict[str, Check] = {"variant": _name, "preset": _name, "metric": _name, "seed": _int32, "value": _finite}
-SCORE: dict[str, Check] = SHARED | {
-    "task": _name,
+
+
+def _shared(metric: Check) -> dict[str, Check]:
+    return {"variant": _variant, "preset": _name, "metric": metric, "seed": _int32, "value": _finite}
+
+
+SCORE: dict[str, Check] = _shared(_score_metric) | {
+    "task": _task,
     "finetune_seed": _int32,
     "learning_rate": _non_negative,
     "pretraining": _name,
@@ -94,7 +101,7 @@ SCORE: dict[str, Check] = SHARED | {
     "dev_examples": _int32,
     "seconds": _non_negative,
 }
-CURVE: dict[str, Check] = SHARED | {"step": _integer, "tokens": _integer, "seconds": _non_negative}
+CURVE: dict[str, Check] = _shared(_curve_metric) | {"step": _integer, "tokens": _integer, "seconds": _non_negative}
 COLUMNS = list(dict.fromkeys([*SCORE, *CURVE]))
 REQUIRED = {
     "scores": ("variant", "task", "metric", "seed", "learning_rate", "value"),
@@ -140,20 +147,33 @@ def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
         result["preset"] = f"{IMPORTED}-{preset}"
     if row_kind == "scores":
         _complete_score(result)
-    elif result["metric"] not in CURVES:
-        raise InvalidValue(f"metric is {result['metric']!r}; expected of a curve: {', '.join(CURVES)}")
     return row_kind, result
 
 
 def _complete_score(row: dict[str, Any]) -> None:
-    metric, value = row["metric"], row["value"]
-    if metric not in METRICS:
-        raise InvalidValue(f"metric is {metric!r}; expected one of {', '.join(sorted(METRICS))}")
-    low = -1 if metric in SIGNED else 0
+    value = row["value"]
+    low = -1 if row["metric"] in SIGNED else 0
     if not low <= value <= 1:
         raise InvalidValue(f"value is {value:g}; expected a fraction from {low} to 1, so 0.843 rather than 84.3")
-    if row["variant"] == "majority":
+    _check_dev_set(row["task"], row["dev_examples"])
+    if normalised(row["variant"]) == "majority":
         raise InvalidValue("variant is 'majority', which names the most frequent answer here; expected another name")
     row["finetune_seed"] = row["finetune_seed"] or 0
     row["data"] = row["data"] or "not said"
     row["pretraining"] = row["pretraining"] or f"{row['preset']}-{row['variant']}-{row['seed']}"
+
+
+def other_dev_set(task: str, examples: object) -> str | None:
+    """The task whose dev set has exactly so many examples and the same training as `task`, where that is another."""
+    size = as_float(examples)
+    kin = {task, TASKS[task].trained_on} | {name for name in TASKS if TASKS[name].trained_on == task}
+    found = next((name for name in kin if name is not None and TASKS[name].dev_rows == size), task)
+    return None if found == task else found
+
+
+def _check_dev_set(task: str, examples: object) -> None:
+    if other := other_dev_set(task, examples):
+        raise InvalidValue(
+            f"task is {task!r} with dev_examples {examples}, the size of {other}; expected {TASKS[task].dev_rows} for "
+            f"{task}, or the task {other}"
+        )

@@ -1,8 +1,8 @@
 """Infers from one forward pass where positions enter a text model that no family describes.
 
 An embedding whose output is consecutive rows of its own table gives positions, whatever the words are; one whose
-output is the rows that the segments name gives segments; a module that gives a cosine and a sine of every token
-rotates queries and keys. That suffices for interventions, but not for terms.
+output is the rows that the segments name gives segments; a module that gives a cosine and a sine of every token, or
+both as a complex number, rotates queries and keys. That suffices for interventions, but not for terms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,9 @@ from transformers import PreTrainedModel
 from analysis.models.capture import run_with_listener
 from analysis.models.families import Family
 from analysis.models.patterns import check
+from analysis.models.rotary_tables import is_table
 from analysis.models.source_inputs import OutputSource, SourceInput
 from analysis.models.trace_sources import LayerListener
-
-UNIT_TOLERANCE = 1e-3
-"""How far cosine squared and sine squared may be from a constant; some models scale both."""
 
 
 class InferredFamily(Family):
@@ -75,7 +73,7 @@ def infer_family(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Inferr
                 seeds[module] = OutputSource("position", module)
             elif segments is not None and _are_rows_at(module.weight, rows, segments[0]):
                 seeds[module] = OutputSource("segment", module)
-        elif _is_rotation(output, length):
+        elif is_table(output, length):
             rotations[module] = None
 
     hooks = [module.register_forward_hook(watch) for module in model.modules()]
@@ -95,14 +93,3 @@ def _are_consecutive_rows(table: Tensor, rows: Tensor) -> bool:
 
 def _are_rows_at(table: Tensor, rows: Tensor, indices: Tensor) -> bool:
     return int(indices.max()) < len(table) and torch.equal(table[indices], rows)
-
-
-def _is_rotation(output: object, length: int) -> bool:
-    """Whether this is a cosine and a sine of every token."""
-    if not (isinstance(output, tuple) and len(output) == 2 and all(isinstance(x, Tensor) for x in output)):
-        return False
-    cos, sin = output
-    if cos.shape != sin.shape or cos.ndim < 2 or cos.shape[-2] != length or not cos.is_floating_point():
-        return False
-    size = cos.float() ** 2 + sin.float() ** 2
-    return bool(size.max() > 0) and float(size.max() - size.min()) <= UNIT_TOLERANCE * float(size.max())

@@ -25,6 +25,7 @@ from transformers.utils import logging
 
 from analysis.core.errors import ModelError
 from analysis.core.provenance import model_options
+from analysis.models.causal import is_causal
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 from analysis.models.submodules import move_model, word_table
@@ -73,13 +74,15 @@ class Loaded:
             return self
         return replace(self, model=self.model.base_model, headed=False)
 
-    def facts(self, called: str | None = None) -> dict[str, str]:
+    def facts(self, called: str | None = None) -> dict[str, Any]:
         """The fields of a run that describe its model; `called` is its name in the results instead of the source's."""
         return {
             "model": called or self.source.name,
             "revision": self.source.revision,
             "device": self.device,
             "dtype": str(self.model.dtype).removeprefix("torch."),
+            "architecture": self.source.family,
+            "causal": is_causal(self.model),
         }
 
     def command(self, verb: str, called: str | None = None) -> str:

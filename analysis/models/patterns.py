@@ -46,7 +46,7 @@ def attention_layers(config: PreTrainedConfig) -> list[bool]:
     kinds = getattr(config, "layer_types", None)
     if kinds is None:
         return [True] * config.num_hidden_layers
-    return [kind.endswith("attention") and kind != "linear_attention" for kind in kinds]
+    return [kind.startswith("hybrid") or (kind.endswith("attention") and kind != "linear_attention") for kind in kinds]
 
 
 def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:

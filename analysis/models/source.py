@@ -21,7 +21,7 @@ import psutil
 
 from analysis.core import default_model, settings
 from analysis.core.atomic_write import atomic_write
-from analysis.core.errors import ModelError, ModelNotDownloaded, NotEnoughMemory
+from analysis.core.errors import ModelError, ModelNotDownloaded, NoSuchRevision, NotEnoughMemory
 from analysis.models import file_checks
 from analysis.models.families import family_of, known_family
 from analysis.store import checkpoints
@@ -127,25 +127,39 @@ def resolve(
     fetch: False takes a hub's model only as it lies on this machine, and raises ModelNotDownloaded where it does not.
     Raises ModelError: no such model, no network, no safetensors, not enough memory, unsupported architecture.
     """
-    model = model.strip()
+    model, revision = model.strip(), (revision or "").strip() or None
     if model in ("", default_model.NAME):
+        check_revision(default_model.NAME, "comes with Addend", revision, default_model.REVISION)
         folder = default_model.folder()
         return Source(default_model.NAME, default_model.REVISION, folder, read_config(folder, default_model.NAME))
     if checkpoint := checkpoints.folder(model):
-        return replace(_from_folder(checkpoint, model, terms), name=model)
+        own = _from_folder(checkpoint, model, terms)
+        check_revision(model, "comes with Addend", revision, own.revision)
+        return replace(own, name=model)
     is_path = model.startswith(("/", ".", "~"))
     if not settings.hosted():
         path = os.path.expanduser(model)
         if is_path or os.path.exists(path):
-            return _from_folder(Path(path), model, terms)
+            folder_source = _from_folder(Path(path), model, terms)
+            check_revision(model, "is a folder", revision, folder_source.revision)
+            return folder_source
     elif is_path:  # does not reveal whether there is such a folder
         raise ModelError(
             f"This server opens no folders; give a Hugging Face id such as owner/name, or {default_model.NAME}."
         )
     if revision and not (REVISION.fullmatch(revision) and len(revision) <= 100 and ".." not in revision):
         raise ModelError(f"{revision[:100]!r} is not a revision; expected a branch, a tag or a commit, or none.")
-    _check_allowed(model, revision or None)
-    return _from_hub(model, revision or None, progress, terms, fetch)
+    _check_allowed(model, revision)
+    return _from_hub(model, revision, progress, terms, fetch)
+
+
+def check_revision(name: str, kind: str, revision: str | None, own: str) -> None:
+    """Raises NoSuchRevision where a revision is asked for of a model that is on no hub, and it is not its own."""
+    if revision and revision != own:
+        raise NoSuchRevision(
+            f"There is no revision {revision[:100]!r} of {name[:100]}: it {kind} and has only one, {own}. Leave the "
+            "revision empty, or give a Hugging Face id."
+        )
 
 
 def _check_allowed(model: str, revision: str | None) -> None:

@@ -21,6 +21,17 @@ RESULTS = ("results", "published", "probe_set", "imported")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Limit:
+    """A statement that points another way than a sentence of the answer, or limits it; sentence: what was found."""
+
+    id: str
+    claim: str
+    verdict: str
+    statement: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One sentence of the answer, with its number, the claim it rests on, and the page that shows its evidence."""
 
@@ -35,6 +46,7 @@ class Step:
     link: str
     page: str
     values: Mapping[str, Any]
+    tempered_by: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +112,10 @@ def load_saved() -> FrontPage | None:
         if stored["fingerprint"] != fingerprint():
             return None
         return FrontPage(
-            steps=tuple(Step(**step) for step in stored["steps"]),
+            steps=tuple(
+                Step(**{**step, "tempered_by": tuple(Limit(**limit) for limit in step["tempered_by"])})
+                for step in stored["steps"]
+            ),
             cards=tuple(
                 Card(**{**card, "bars": tuple(Bar(**bar) for bar in card["bars"])}) for card in stored["cards"]
             ),

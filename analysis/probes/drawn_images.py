@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, UnidentifiedImageError
 from analysis.core import settings
 from analysis.core.errors import ImageError
 from analysis.core.registry import Registry
+from analysis.core.shown_image import as_shown
 
 SIDE = 224
 """Pixels of a drawn image, both ways."""
@@ -17,6 +18,20 @@ CORPUS = "drawn_images"
 """What the drawn images are called where results over them are stored."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 """Pillow reads many more, some by old code."""
+READABLE = (b"\x89PNG", b"\xff\xd8", b"GIF8", b"RIFF")
+"""The first bytes of files in the `FORMATS`."""
+MARKS = {
+    "a TIFF file": b"II*\0",
+    "a big-endian TIFF file": b"MM\0*",
+    "a HEIC photograph": b"ftypheic",
+    "an AVIF image": b"ftypavif",
+    "a DirectDraw surface": b"DDS ",
+    "a JPEG 2000 image": b"jP  ",
+    "a Photoshop file": b"8BPS",
+    "a PDF": b"%PDF",
+    "an SVG drawing": b"<svg",
+}
+"""Other forms of images that people have -> what stands in their first 16 bytes."""
 SMALLEST_SIDE = 16
 START_OF_JPEG, START_OF_SCAN = b"\xff\xd8", b"\xff\xda"
 MAX_SCANS = 100
@@ -106,7 +121,10 @@ def blank() -> Picture:
 
 
 def open_upload(data: bytes, name: str) -> Picture:
-    """The image in a file, in red, green and blue. Raises ImageError where it is none, too large or too small."""
+    """The image in a file, in red, green and blue as a viewer shows it: `analysis.core.shown_image`.
+
+    Raises ImageError where it is none, too large or too small, or where it has no agreed colours.
+    """
     megabytes, limit = len(data) / 1e6, settings.number("ADDEND_IMAGE_MB")
     if megabytes > limit:
         raise ImageError(
@@ -135,12 +153,16 @@ def open_upload(data: bytes, name: str) -> Picture:
                 f"{name} has {width} by {height} pixels; one side may be at most {MAX_ASPECT_RATIO} times the other. "
                 "Crop it nearer to a square."
             )
-        return result.convert("RGB")
+        return as_shown(result, name)
     except Image.DecompressionBombError:  # what Pillow itself will not open
         raise ImageError(
             f"{name} has far too many pixels; at most {pixels} million are accepted. Scale it down."
         ) from None
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
+        form = next((form for form, mark in MARKS.items() if mark in data[:16]), None)
+        why = f": it is {form}" if form else ""
+        if data.startswith(READABLE):
+            why = ": it is cut short or damaged"
         raise ImageError(
-            f"{name} is no image that can be read ({type(broken).__name__}); expected a PNG, JPEG, WebP or GIF file."
+            f"{name} is no image that can be read{why}; expected a whole PNG, JPEG, WebP or GIF file. Save it as one."
         ) from None

@@ -58,7 +58,9 @@ class PictureRequest(ModelRequest[ResultT]):
         """Where the model's files are; see `ModelRequest.find`."""
         if self.model.strip() == random_vit.NAME:
             from analysis.models.random_vit import SOURCE
+            from analysis.models.source import check_revision
 
+            check_revision(SOURCE.name, "is drawn at random here", (self.revision or "").strip(), SOURCE.revision)
             return SOURCE
         return super().find(progress, fetch=fetch)
 

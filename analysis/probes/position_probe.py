@@ -10,7 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from analysis.core import default_model
-from analysis.core.errors import LinkError, ModelError
+from analysis.core.errors import LinkError, ModelError, NoSuchRevision
 from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.positions.result import PositionMap, Unturned
@@ -51,6 +51,8 @@ class PositionRequest(TextRequest[PositionMap]):
         """Where the model's files are. Raises ModelError, which says so where the store holds a map of that name."""
         try:
             return super().find(progress, fetch=fetch)
+        except NoSuchRevision:
+            raise
         except ModelError as absent:
             stored = stored_models().get(self.model.strip())
             if stored is None:

@@ -1,8 +1,9 @@
-"""The second version of the rules by which claims are decided: files that were frozen before the data they judge.
+"""The rules by which claims are decided: files that were frozen before the data they judge.
 
-`trainings.toml` holds the rules for our own pre-trainings, `decoders.toml` those for causal models with rotary
-positions. A run carries its file's SHA-256 in its manifest, so that the store can tell which runs were begun under
-which rules. Reading this package needs neither torch nor the store.
+`trainings.toml` holds version 2's rules for our own pre-trainings, `decoders.toml` those for causal models with rotary
+positions, and `encoders.toml` version 3's rules for encoders of three widths. A run carries its file's SHA-256 in its
+manifest, so that the store can tell which runs were begun under which rules. Reading this package needs neither torch
+nor the store.
 """
 
 import hashlib
@@ -18,6 +19,8 @@ TRAININGS = FOLDER / "trainings.toml"
 MEASUREMENTS = FOLDER / "measurements.toml"
 SURGERIES = FOLDER / "surgeries.toml"
 DECODERS = FOLDER / "decoders.toml"
+ENCODERS = FOLDER / "encoders.toml"
+CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
 
@@ -28,6 +31,11 @@ class RuleFile:
     path: Path
     content: Mapping[str, Any]
     sha256: str
+
+    @property
+    def version(self) -> int:
+        """The version of the rules that it belongs to; 0 for a file that has none."""
+        return int(self.content.get("version", 0))
 
     @property
     def measured(self) -> bool:
@@ -139,8 +147,142 @@ def decoder_rules() -> TrainingRules:
     return _load_training_rules(DECODERS)
 
 
+@dataclass(frozen=True, kw_only=True)
+class EncoderContest:
+    """A statement about two variants, as `encoders.toml` has it.
+
+    kind: `final_loss`, `steps_to_leave` (the plateau) or `difference_of_differences` (of final losses between `preset`
+    and `against_preset`). expect: the word whose test supports the statement. margin: in nats per predicted token.
+    family: the statements over which its p-values are corrected. supported, contradicted: the sentence about it in each
+    case, with {size} for the difference in nats without its sign and {ratio} for the ratio of steps.
+    """
+
+    id: str
+    statement: str
+    kind: str
+    variant: str
+    baseline: str
+    expect: str
+    preset: str
+    family: str
+    margin: float
+    supported: str
+    contradicted: str
+    against_preset: str = ""
+
+    @property
+    def parent(self) -> str:
+        """The claim that it is a part of."""
+        return self.id[:3]
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The presets whose runs it compares."""
+        return tuple(filter(None, (self.preset, self.against_preset)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderRecipe:
+    """What a preset's runs must have: their steps, and their peak learning rate; None where pilots choose it."""
+
+    steps: int
+    learning_rate: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pilots:
+    """Runs that choose a learning rate: which rates, variants and seeds are tried."""
+
+    rates: tuple[float, ...]
+    variants: tuple[str, ...]
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlateauRule:
+    """The plateau of a preset: the mean final loss of a variant's runs of these seeds, less `below` nats."""
+
+    variant: str
+    seeds: tuple[int, ...]
+    below: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderRules:
+    """Everything that `encoders.toml` says. Losses and margins in nats per predicted token."""
+
+    version: int
+    frozen: str
+    sha256: str
+    recipes: Mapping[str, EncoderRecipe]
+    pilots: Pilots
+    plateau: PlateauRule
+    by_half: float
+    paired_spread: float
+    earlier: float
+    seeds: tuple[int, ...]
+    statements: tuple[EncoderContest, ...]
+
+    def planned(self, preset: str) -> tuple[str, ...]:
+        """The variants of a preset that some statement needs, in the order of the statements."""
+        needed = (one for one in self.statements if preset in one.presets)
+        return tuple(dict.fromkeys(name for one in needed for name in (one.variant, one.baseline)))
+
+    def manifest(self) -> dict[str, object]:
+        """What a run's manifest says of the rules it was begun under."""
+        return {"version": self.version, "sha256": self.sha256}
+
+    def refusal(self, config: Mapping[str, object]) -> str:
+        """Why a run with this manifest decides nothing under these rules, its learning rate apart; empty where it may.
+
+        config: the settings of the run as its results file has them, with `rules` and `began`.
+        """
+        preset = str(config.get("preset"))
+        if preset not in self.recipes:
+            return f"its preset is {preset}, not one of {', '.join(self.recipes)}"
+        rules, began = config.get("rules"), config.get("began")
+        if not isinstance(rules, Mapping) or not began:
+            return "its manifest names no rules: it was begun before they were frozen"
+        if rules.get("sha256") != self.sha256:
+            return f"it was begun under other rules ({str(rules.get('sha256'))[:12]}, not {self.sha256[:12]})"
+        if str(began) < self.frozen:
+            return f"it began at {began}, before the rules were frozen at {self.frozen}"
+        if config.get("steps") != self.recipes[preset].steps:
+            return f"its steps are {config.get('steps')}, not {self.recipes[preset].steps}"
+        return ""
+
+
+@cache
+def encoder_rules() -> EncoderRules:
+    """The rules of `encoders.toml`."""
+    file = _rule_file(ENCODERS)
+    content = file.content
+    analysis, pilots, plateau = content["analysis"], content["pilots"], content["plateau"]
+    return EncoderRules(
+        version=content["version"],
+        frozen=content["frozen"],
+        sha256=file.sha256,
+        recipes={name: EncoderRecipe(**recipe) for name, recipe in content["recipe"].items()},
+        pilots=Pilots(**{name: tuple(values) for name, values in pilots.items()}),
+        plateau=PlateauRule(variant=plateau["variant"], seeds=tuple(plateau["seeds"]), below=plateau["below"]),
+        **{name: analysis[name] for name in ("by_half", "paired_spread", "earlier")},
+        seeds=tuple(content["seeds"]["judged"]),
+        statements=tuple(
+            EncoderContest(**{"margin": analysis["margin"], **statement}) for statement in content["statement"]
+        ),
+    )
+
+
+def manifest_of(preset: str, variant: str) -> dict[str, object] | None:
+    """What the manifest of a new run says of the rules it is begun under; None where no rules judge its preset."""
+    if preset in encoder_rules().recipes:
+        return encoder_rules().manifest()
+    rules = rules_for(variant)
+    return rules.manifest() if preset == rules.preset else None
+
+
 def rules_for(variant: str) -> TrainingRules:
-    """The rules that judge the trainings of a variant."""
+    """Version 2's rules that judge the trainings of a variant."""
     return decoder_rules() if variant in decoder_rules().planned else training_rules()
 
 

@@ -30,7 +30,8 @@ EXAMPLES = {
     ),
     "Loss against steps": (
         "SELECT step, variant, avg(value) AS loss\nFROM curves\n"
-        "WHERE metric = 'validation_loss' AND preset = 'cpu' AND seed = 0\nGROUP BY ALL\nORDER BY ALL"
+        "WHERE metric = 'validation_loss' AND preset = 'cpu2' AND seed = 10\n"
+        "    AND variant IN ('bert_a', 'no_position', 'rotary', 'tupe_a')\nGROUP BY ALL\nORDER BY ALL"
     ),
     "The largest single number a head gives to position": (
         "SELECT model, layer, head, term, share\nFROM term_stats\nWHERE term = 'position_to_position'\n"

@@ -17,7 +17,7 @@ import psutil
 from analysis.core.errors import StoreError
 from analysis.store import read
 from analysis.store.paths import store_path, version
-from analysis.store.sync import SCHEMA
+from analysis.store.sync import schema_statements
 
 PRIVATE = {"saved_probes": "VIEW", "probe_heads": "TABLE", "probes": "TABLE"}
 """Tables and views with readers' texts or probe names, in an order in which they can be dropped."""
@@ -79,8 +79,8 @@ def _copy_store() -> Path:
 
 
 def _fill(connection: duckdb.DuckDBPyConnection) -> None:
-    for migration in sorted(SCHEMA.glob("*.sql")):
-        connection.execute(migration.read_text(encoding="utf-8"))
+    for statements in schema_statements():
+        connection.execute(statements)
     path = str(store_path()).replace("'", "''")
     connection.execute(f"ATTACH '{path}' AS original (READ_ONLY)")
     tables = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'original'").fetchall()

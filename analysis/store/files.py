@@ -8,7 +8,7 @@ are read; the store knows the newest version only.
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,25 +20,13 @@ from analysis.core.atomic_write import atomic_write
 from analysis.core.errors import StoreError
 from analysis.core.provenance import git_sha, library_versions, now
 from analysis.store import mirror
+from analysis.store.kinds import KINDS, Kind
 from analysis.store.paths import data_folder
 
-Upgrade = Callable[[pa.Table], pa.Table]
 IMPORTED = "imported"
 """The folder of imports under data/, and how the preset of every imported run begins."""
 REQUIRED_RUN_FIELDS = {"run_id", "kind", "command", "created", "config"}
 """Fields that every run has. The others may be missing in older files."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Kind:
-    """One kind of results file: its folder under data/, its version and its columns."""
-
-    name: str
-    folder: str
-    version: int = 1
-    schema: pa.Schema
-    upgrades: Mapping[int, Upgrade] = field(default_factory=dict)
-    """From a version to the next one."""
 
 
 def new_run_id() -> str:
@@ -48,7 +36,10 @@ def new_run_id() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """The provenance that every row of a results file shares."""
+    """The provenance that every row of a results file shares.
+
+    architecture: the `model_type` of the model's config. causal: whether its tokens attend to no later one.
+    """
 
     kind: str
     command: str
@@ -56,6 +47,8 @@ class Run:
     revision: str | None = None
     device: str = "cpu"
     dtype: str = "float64"
+    architecture: str | None = None
+    causal: bool | None = None
     seed: int | None = None
     variant: str | None = None
     preset: str | None = None
@@ -65,142 +58,6 @@ class Run:
     created: str = field(default_factory=now)
     git_sha: str = field(default_factory=git_sha)
     versions: str = field(default_factory=library_versions)
-
-
-_TYPES = {
-    "text": pa.string(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "text[]": pa.list_(pa.string()),
-    "int[]": pa.list_(pa.int32()),
-    "float[]": pa.list_(pa.float32()),
-}
-
-
-def _schema(columns: str, **rows: str) -> pa.Schema:
-    """Columns as SQL writes them: "corpus text, layer int". rows: after these, columns that hold lists of such rows."""
-    return pa.schema(
-        [*_fields(columns), *((name, pa.list_(pa.struct(_fields(fields)))) for name, fields in rows.items())]
-    )
-
-
-def _fields(columns: str) -> list[tuple[str, pa.DataType]]:
-    return [(name, _TYPES[kind]) for name, kind in (column.split() for column in columns.split(", "))]
-
-
-_FINETUNING = (
-    "pretraining text, variant text, preset text, task text, metric text, seed int, finetune_seed int, "
-    "learning_rate double"
-)
-"""The columns that identify a fine-tuning."""
-
-
-def _without_score_bias(table: pa.Table) -> pa.Table:
-    """Probes of version 1 had no models that add to their scores."""
-    return table.append_column("score_bias", pa.array([[] for _ in range(len(table))], type=_TYPES["float[]"]))
-
-
-def _results(name: str, columns: str, *, folder: str | None = None, **rows: str) -> Kind:
-    """A kind whose files lie under results/."""
-    return Kind(name=name, folder=f"results/{folder or name}", schema=_schema(columns, **rows))
-
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        _results(
-            "terms",
-            "method text, corpus text, layer int, aggregation text, head int, term text, share double, "
-            "share_low double, share_high double, effect double, effect_low double, effect_high double, "
-            "top1_agreement double, rms double, texts int, queries int, max_error double, relative_error double, "
-            "pattern_error double",
-        ),
-        _results("patch_positions", "patch int, similarity float[]"),
-        _results(
-            "means",
-            "corpus text, layer int, windows int, length int, counted int, rank int, stable_rank double, "
-            "effective_rank double, relative_norm double, position_share double, context_share double, "
-            "residual_share double, mean_share double, noise_share double, left_out_share double, "
-            "cosine_to_next double, frozen_gap double, mean float[], position float[]",
-        ),
-        _results(
-            "decoding",
-            "corpus text, layer int, target text, decoder text, measure text, value double, low double, "
-            "high double, chance double, windows int, tokens int",
-        ),
-        _results(
-            "locality",
-            "corpus text, layer int, head int, query text, measure text, distance int, value double, low double, "
-            "high double, even double, windows int",
-        ),
-        _results(
-            "equivariance",
-            "corpus text, layer int, positions text, tokens text, value double, low double, high double, "
-            "largest double, windows int",
-        ),
-        _results(
-            "geometry",
-            "measure text, subject text, layer int, head int, along double, value double, low double, high double, "
-            "baseline double, baseline_low double, baseline_high double, samples int",
-        ),
-        _results(
-            "neighbours",
-            "measure text, word text, position int, other_word text, other_position int, distance double, "
-            "margin double",
-        ),
-        _results(
-            "encoding_measures", "encoding text, length int, dim int, measure text, value double", folder="encodings"
-        ),
-        _results(
-            "scores", f"{_FINETUNING}, data text, train_examples int, dev_examples int, seconds double, value double"
-        ),
-        _results("predictions", f"{_FINETUNING}, prediction float[], replicates float[]"),
-        _results(
-            "curves",
-            "variant text, preset text, seed int, metric text, step bigint, tokens bigint, seconds double, "
-            "value double",
-        ),
-        _results("costs", "variant text, preset text, measure text, value double"),
-        _results(
-            "interventions",
-            "corpus text, intervention text, outcome text, layer int, value double, low double, high double, "
-            "texts int, tokens int",
-        ),
-        _results(
-            "positions",
-            "layer int, source text, head int, content double, position double, both double, power double, "
-            "kernel float[], joined_query int[], joined_key int[], joined_score float[]",
-        ),
-        _results(
-            "surgery",
-            "task text, operation text, said text, rank int, draw int, value double, low double, high double, "
-            "difference double, difference_low double, difference_high double, pairs int",
-        ),
-        _results(
-            "first_verdicts",
-            "id text, asks text, rule text, changed text[], verdict text, sentence text, effect double, "
-            "low double, high double, unit text, measured text, threshold double, models text[], samples int, "
-            "sample_unit text, missing text, command text",
-            evidence=(
-                "side text, says text, value double, low double, high double, unit text, source text, "
-                "citation text, caveat text, query text, page text, parameters text"
-            ),
-            queries="name text, sql text",
-            views="label text, page text, parameters text",
-        ),
-        Kind(
-            name="probe",
-            folder="probes",
-            version=2,
-            schema=_schema(
-                "head int, query float[], key float[], share float[], effect float[], top1 float[], rms float[], "
-                "score_bias float[]"
-            ),
-            upgrades={1: _without_score_bias},
-        ),
-    )
-}
 
 
 def write(
@@ -224,7 +81,7 @@ def write(
     except (pa.ArrowException, TypeError) as error:
         raise StoreError(
             f"The columns of a {kind!r} file could not be taken ({error}); expected equally many values in each, "
-            "of the types that analysis/store/files.py lists."
+            "of the types that analysis/store/kinds.py lists."
         ) from None
     metadata = {"addend.kind": kind, "addend.version": str(definition.version), "addend.run": json.dumps(asdict(run))}
     metadata["addend.check"] = footer_checksum(metadata, table)

@@ -25,6 +25,8 @@ Problems = list[tuple[str, str]]
 """Files that could not be read, in whole or in part, each with a sentence that says why."""
 
 PUBLISHED = "published"
+LATER_FIELDS = ("architecture", "causal")
+"""What a run says of its model since 25 November 2026; older files lack it."""
 PROBE_SET = "probe_set"
 BIBTEX_KEY = re.compile(r"\s*@\w+\{([^,\s]+),")
 
@@ -146,7 +148,8 @@ def _insert_each(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedF
 
 def _insert_all(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> None:
     """Inserts runs, then the rows of each kind at once: the number of insertions is what takes time."""
-    runs = [{**run, "file": name, "config": json.dumps(run["config"])} for name, _, _, run in loaded]
+    absent = dict.fromkeys(LATER_FIELDS)
+    runs = [{**absent, **run, "file": name, "config": json.dumps(run["config"])} for name, _, _, run in loaded]
     insert(connection, "runs", runs)
     kinds: dict[str, list[pa.Table]] = {}
     for _, kind, table, run in loaded:

@@ -19,6 +19,7 @@ from analysis.core.errors import StoreError, StoreLocked
 from analysis.core.provenance import git_sha, library_versions, now
 from analysis.store import files, fill, read
 from analysis.store.fill import Judge, Rows
+from analysis.store.kinds import table_statements
 from analysis.store.paths import data_folder, store_path
 
 SCHEMA = Path(__file__).parent / "schema"
@@ -46,11 +47,20 @@ def schema_version() -> int:
     return max(int(path.name.split("_")[0]) for path in SCHEMA.glob("*.sql"))
 
 
+def schema_statements() -> Iterator[str]:
+    """The SQL that makes an empty store: the first file, the tables and views of every kind, the other files."""
+    first, *others = sorted(SCHEMA.glob("*.sql"))
+    yield first.read_text(encoding="utf-8")
+    yield from table_statements()
+    for path in others:
+        yield path.read_text(encoding="utf-8")
+
+
 def fingerprint(dimensions: Mapping[str, Rows]) -> str:
     """Changes whenever a file, the schema or a dimension table does."""
     digest = hashlib.sha256()
-    for migration in sorted(SCHEMA.glob("*.sql")):
-        digest.update(migration.read_bytes())
+    for statements in schema_statements():
+        digest.update(statements.encode())
     digest.update(json.dumps(dimensions, sort_keys=True, default=str).encode())
     for path in [*files.results_files(), *_text_files()]:
         with suppress(FileNotFoundError):  # removed since it was listed
@@ -122,8 +132,8 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
     with _build_folder(path) as new_store:
         connection = duckdb.connect(str(new_store))
         try:
-            for migration in sorted(SCHEMA.glob("*.sql")):
-                connection.execute(migration.read_text(encoding="utf-8"))
+            for statements in schema_statements():
+                connection.execute(statements)
             for table, rows in dimensions.items():
                 fill.insert(connection, table, rows)
             fill.published(connection, problems)

@@ -1,4 +1,4 @@
-"""Previews of shared links: Open Graph tags in the page that the server sends, and their picture."""
+"""Previews of shared links: Open Graph tags in the page that the server sends, and their picture; and its layout."""
 
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -11,6 +11,7 @@ from starlette.responses import FileResponse
 
 from analysis.core import settings
 from analysis.links import VIEWS
+from dashboard.hosting import layout
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -53,7 +54,7 @@ def tags(page: str, query: str, address: str) -> str:
 
 
 class Preview:
-    """Puts the tags into the page that every address of the app is answered with, and serves their picture."""
+    """Puts tags and style into the page that every address of the app is answered with, and serves their picture."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -72,8 +73,9 @@ class Preview:
                 **scope,
                 "headers": [pair for pair in scope["headers"] if pair[0].lower() != b"accept-encoding"],
             }
-            meta_tags = tags(page, scope.get("query_string", b"").decode("latin-1"), _address(scope, stem))
-            await self.app(plain_scope, receive, _TagInserter(send, meta_tags.encode()))
+            query = scope.get("query_string", b"").decode("latin-1")
+            content = f"{tags(page, query, _address(scope, stem))}\n{layout.style(query)}"
+            await self.app(plain_scope, receive, _TagInserter(send, content.encode()))
 
 
 class _TagInserter:

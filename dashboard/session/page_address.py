@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis import links
 from analysis.links import Value
+from dashboard.session import held_texts
 
 
 def address(page: str, values: Mapping[str, Value]) -> str:
@@ -16,8 +17,8 @@ def address(page: str, values: Mapping[str, Value]) -> str:
 
 
 def query_parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, str]]:
-    """A link's parameters as Streamlit's page links take them."""
-    return [(name, text) for name, texts in links.VIEWS[page].parameters(values).items() for text in texts]
+    """A link's parameters as Streamlit's page links take them; the session keeps what is too long for an address."""
+    return [(name, text) for name, texts in held_texts.shorten(page, values).items() for text in texts]
 
 
 def is_dark() -> bool:

@@ -149,6 +149,12 @@ def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
 
 
+@store_cache(16)
+def preset_of_costs(preset: str) -> str:
+    """The preset whose costs the page Which encoding? shows for a preset."""
+    return choosing.measured_preset(preset)
+
+
 @store_cache()
 def published_tables() -> pd.DataFrame:
     """Every published table: id, label, kind."""

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from analysis.core.errors import AddendError
+from analysis.core.formatting import plural
 from analysis.narrative.choosing import NEEDS, PARTS
 from analysis.rules import training_rules
 from dashboard.session import queries
@@ -63,8 +64,13 @@ except AddendError as problem:
     show.show_problem(problem)
     st.stop()
 st.caption(
-    f"{len(lines)} ways to encode position. Our models are small encoders and, where it says causal, decoders, all "
-    "trained in the same way; BERT-A, which adds learned positions, is the baseline. A published result counts as "
-    "better or worse by its printed difference, however small, since most tables print no spread."
+    f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, "
+    "decoders, all trained in the same way; BERT-A, which adds learned positions, is the baseline. A published result "
+    "counts as better or worse by its printed difference, however small, since most tables print no spread."
 )
+if part == "cost" and (measured := queries.preset_of_costs(str(preset))) != preset:
+    st.caption(
+        f"Costs were not measured with preset {escape_markdown(str(preset))}: these were measured with preset "
+        f"{escape_markdown(measured)}."
+    )
 st.html(choosing_table.html(lines, PARTS[part], show.address))

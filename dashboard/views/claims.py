@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.core.formatting import plural
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import claim_cards, claim_detail, show, statement_table
@@ -10,7 +11,7 @@ from dashboard.widgets.pickers import Pickers
 
 PAGE = "claims"
 ORDERS = {"question": "By question", "verdict": "By verdict"}
-VERSIONS = {"2": "Statements (rules, version 2)", "1": "First verdicts (version 1, exploratory)"}
+VERSIONS = {"2": "Statements", "1": "First verdicts (version 1, exploratory)"}
 
 show.header(
     PAGE,
@@ -39,7 +40,9 @@ if rules == "2":
     st.caption(
         "The rules for our own trainings were frozen before those trainings began. The rules for other measurements "
         "were written when most of these were known. A statement is open until what it asks for has been measured; it "
-        "then says what would decide it."
+        "then says what would decide it. "
+        f"{plural(sum(len(heading.changes) for heading in headings), 'statement')} of before, corrected or withdrawn, "
+        "stand with their verdicts under the claims that they belong to."
     )
 else:
     claim_cards.show_counts(counts)

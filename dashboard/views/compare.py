@@ -87,12 +87,7 @@ values = pickers.done()
 with summary:
     st.markdown(escape_markdown(what_differs()))
     text_fields = ("text", "pair", "text2", "pair2")
-    show.copy_link(
-        "compare",
-        values,
-        without=text_fields,
-        why_not=probe_form.too_long(*(str(values[name]) for name in text_fields)),
-    )
+    show.copy_link("compare", values, without=text_fields)
     show.show(live.figure("compare_terms", values, (results[0], results[1])), "compare", values)
 if terms:
     with show.reporting_problems():

@@ -3,12 +3,15 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.ablation.glue.tasks import METRICS
 from analysis.core import settings
+from analysis.core.formatting import plural
 from analysis.imports.base import READERS, UserMetadata
 from analysis.imports.limits import MAX_FILES, MAX_LISTED, MAX_MIB, uploads
+from analysis.imports.naming import CURVES
 from analysis.imports.plan import Plan, execute, plan
 from analysis.imports.plan_process import plan_in_child
-from analysis.imports.rows import CURVES, METRICS, REQUIRED
+from analysis.imports.rows import REQUIRED
 from dashboard.session import query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
 from dashboard.widgets import show
@@ -17,8 +20,13 @@ from dashboard.widgets.pickers import Pickers
 PAGE = "import"
 EXAMPLE = """\
 variant,task,metric,seed,learning_rate,value
+my_adding,rte,accuracy,0,0.0001,0.621
+my_adding,rte,accuracy,1,0.0001,0.608
+my_adding,rte,accuracy,2,0.0001,0.615
 my_concat,rte,accuracy,0,0.0001,0.612
-my_concat,rte,accuracy,1,0.0001,0.604"""
+my_concat,rte,accuracy,1,0.0001,0.604
+my_concat,rte,accuracy,2,0.0001,0.601"""
+MAX_SHOWN = 100  # problems that the page lists
 CURVE = """\
 variant,metric,seed,step,value
 my_concat,validation_loss,0,1000,6.21
@@ -77,10 +85,15 @@ def show_preview(plan: Plan) -> None:
         st.caption(f"Left out: {safe(skipped)}")
     if remaining := plan.left[MAX_LISTED:]:
         st.caption(f"And {len(remaining):,} more were left out.")
+    for note in plan.notes[:MAX_LISTED]:
+        st.caption(f"Note: {safe(note)}")
     if plan.bad:
-        st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
-        bad = [{"file": item.file, "line": item.line, "problem": item.problem} for item in plan.bad[:500]]
-        st.dataframe(pd.DataFrame(bad), hide_index=True)
+        st.error(f"Nothing can be imported, because of {plural(len(plan.bad), 'problem')}:", icon=":material/error:")
+        # Not a grid, whose cells would cut the sentences off.
+        bad = [{"file": item.file, "line": item.line or "", "problem": item.problem} for item in plan.bad[:MAX_SHOWN]]
+        st.table(pd.DataFrame(bad).map(safe), hide_index=True)
+        if remaining := plan.bad[MAX_SHOWN:]:
+            st.caption(f"And {len(remaining):,} more.")
         return
     if plan.known:
         st.info(f"{plan.known:,} rows are stored already and are not added again.")
@@ -107,9 +120,7 @@ show.header(
 )
 values = Pickers(PAGE).done()
 show.copy_link(PAGE, values)
-st.markdown(
-    "Fill in a template, or upload what your tools write: run_glue.py, MLflow and Weights & Biases are read too."
-)
+st.markdown("Fill in a template, or upload what run_glue.py, MLflow, Weights & Biases or Trackio write.")
 show_templates()
 with st.expander("Which files and columns are read"):
     show_forms()
@@ -122,7 +133,7 @@ if not uploads():
 folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
 uploaded = st.file_uploader(
     f"At most {MAX_MIB} MiB together",
-    type=None if folder else ["csv", "jsonl", "parquet", "json"],
+    type=None if folder else ["csv", "jsonl", "parquet", "json", "db"],
     accept_multiple_files="directory" if folder else True,
     max_upload_size=MAX_MIB,
     key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",

@@ -75,8 +75,7 @@ values = pickers.done()
 
 with outcome:
     text_fields = ("text", "pair")
-    why_not = probe_form.too_long(*(str(values[name]) for name in text_fields))
-    show.copy_link("interventions", values, without=text_fields, why_not=why_not)
+    show.copy_link("interventions", values, without=text_fields)
     figure = live.figure("intervention_tokens", values, result)
     show.show(figure, "interventions", values)
     if result.predictions:

@@ -19,8 +19,10 @@ show.header(
     "queries and keys, shown by bands of wavelengths. This works for almost any architecture.",
 )
 pickers = Pickers(PAGE)
-probe_form.stored_buttons(pickers, stored_models())
+stored_container = st.container()
 probe_form.text_form(pickers, "Map it", height=112)
+with stored_container:  # after the form, which decides what is shown
+    probe_form.stored_buttons(pickers, stored_models())
 status = st.status("Starting", expanded=False)
 map_request = PositionRequest.of(pickers.values() | {"baseline": ""})
 try:
@@ -65,9 +67,7 @@ if result.kernels is not None:
     pickers.toggle("unturn", "Remove the rotation from one band of one layer at a time (one pass for each)")
 values = pickers.done()
 with map_container:
-    show.copy_link(
-        PAGE, values, without=("text", "pair"), why_not=probe_form.too_long(provenance.text, provenance.text_pair)
-    )
+    show.copy_link(PAGE, values, without=("text", "pair"))
     show.show(position_map, PAGE, values, on_cell=select_cell)
 with cell_container:
     show.show(live.figure("position_cell", values, run), PAGE, values)

@@ -46,9 +46,13 @@ if note := unknown_tokens_note(result):
     st.warning(escape_markdown(note))
 if result.position_kind in NO_SOURCE:
     st.info(NO_SOURCE[result.position_kind], icon=":material/info:")
+    probe_form.links_to_positions(pickers)
+# Of a single term every share is 1, so there is nothing to tell apart.
+several_terms = sum(bool(term.any()) for term in result.terms.values()) > 1
 first_result = st.container()
 with st.container(horizontal=True, gap="large"):
-    pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+    if several_terms:
+        pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
     if result.freeze and not result.probe_id:
         pickers.segments("freeze", "In gated units, hold fixed", list(FREEZES), FREEZES)
 overview = st.container()
@@ -59,7 +63,7 @@ maps = st.container()
 cell_pickers(pickers, row_names(pickers, result), int(pickers.get("from")), int(pickers.get("to")))
 
 all_layers = None
-if not result.probe_id:
+if not result.probe_id and several_terms:
     with show.reporting_problems():
         all_layers = live.run_request(text_probe.LayersRequest.of(pickers.values()))
 if all_layers:
@@ -89,14 +93,16 @@ if all_layers:
         )
 with layer:
     with st.container(horizontal=True):
-        show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(result))
+        show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(values))
         probe_form.save_button(pickers, result)
-    heads = live.figure("probe_heads", values, result)
-    show.show(heads, "probe", values, on_cell=pickers.cell_setter("head", "term"), cell=("head", "term"))
-with maps:
-    set_cell = pickers.cell_setter("query", "key", first=int(pickers.get("from")))
-    st.caption("Press a cell of a map to see what each term adds to it, below the maps.")
-    show.show(live.figure("probe_maps", values, result), "probe", values, on_cell=set_cell)
-show.show(live.figure("probe_cell", values, result), "probe", values)
+    if several_terms:
+        heads = live.figure("probe_heads", values, result)
+        show.show(heads, "probe", values, on_cell=pickers.cell_setter("head", "term"), cell=("head", "term"))
+set_cell = pickers.cell_setter("query", "key", first=int(pickers.get("from")))
+if several_terms:
+    with maps:
+        st.caption("Press a cell of a map to see what each term adds to it, below the maps.")
+        show.show(live.figure("probe_maps", values, result), "probe", values, on_cell=set_cell)
+    show.show(live.figure("probe_cell", values, result), "probe", values)
 show.show(live.figure("probe_total", values, result), "probe", values, on_cell=set_cell)
 show.show(live.figure("probe_distance", values, result), "probe", values)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.figures.runs.data import KINDS
+from analysis.figures.runs.data import kind_title
 from analysis.figures.training.data import COMMAND, title
 from dashboard.session import queries
 from dashboard.widgets import show
@@ -37,7 +37,7 @@ matching = all_runs
 with st.container(horizontal=True):
     for name, any_label in ANY.items():
         present = sorted(set(all_runs[name].dropna()))
-        display_name = KINDS.get if name == "kind" else title if name == "variant" else str
+        display_name = kind_title if name == "kind" else title if name == "variant" else str
         labels = {value: display_name(value) for value in present} | {"": any_label}
         selection = pickers.choice(
             name, name.capitalize(), ["", *present], labels, on_change=lambda: pickers.set("run", ""), width=210
@@ -61,7 +61,7 @@ def select_clicked() -> None:
 
 
 table = matching[list(COLUMNS)].assign(
-    kind=[str(KINDS.get(kind, kind)) for kind in matching.kind],
+    kind=[kind_title(kind) for kind in matching.kind],
     variant=[title(name) if name else "" for name in matching.variant],
 ).rename(columns=COLUMNS)  # fmt: skip
 st.dataframe(

@@ -1,7 +1,13 @@
 """Training: what our own pre-trainings show, from learning curves to costs."""
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 import streamlit as st
 
+from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import join_names
+from analysis.figures import Figure
 from analysis.figures.training.costs import UNMATCHED
 from analysis.figures.training.curves import AXES
 from analysis.figures.training.data import COMMAND, MASKED
@@ -49,12 +55,50 @@ EXTRA_FIELDS = {
 }
 
 
+def figure_of(name: str, **changed: str) -> Figure:
+    """A figure of the page's runs, or of those with other fields. Raises what the figure raises."""
+    fields = (*SHARED_BY_RECIPES.get(name, SHARED), *EXTRA_FIELDS.get(name, ()))
+    return queries.figure(name, {field: values[field] for field in fields} | changed)
+
+
+def presets_with(name: str) -> Iterator[str]:
+    """The other presets whose runs have what a figure shows."""
+    for preset in sorted(set(trainings.preset) - {values["preset"]}):
+        with suppress(AddendError):
+            figure_of(name, preset=preset, recipe="", rate="", baseline="")
+            yield preset
+
+
+def show_preset(preset: str) -> None:
+    """Shows the runs of another preset, at its usual settings."""
+    for field, value in {"preset": preset, "recipe": "", "rate": "", "baseline": ""}.items():
+        pickers.set(field, value)
+
+
+def show_missing(name: str, missing: NoResults) -> None:
+    """Says what is not stored of these runs, and leads to the runs of which it is."""
+    others = list(presets_with(name))
+    if not others:
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
+        return
+    st.info(
+        f"This is not measured for preset {escape_markdown(str(values['preset']))}. It is for "
+        f"{escape_markdown(join_names(f'preset {preset}' for preset in others))}.",
+        icon=":material/hourglass_empty:",
+    )
+    with st.container(horizontal=True):
+        for preset in others:
+            st.button(f"Show preset {preset}", key=f"{PAGE}.{name}.{preset}", on_click=show_preset, args=(preset,))
+
+
 def show_figure(name: str) -> None:
     """One figure with its sentences above it, or why there is none."""
-    shared = SHARED_BY_RECIPES.get(name, SHARED)
-    fields = (*shared, *EXTRA_FIELDS.get(name, ()))
-    with show.reporting_problems(), show.reporting_missing_results():
-        figure = queries.figure(name, {field: values[field] for field in fields})
+    with show.reporting_problems():
+        try:
+            figure = figure_of(name)
+        except NoResults as missing:
+            show_missing(name, missing)
+            return
         for sentence in figure.sentences:
             st.markdown(f"- {escape_markdown(sentence)}")
         show.show(figure, PAGE, values)

@@ -25,6 +25,11 @@ STYLE = """
   border-radius: 50%; background: var(--panel); border: 1px solid var(--line); color: var(--soft); font-size: 12px;
   line-height: 19px; text-align: center; }
 .answer li.against::before { background: var(--ink); border-color: var(--ink); color: var(--ground); }
+.answer .limits summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
+.answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
+.answer .limits ul li { counter-increment: none; padding: 0 0 2px; }
+.answer .limits ul li::before { content: none; }
+.answer .limits ul span { color: var(--soft); }
 .answer .cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 18px; }
 .answer .card { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; display: flex;
   flex-direction: column; gap: 6px; }
@@ -43,11 +48,21 @@ STYLE = """
 .answer .bars .strong { background: var(--ink); opacity: 1; }
 @media (max-width: 760px) {
   .answer .lead { font-size: 1.05rem; }
-  .answer .cards { grid-template-columns: none; grid-auto-flow: column; grid-auto-columns: 86%; gap: 12px;
+  .answer .limits summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
+.answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
+.answer .limits ul li { counter-increment: none; padding: 0 0 2px; }
+.answer .limits ul li::before { content: none; }
+.answer .limits ul span { color: var(--soft); }
+.answer .cards { grid-template-columns: none; grid-auto-flow: column; grid-auto-columns: 86%; gap: 12px;
     overflow-x: auto; scroll-snap-type: x mandatory; }
   .answer .card { scroll-snap-align: start; }
 }
-@media print { .answer .cards { grid-template-columns: 1fr; grid-auto-flow: row; } }
+@media print { .answer .limits summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
+.answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
+.answer .limits ul li { counter-increment: none; padding: 0 0 2px; }
+.answer .limits ul li::before { content: none; }
+.answer .limits ul span { color: var(--soft); }
+.answer .cards { grid-template-columns: 1fr; grid-auto-flow: row; } }
 </style>
 """
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
@@ -80,7 +95,7 @@ def sentences(steps: Iterable[Step]) -> None:
     defined: set[str] = set()
     items = "".join(
         f'<li class="{"against" if step.against else ""}">{_bold(step, defined)} '
-        f"{_link(step.link, step.page, step.values)}</li>"
+        f"{_link(step.link, step.page, step.values)}{_limits(step)}</li>"
         for step in steps
     )
     st.html(_wrap(f"<ol>{items}</ol>"))
@@ -113,6 +128,18 @@ def _explain(text: str, defined: set[str]) -> str:
             position = end
             defined.add(term)
     return "".join(parts) + escape(text[position:])
+
+
+def _limits(step: Step) -> str:
+    """What tempers a sentence, folded: each statement with its verdict, leading to its claim."""
+    if not step.tempered_by:
+        return ""
+    rows = "".join(
+        f"<li><b>{escape(limit.verdict)}</b>: {escape(limit.statement)} <span>{escape(limit.sentence)}</span> "
+        f"{_link(limit.id, 'claims', {'claim': limit.claim})}</li>"
+        for limit in step.tempered_by
+    )
+    return f'<details class="limits"><summary>What speaks against or limits this</summary><ul>{rows}</ul></details>'
 
 
 def _link(name: str, page: str, values: Mapping[str, Value]) -> str:

@@ -39,6 +39,9 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
     st.markdown(f"**{escape_markdown(f'Its statements: {heading.lean}')}**")
     for part in heading.parts:
         _statement(part)
+    if heading.changes:
+        st.markdown("**What changed**")
+        st.markdown("\n".join(f"- {escape_markdown(change.words)}" for change in heading.changes))
     if entry is not None:
         st.divider()
         st.subheader("The first verdict, on the claim as a whole", anchor=False)

@@ -5,15 +5,14 @@ import streamlit as st
 
 from analysis.figures.glue.table import Table
 from dashboard.session.markdown_escape import escape_markdown
-
-OWN_SHADE = "background-color: rgba(0, 114, 178, 0.13)"
+from dashboard.widgets import show
 
 
 def show_table(table: Table) -> None:
     """The table; our own rows are shaded."""
     cells = table.cells
     shade = pd.DataFrame("", index=cells.index, columns=cells.columns)
-    shade.loc[cells["from"] == table.own_source, :] = OWN_SHADE
+    shade.loc[cells["from"] == table.own_source, :] = show.shade()
     wide = f"{len(cells.columns)} columns: scroll the table sideways, or enlarge it with the button above its corner."
     st.caption(escape_markdown(" ".join(filter(None, (table.signs, wide)))))
     st.dataframe(

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.links import VIEWS, Value
+from dashboard.session import held_texts
 from dashboard.session.markdown_escape import escape_markdown
 
 Show = Callable[[Any], str | None] | Mapping[Any, str | None]
@@ -27,12 +28,16 @@ class Pickers:
     def __init__(self, page: str) -> None:
         self.view = VIEWS[page]
         raw, written = _url_parameters(), st.session_state.get(self._key("written"))
+        parameters, lost = held_texts.restore(raw)
         self.fresh = not raw and written != raw
         """Whether the reader has just come to the page, by a link without parameters."""
-        self._values, problems = self.view.parse(raw)
+        self._values, problems = self.view.parse(parameters)
+        problems += [lost] if lost else []
         if raw != written:  # A link, the back button, or the first visit: the URL decides.
             for name, value in self._values.items():
                 self._store(name, value)
+            # At once: a reader who goes back and forth quickly ends this run before `done`.
+            st.session_state[self._key("written")] = raw or None
             for problem in problems:
                 st.warning(escape_markdown(problem), icon=":material/link_off:")
 
@@ -55,7 +60,8 @@ class Pickers:
             default = next(field.default for field in self.view.fields if field.name == name)
             fallback = default if default in options else options[0]
             if selected not in ("", default):
-                _warn(f"The link asks for {name} {selected!r}, which is not offered here; {fallback!r} is shown.")
+                instead = "the page is shown without it" if fallback == "" else f"{fallback!r} is shown"
+                _warn(f"The link asks for {name} {selected!r}, which is not offered here; {instead}.")
             st.session_state[self._key(name)] = fallback
 
     def _known_values(self, name: str, known: Sequence[str]) -> tuple[str, ...]:
@@ -71,7 +77,10 @@ class Pickers:
     def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **kwargs: Any) -> Any:
         """A drop-down of ids, shown as `show` says."""
         self._ensure_offered(name, options)
-        self._values[name] = st.selectbox(label, options, format_func=_formatter(show), key=self._key(name), **kwargs)
+        index = list(options).index(self._state(name)) if options else None
+        self._values[name] = st.selectbox(
+            label, options, index=index, format_func=_formatter(show), key=self._key(name), **kwargs
+        )
         return self._values[name]
 
     def cell_setter(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
@@ -87,7 +96,14 @@ class Pickers:
         """A row of buttons, one of them pressed."""
         self._ensure_offered(name, options)
         self._values[name] = st.segmented_control(
-            label, options, format_func=_formatter(show), key=self._key(name), required=True, wrap=True, **kwargs
+            label,
+            options,
+            default=self._state(name),
+            format_func=_formatter(show),
+            key=self._key(name),
+            required=True,
+            wrap=True,
+            **kwargs,
         )
         return self._values[name]
 
@@ -117,8 +133,16 @@ class Pickers:
             stored = [value for value in options if (value in pressed) == stores_pressed]
             st.session_state[self._key(name)] = hidden + stored
 
-        format_func = _formatter(show)
-        st.pills(label, options, format_func=format_func, selection_mode="multi", key=key, on_change=update, **kwargs)
+        st.pills(
+            label,
+            options,
+            default=st.session_state[key],
+            format_func=_formatter(show),
+            selection_mode="multi",
+            key=key,
+            on_change=update,
+            **kwargs,
+        )
         return tuple(value for value in selected if value in options)
 
     def several(
@@ -137,7 +161,16 @@ class Pickers:
             stored = {*st.session_state[key], *hidden}
             st.session_state[self._key(name)] = [value for value in known if value in stored]
 
-        st.multiselect(label, options, format_func=_formatter(show), key=key, on_change=update, wrap=True, **kwargs)
+        st.multiselect(
+            label,
+            options,
+            default=st.session_state[key],
+            format_func=_formatter(show),
+            key=key,
+            on_change=update,
+            wrap=True,
+            **kwargs,
+        )
         return tuple(value for value in options if value in selected)
 
     def slider(self, name: str, label: str, options: Sequence[int], **kwargs: Any) -> int:
@@ -145,7 +178,7 @@ class Pickers:
         self._ensure_offered(name, options)
         if len(options) < 2:
             return int(self.get(name))
-        value = int(st.select_slider(label, options, key=self._key(name), **kwargs))
+        value = int(st.select_slider(label, options, value=self._state(name), key=self._key(name), **kwargs))
         self._values[name] = value
         return value
 
@@ -168,12 +201,11 @@ class Pickers:
             st.session_state[self._key(first)] = low
             st.session_state[self._key(last)] = -1 if high == count - 1 else high
 
-        st.slider(label, 0, count - 1, key=slider, on_change=update, **kwargs)
+        st.slider(label, 0, count - 1, (start, end), key=slider, on_change=update, **kwargs)
 
     def toggle(self, name: str, label: str, **kwargs: Any) -> bool:
         """A switch."""
-        self._state(name)
-        self._values[name] = st.toggle(label, key=self._key(name), **kwargs)
+        self._values[name] = st.toggle(label, value=bool(self._state(name)), key=self._key(name), **kwargs)
         return bool(self._values[name])
 
     def fixed(self, name: str, options: Sequence[Any]) -> Any:
@@ -218,8 +250,10 @@ class Pickers:
         return {name: self.get(name) for name in self._values}
 
     def done(self) -> dict[str, Value]:
-        """Writes the state into the URL and returns it."""
+        """Writes the state into the URL and returns it. A link that was opened stays as it is, however long."""
         parameters = self.view.parameters(self._values)
+        if parameters != _url_parameters():
+            parameters = held_texts.shorten(self.view.page, self._values)
         if parameters != _url_parameters():
             st.query_params.from_dict(parameters)
         st.session_state[self._key("written")] = parameters

@@ -10,12 +10,13 @@ from analysis import store_build
 from analysis.claims.statements.rows import readable
 from analysis.core import default_model, settings
 from analysis.core.errors import AddendError, NotInstalled, TextTooLong
-from analysis.links import TEXT_LIMIT_BYTES, Value
+from analysis.links import Value
 from analysis.measurements.terms import Decomposition
 from analysis.probes import text_probe
 from analysis.store import checkpoints
-from dashboard.session import live, queries, query_quota
+from dashboard.session import held_texts, live, queries, query_quota
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -48,7 +49,7 @@ def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", heig
             sent = st.form_submit_button(submit_label, type="primary", width="stretch")
         expanded = bool(pickers.get("pair") or pickers.get("revision"))
         with folded.expander("A second text, or a revision of the model", expanded=expanded):
-            first, second = st.columns([3, 8])
+            first, second = st.columns([8, 3])
             entered |= _pair_boxes(pickers, first, second)
         if sent:
             for name, value in entered.items():
@@ -58,10 +59,16 @@ def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", heig
 
 
 def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
-    """Buttons that fill the form with what the store holds. stored: model -> its revision, and the text."""
+    """Buttons that fill the form with what the store holds. stored: model -> its revision, and the text.
+
+    The one of what is shown is pressed, so this is called when the page knows what it shows.
+    """
     key = f"{pickers.view.page}.stored"
-    model = str(pickers.get("model"))
-    is_stored = model in stored and pickers.get("text") == stored[model][1] and not pickers.get("pair")
+    model = str(pickers.get("model")).strip()
+    revision, text = stored.get(model, ("", ""))
+    is_stored = (
+        pickers.get("text") == text and not pickers.get("pair") and pickers.get("revision") in ("", revision)
+    ) and model in stored
     st.session_state[key] = model if is_stored else None
 
     def fill() -> None:
@@ -70,7 +77,14 @@ def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> N
             for name, value in {"model": chosen, "text": stored[chosen][1], "revision": "", "pair": ""}.items():
                 pickers.set(name, value)
 
-    st.pills("Stored, and shown at once", list(stored), format_func=readable, key=key, on_change=fill)
+    st.pills(
+        "Stored, and shown at once",
+        list(stored),
+        default=st.session_state[key],
+        format_func=readable,
+        key=key,
+        on_change=fill,
+    )
 
 
 def _model_box(
@@ -99,7 +113,7 @@ def comparison_form(pickers: Pickers) -> None:
         expanded = any(pickers.get(name + side) for name in ("pair", "revision") for side in ("", "2"))
         with st.expander("Second texts, or revisions of the models", expanded=expanded):
             for column, (side, suffix, _) in zip(st.columns(2, gap="large"), sides, strict=True):
-                first, second = column.columns([2, 3])
+                first, second = column.columns([3, 2])
                 entered |= _pair_boxes(pickers, first, second, side, suffix)
         if st.form_submit_button("Compare", type="primary"):
             for name, value in entered.items():
@@ -109,11 +123,11 @@ def comparison_form(pickers: Pickers) -> None:
 def _pair_boxes(
     pickers: Pickers, first: DeltaGenerator, second: DeltaGenerator, side: str = "", suffix: str = ""
 ) -> dict[str, str]:
-    """Boxes for a revision and a second text."""
-    key = pickers.box(f"revision{side}")
-    revision = first.text_input(f"Revision{suffix}", key=key, help=REVISION) or ""
+    """Boxes for a second text and a revision."""
     key = pickers.box(f"pair{side}")
-    pair = second.text_area(f"Second text{suffix}", key=key, height=68) or ""
+    pair = first.text_area(f"Second text{suffix}", key=key, height=68) or ""
+    key = pickers.box(f"revision{side}")
+    revision = second.text_input(f"Revision{suffix}", key=key, help=REVISION) or ""
     return {f"revision{side}": revision, f"pair{side}": pair}
 
 
@@ -130,9 +144,7 @@ def show_patterns(pickers: Pickers) -> None:
     pickers.slider("layer", "Layer", list(range(layers)))
     pickers.slider("head", "Head", list(range(heads)))
     values = pickers.done()
-    show.copy_link(
-        "probe", values, without=("text", "pair"), why_not=too_long(run.provenance.text, run.provenance.text_pair)
-    )
+    show.copy_link("probe", values, without=("text", "pair"))
     show.show(live.figure("probe_patterns", values, run), "probe", values)
 
 
@@ -166,6 +178,22 @@ def offer_layer_0(pickers: Pickers, *fields: str) -> None:
     _offer_button(pickers, "Use layer 0", 0, fields)
 
 
+def links_to_positions(pickers: Pickers) -> None:
+    """Links to the pages that show the positions of a model whose hidden states have none, with model and text."""
+    entered = {name: pickers.get(name) for name in ("model", "revision", "text", "pair")}
+    with st.container(horizontal=True):
+        for page, label, icon in (
+            ("positions", "Map its positions", "grid_on"),
+            ("interventions", "Change its positions", "experiment"),
+        ):
+            st.page_link(
+                f"views/{page}.py",
+                label=label,
+                icon=f":material/{icon}:",
+                query_params=query_parameters(page, entered),
+            )
+
+
 def finish(status: Any, label: str) -> None:
     """Closes the status box of a run that has ended."""
     status.update(label=escape_markdown(label), state="complete", expanded=False)
@@ -185,28 +213,19 @@ def fail(pickers: Pickers, status: Any, problem: AddendError) -> dict[str, Value
     return values
 
 
-def too_long(*texts: str | None, remedy: str = "Shorten it.") -> str:
-    """Why a link cannot carry these texts, with a remedy; empty when it can."""
-    if len("".join(text or "" for text in texts).encode()) <= TEXT_LIMIT_BYTES:
-        return ""
-    return f"The text is larger than {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
-
-
 def saving_is_on() -> bool:
     """Whether this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
     return settings.switch("ADDEND_SAVE_PROBES")
 
 
-def why_no_link(decomposition: Decomposition) -> str:
-    """Why a link cannot carry this probe's text, with a remedy; empty when it can."""
-    if decomposition.probe_id:
-        return ""
+def why_no_link(values: Mapping[str, Value]) -> str:
+    """The reason why no link opens this probe, with a remedy; empty where one does."""
     remedy = (
         "Save the probe: its link carries an id instead."
         if saving_is_on()
-        else "Saving probes is off on this server (ADDEND_SAVE_PROBES=0), so this view has no link; shorten the text."
+        else "Saving probes is off on this server (ADDEND_SAVE_PROBES=0): shorten the text to get a link."
     )
-    return too_long(decomposition.provenance.text, decomposition.provenance.text_pair, remedy=remedy)
+    return held_texts.why_no_link("probe", values, remedy)
 
 
 def save_button(pickers: Pickers, decomposition: Decomposition) -> None:

@@ -12,7 +12,6 @@ from dashboard.widgets import show
 
 BADGES: dict[str, Any] = {"full text": "green", "transcription": "blue", "authors' repository": "blue"}
 """Colours of the kinds of text a number was read in; all others are orange."""
-SHADE = "background-color: rgba(0, 114, 178, 0.13)"
 
 
 def show_published(table: Table, key: str) -> None:
@@ -32,7 +31,7 @@ def show_published(table: Table, key: str) -> None:
     grid.insert(0, "", [f"{row} {table.marks(row, '')}".strip() for row in grid.index])
     best = table.best()
     shades = pd.DataFrame("", index=grid.index, columns=grid.columns)
-    shades.iloc[:, 1:] = numbers.map(lambda number: SHADE if number in best else "").to_numpy()
+    shades.iloc[:, 1:] = numbers.map(lambda number: show.shade() if number in best else "").to_numpy()
     event = st.dataframe(
         grid.style.apply(lambda _: shades, axis=None),
         hide_index=True,

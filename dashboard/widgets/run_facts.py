@@ -5,14 +5,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.runs.data import KINDS, UNREADABLE, settings
+from analysis.figures.runs.data import UNREADABLE, kind_title, settings
 from analysis.figures.training.data import title
 from dashboard.session.markdown_escape import hide_server_paths
 
 
 def label(run: Any) -> str:
     """A run in a line."""
-    parts = [KINDS.get(run["kind"], run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
+    parts = [kind_title(run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
     seed = f"seed {run['seed']:.0f}" if run["variant"] and pd.notna(run["seed"]) else ""
     return " · ".join(part for part in (*parts, seed, run["preset"], run["changed"], run["run_id"]) if part)
 

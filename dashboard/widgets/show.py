@@ -14,13 +14,14 @@ import streamlit as st
 
 from analysis import links
 from analysis.core import settings
+from analysis.core.colours import Colour
 from analysis.core.errors import AddendError, ModelNotDownloaded, NoResults, NotInstalled, ProbeStopped
 from analysis.core.formatting import SENTENCE_END
 from analysis.figures import FIGURES, Figure, drawings, export
 from analysis.links import Value
 from analysis.probes import text_probe
 from dashboard.hosting import log
-from dashboard.session import live, queries, rooms
+from dashboard.session import held_texts, live, queries, rooms
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.session.page_address import address, is_dark, query_parameters
 from dashboard.widgets import exports
@@ -28,6 +29,7 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.vega_specs import vega_specs
 
 ROWS_SHOWN = 5_000
+SHADE = Colour("#deedf5", "#123a57")
 ONLY = "only"
 """The parameter of an address that shows one figure alone."""
 CELL = "cell"
@@ -54,6 +56,11 @@ FORMAT_NAMES = {
 def theme() -> drawings.Theme:
     """Light or dark, as the reader's browser has it."""
     return drawings.Theme(dark=is_dark(), screen=True)
+
+
+def shade() -> str:
+    """The style of a table's cell that is marked: as clear on a dark ground as on a light one."""
+    return f"background-color: {SHADE.on(dark=is_dark())}"
 
 
 def begin() -> None:
@@ -83,7 +90,8 @@ def header(page: str, lead: str) -> None:
         st.caption(
             "This server is shared. What you type or upload is sent to it and held in its memory for a while, so "
             f"that the same request need not be computed twice; it is not logged. {retention} A text is also part of "
-            "this page's address, which your browser remembers. Do not probe what is private."
+            "this page's address, unless it is too long for one, and your browser remembers it. Do not probe what is "
+            "private."
         )
 
 
@@ -127,8 +135,10 @@ def section(title: str, anchor: str) -> None:
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
     """The control that gives the link to this view; links to the other pages of its room carry what they can.
 
-    without: fields of the reader's text, left out of a second link. why_not: why no link can be given.
+    without: fields of the reader's text, left out of a second link. why_not: why no link can be given, where the
+    reason is not the length of the text alone.
     """
+    why_not = why_not or held_texts.why_no_link(page, values)
     if ROOM_LINKS in st.session_state:
         _draw_room_links(page, values)
     with (
@@ -175,7 +185,7 @@ def show(
     st.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
     if flipbook is None:
         charts(figure, page, on_cell=on_cell, cell=cell)
-    link = why_not or address(page, values)
+    link = why_not or held_texts.why_no_link(page, values) or address(page, values)
     key = f"{page}.{figure.name}"
     with st.container(horizontal=True, gap="small"):
         if method:

@@ -47,4 +47,4 @@ def test_a_model_of_the_link_that_is_not_stored_is_said():
     app = opened(models=["no such model"])
     assert not app.exception
     assert any("no such model" in warning.value for warning in app.warning)
-    assert any("stored yet" in note.value for note in app.info)
+    assert any("No model is chosen" in note.value for note in app.info)

@@ -1,5 +1,6 @@
 """Every page renders as it first opens, and a link that asks for nonsense gets a sentence, not a traceback."""
 
+import ast
 import shutil
 from pathlib import Path
 
@@ -40,6 +41,21 @@ def test_buttons_that_the_browser_sends_unpressed_keep_their_value():
     app.run()
     assert not app.error
     assert app.session_state["probe.method"] == "mean"
+
+
+@pytest.mark.parametrize("page", VIEWS)
+def test_no_note_on_the_code_is_drawn(page):
+    """Streamlit draws a string that stands alone in a page's file, but for the first one."""
+    _, *rest = ast.parse((ROOT / "dashboard" / FILES[page]).read_text(encoding="utf-8")).body
+    assert not [part.lineno for part in rest if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)]
+
+
+def test_a_claim_that_does_not_exist_is_said_without_an_empty_name():
+    app = opened("claims", claim="C99")
+    assert not app.exception
+    assert [shown(warning.value) for warning in app.warning] == [
+        "The link asks for claim 'C99', which is not offered here; the page is shown without it."
+    ]
 
 
 def test_a_head_that_is_no_number_is_said():

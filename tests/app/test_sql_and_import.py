@@ -69,6 +69,18 @@ def test_uploads_can_be_switched_off(monkeypatch):
             assert any("accepts no uploads" in note.value for note in app.info)
 
 
+def test_a_bad_row_is_said_in_full(tmp_path, monkeypatch):
+    """In a table that breaks its lines; a grid would cut the sentence off."""
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
+    (tmp_path / "data").mkdir()
+    app = opened("import")
+    app.get("file_uploader")[0].upload("mine.csv", b"a,b\n1,2\n", "text/csv").run()
+    assert not app.exception
+    assert "because of 1 problem:" in app.error[0].value
+    assert "is not known" in str(app.table[0].value.to_dict())
+
+
 def test_a_table_that_is_uploaded_is_shown_and_only_then_stored(tmp_path, monkeypatch):
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))

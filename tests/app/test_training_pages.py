@@ -123,6 +123,20 @@ def test_without_costs_the_rest_is_shown(tmp_path, nothing):
     assert any("Inconclusive: no run of" in text.value for text in app.markdown)
 
 
+def test_a_view_without_results_leads_to_the_preset_that_has_them(committed_store):
+    """Those of the data that come with Addend: the costs of cpu2 were never measured."""
+    app = opened("training", preset="cpu2", part="costs")
+    fine(app)
+    assert [shown(note.value) for note in app.info] == ["This is not measured for preset cpu2. It is for preset cpu."]
+    assert not any("ablate" in code.value for code in app.code)
+    next(button for button in app.button if button.label == "Show preset cpu").click()
+    app.run()
+    fine(app)
+    assert not app.info
+    assert app.session_state["training.preset"] == "cpu"
+    assert headings(app) == HEADINGS["costs"]
+
+
 # ---- Runs ----
 
 

@@ -27,7 +27,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, store: Path, port: int, *options: str, **settings: str) -> Iterator[str]:
+def running(
+    folder: Path, store: Path, port: int, *options: str, script: str = "dashboard/app.py", **settings: str
+) -> Iterator[str]:
     """The app on a port, with copies of the data and of their store, until the block ends; gives its address."""
     shutil.copytree(ROOT / "data", folder / "data", ignore=shutil.ignore_patterns("store"))
     (folder / "data" / "store").mkdir()
@@ -37,7 +39,7 @@ def running(folder: Path, store: Path, port: int, *options: str, **settings: str
     environment.pop("ADDEND_PUBLIC_URL", None)
     log = (folder / "log").open("w")
     app = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}", *options],
+        [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", *options],
         cwd=ROOT,
         env=environment,
         stdout=log,

@@ -104,7 +104,7 @@ GPT = {"vocab_size": 25, "n_embd": 32, "n_head": 4, "n_layer": 2, "rotary_dim": 
 WHISPER = {"vocab_size": 25, "d_model": 48, "pad_token_id": 0, "decoder_start_token_id": 1, "eos_token_id": 2}
 SIGLIP = transformers.SiglipVisionModel, transformers.SiglipVisionConfig
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "roformer, a random table": (SPECIMENS["roformer"].build, "no layout of pairs explains"),
+    "roformer, a random table": (SPECIMENS["roformer"].build, "angles that it is given do not grow evenly"),
     "falcon": (tiny("Falcon"), "cannot be read"),
     "gpt-j": (other("GPTJ", **GPT), "cannot be read"),
     "codegen": (other("CodeGen", **GPT), "cannot be read"),

@@ -53,27 +53,64 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     better = {f"C17{part}": SUPPORTED for part in "abc"}
     none = dict.fromkeys(better, CONTRADICTED)
     undecided = dict.fromkeys(better, OPEN)
-    assert "learns more with 3 of 3 layouts" in told(**better)["concatenated"]
-    assert "some concatenations of the same width do better" in told(**better)["lead"]
-    assert "does not learn more" in told(**none)["concatenated"]
-    assert "none of the 3 concatenations of the same width that we trained does better" in told(**none)["lead"]
+    assert "ends lower with 3 of 3 layouts" in told(**better)["concatenated"]
+    assert "ends higher" in told(**none)["concatenated"]
     assert "was ahead (−0.53 nats)" in told(**none)["concatenated"], "contrary evidence stands beside it"
     assert "was ahead" not in told(**better)["concatenated"]
-    assert "is open for 3 of 3 layouts" in told(**undecided)["concatenated"]
-    assert "hurts our own narrow encoders" in told(C10h=CONTRADICTED)["room"]
-    assert "our own narrow encoders" not in told(C10h=SUPPORTED)["room"]
-    assert "being measured" in told(**undecided)["lead"]
-    assert "cheaper" in told(C01b=SUPPORTED)["lead"]
-    assert "not much cheaper" in told(C01b=CONTRADICTED)["lead"]
-    assert "sharing the matrix costs something" in told(C18c=SUPPORTED)["late"]
-    assert "does not delay the learning of word order" in told(C18c=CONTRADICTED)["late"]
-    assert "all four terms kept" in told(C08a=CONTRADICTED)["late"]
-    assert "all four terms" not in told(C08a=OPEN)["late"]
-    assert "falls from" in told(C10d=CONTRADICTED)["room"]
-    assert "changes only from" in told(C10d=SUPPORTED)["room"]
-    assert "the best way known" not in told(C18d=CONTRADICTED, C22c=OPEN)["lead"]
-    assert "It is not the best way known" in told(C18d=SUPPORTED)["lead"]
-    assert "All" in told(**{one.id: SUPPORTED for one in statements.statements()})["still_open"]
+    assert "is not resolved for 3 of 3 layouts" in told(**undecided)["concatenated"]
+    assert "works as before" in told(C10d=SUPPORTED)["room"]
+    assert "works less well" in told(C10d=CONTRADICTED)["room"]
+    assert "the space has room for both" in told(C10d=SUPPORTED)["lead"]
+    assert "the space has room for both" not in told(C10d=CONTRADICTED)["lead"]
+    assert "rotations" not in told(C22c=OPEN)["lead"]
+    assert "rotations" in told(C22c=SUPPORTED)["lead"]
+    assert "adds nothing to that" in told(C34r=SUPPORTED)["told_once"]
+    assert "is not resolved" in told(C34r=OPEN)["told_once"]
+    assert "told_once" not in told(C34q=OPEN)
+    everything = told(**{one.id: SUPPORTED for one in statements.statements()})
+    assert "All" in everything["still_open"]
+
+
+CAUSES = {
+    "telling positions once": ("C34b",),
+    "a matrix of its own": ("C34r", "C34a"),
+}
+"""A cause as the answer names it -> the contrasts in which that alone differs."""
+
+
+def test_no_causal_sentence_outlives_the_contrast_that_refutes_it(store: Path) -> None:
+    """With every contrast of a cause contradicted, the answer does not name that cause any more."""
+    refuted = told(**dict.fromkeys((id for ids in CAUSES.values() for id in ids), CONTRADICTED))
+    text = " ".join(refuted.values()).lower()
+    assert "telling positions once" not in text
+    assert "gained nothing" not in text
+    assert "adds nothing" not in text
+    isolated = told(C34b=SUPPORTED)["told_once"]
+    assert "telling positions once, at the input, costs something" in isolated
+    as_it_is = " ".join(told().values()).lower()
+    for cause, contrasts in CAUSES.items():
+        verdicts = {statements.statement(id).verdict for id in contrasts}
+        if cause in as_it_is:
+            assert SUPPORTED in verdicts, cause
+            assert CONTRADICTED not in verdicts, cause
+
+
+def test_a_decided_contrast_is_told_in_the_words_that_were_fixed_before_its_runs(store: Path) -> None:
+    from analysis.rules import encoder_rules
+
+    contest = next(one for one in encoder_rules().statements if one.id == "C34a")
+    judged = [replace(one, verdict=SUPPORTED, answer=contest.supported) if one.id == "C34a" else one for one in facts()]
+    rows = {row["name"]: row["sentence"] for row in tables(judged, ask)["answers"]}
+    assert contest.supported in rows["told_once"]
+
+
+def test_what_tempers_a_sentence_is_a_statement_of_the_ledger(store: Path) -> None:
+    known = {one.id: one for one in statements.statements()}
+    listed = {name: [limit.id for limit in step.tempered_by] for name, step in ((s.name, s) for s in stored.answer())}
+    assert {"C09c", "C17g", "C22e", "C19a", "C30d"} <= {id for ids in listed.values() for id in ids}
+    for step in stored.answer():
+        for limit in step.tempered_by:
+            assert (limit.verdict, limit.sentence) == (known[limit.id].verdict, known[limit.id].sentence)
 
 
 def test_the_identity_is_checked_to_rounding() -> None:

@@ -18,10 +18,11 @@ from analysis.claims import CLAIMS
 from analysis.core.errors import LinkError
 from analysis.literature import tables as published
 from analysis.measurements.positions.measure import position_map
-from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines
+from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines, measured_preset
 from analysis.narrative.choosing.evidence import compared
 from analysis.narrative.choosing.models import USED
 from analysis.narrative.choosing.table import NO_USERS, NONE_COMPARED, NOT_MEASURED, THE_BASELINE
+from analysis.store import read
 from dashboard.widgets.choosing_table import html
 
 LENGTH = 9
@@ -170,3 +171,18 @@ def test_layers_without_positions_are_seen_in_the_models_that_are_said_to_have_t
         turned = [one.turned for one in position_map(TURNING[name](), tiny_tokenizer(), TEXT).rotations]
         assert 0 in turned, name
         assert max(turned) > 0, name
+
+
+def test_costs_are_those_of_the_preset_that_has_them(store: Path) -> None:
+    """Nothing was measured with the preset that the page opens with."""
+    assert read.query("SELECT * FROM newest_costs WHERE preset = 'cpu2'").empty
+    assert (measured_preset("cpu2"), measured_preset("cpu")) == ("cpu", "cpu")
+    for chosen in ("cpu2", "cpu"):
+        row = next(line for line in lines("cost", chosen) if line.name == "concat_wide")
+        parameters = read.query(
+            "SELECT value FROM newest_costs WHERE preset = 'cpu' AND variant = 'concat_wide' AND measure = 'parameters'"
+        ).value[0]
+        finding = row.cells["parameters"].findings[0]
+        assert finding.text.startswith(f"{parameters:,.0f} (")
+        assert finding.source.startswith("preset cpu, run ")
+        assert finding.values == {"part": "costs", "preset": "cpu"}

@@ -15,7 +15,7 @@ from analysis.core.formatting import interval_text, join_names, plural, signific
 from analysis.links import VIEWS, link, parse
 from analysis.rules import FOLDER
 from analysis.store import fill, read
-from analysis.store.sync import SCHEMA, fingerprint
+from analysis.store.sync import fingerprint, schema_statements
 
 FIRST = [f"C{number:02}" for number in range(1, 29)]
 """The claims that version 1 of the rules judged."""
@@ -128,8 +128,8 @@ def test_exactly_the_margin_is_not_more_than_it() -> None:
 
 def test_asking_leaves_no_table_behind() -> None:
     connection = duckdb.connect()
-    for migration in sorted(SCHEMA.glob("*.sql")):
-        connection.execute(migration.read_text(encoding="utf-8"))
+    for sql in schema_statements():
+        connection.execute(sql)
     names = connection.execute("SHOW TABLES").fetchall()
     with fill.query_function(connection) as ask:
         assert ask("SELECT 'nan'::DOUBLE AS x, NULL AS y, 1 AS z") == [{"x": None, "y": None, "z": 1}]

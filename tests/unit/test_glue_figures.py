@@ -4,6 +4,7 @@ Three seeds of five variants: one better, one worse, one the same, one too noisy
 one on partial data, and one of our own that is not GLUE.
 """
 
+import re
 import shutil
 from pathlib import Path
 from statistics import fmean, median, stdev
@@ -408,3 +409,30 @@ def test_a_table_without_glue_is_refused_in_a_sentence(store: Path, figure: str)
         ".*ke2021tupe",
     ):
         FIGURES[figure].of(VIEWS["glue"].defaults() | {"table": "shaw2018relative|Table 1"})
+
+
+@pytest.mark.parametrize("name", FIGURE_NAMES)
+def test_variants_stand_in_the_order_of_what_is_drawn_of_them(world, name):
+    """And of those that only a paper has, below ours."""
+    figure = FIGURES[name].make({**VIEWS["glue"].defaults(), "preset": "cpu"})
+    compared = 0
+    for panel in (chart.to_dict() for chart in drawings.panels(figure, Theme())):
+        layer = next(
+            layer for layer in panel["layer"] if layer["mark"]["type"] == "point" and "tooltip" in layer["encoding"]
+        )
+        column, labels = layer["encoding"]["x"]["field"], layer["encoding"]["y"]["sort"]
+        rows = panel["datasets"][(layer.get("data") or panel["data"])["name"]]
+        own = {row["label"]: row[column] for row in rows if row["verdict"] != "published"}
+        drawn = [own[label] for label in labels if own.get(label) is not None]
+        compared += len(drawn) > 1
+        assert drawn == sorted(drawn, reverse=True)
+    assert compared >= 2
+
+
+def test_what_cannot_be_ranked_is_not_said_to_be(anew, taught):
+    """Where the headline of the page says that nothing follows, the chart's heading is no other."""
+    first = [score for score in [*SCORES, *ORDERLESS] if score[2] < 1]
+    write_scores(first, ids={key: id for key, id in taught().items() if key[1] < 1})
+    assert headline(anew())[0].startswith("Inconclusive")
+    finding = FIGURES["glue_difference"].make({**VIEWS["glue"].defaults(), "table": ""}).finding
+    assert re.match(r"Not a ranking: of \d+ (variants|comparisons)", finding)

@@ -301,7 +301,7 @@ def test_mnli_of_run_glue_has_two_dev_sets(data):
 def test_the_file_store_of_mlflow(data):
     made = plan(MLFLOW)
     assert made.bad == []
-    assert made.left == ["mlruns/1/ab12/meta.yaml: calm-fox: eval_loss, gpu_power"]
+    assert made.left == ["mlruns/1/ab12/meta.yaml: calm-fox: eval_accuracy before its last value, gpu_power"]
     execute(made)
     assert stored("SELECT variant, task, value, seed, finetune_seed, learning_rate FROM scores") == [
         ("bert-tiny", "rte", 0.66, 0, 3, 3e-5)
@@ -448,7 +448,7 @@ def test_paths_are_gathered_with_their_folders_and_without_weights(tmp_path):
 
 
 def test_every_form_says_what_it_expects():
-    assert list(READERS) == ["mlflow", "run_glue", "tidy", "wandb"]
+    assert list(READERS) == ["mlflow", "run_glue", "tidy", "trackio", "wandb"]
     for name in READERS:
         assert READERS[name].expects
 

@@ -322,6 +322,6 @@ def test_settings_name_a_run() -> None:
     assert one.run_id("x") == preset("cpu", variant="bert_a", seed=0).run_id("x")
     others = [preset("cpu", variant="bert_a", seed=1), replace(one, learning_rate=2e-3), replace(one, norm="pre")]
     assert len({one.run_id("x"), one.run_id("y"), *(other.run_id("x") for other in others)}) == 5
-    with pytest.raises(UnknownName, match=r"no preset named 'tpu'\. Known: debug, cpu, cpu2, pilot, gpu"):
+    with pytest.raises(UnknownName, match=r"no preset named 'tpu'\. Known: debug, cpu, cpu2, pilot, width64, "):
         preset("tpu")
     assert isinstance(one, Pretraining)

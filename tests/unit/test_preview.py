@@ -9,6 +9,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from analysis.links import VIEWS
+from dashboard.hosting.layout import WIDTH
 from dashboard.hosting.preview import PICTURE, QUESTION, SIZE, Preview
 from tests.unit.test_report import Read
 
@@ -64,3 +65,9 @@ def test_the_picture_is_there_in_the_size_that_is_said(client, monkeypatch):
 
 def test_other_files_are_left_alone(client):
     assert client.get("/static/app.js").text == "</head>"
+
+
+def test_the_room_of_the_list_is_sent_with_a_page_but_not_with_one_in_a_frame(client):
+    assert f"margin-left: {WIDTH}px" in client.get("/depth").text
+    assert ".stMainBlockContainer" in client.get("/depth?embed=true&only=depth_decoding").text
+    assert "margin-left" not in client.get("/depth?embed=true&only=depth_decoding").text

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import integrate
+from scipy.spatial import distance
 from transformers import AutoTokenizer, BertModel
 
 from analysis.claims import CLAIMS, DOCUMENTS
@@ -20,6 +21,7 @@ from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
 from analysis.figures.reading import order, shift
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
+from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
 from analysis.narrative.reading import STEPS, Step, ordered
 from analysis.narrative.shift import picture
@@ -154,6 +156,35 @@ def test_the_sum_is_what_transformers_adds() -> None:
         model(ids)
     figure = FIGURES["reading_sum"].make({"word": "dog", "position": 14})
     np.testing.assert_allclose(figure.content.values[3], taken[0][0, 14], atol=1e-7)
+
+
+@pytest.mark.parametrize("word", ["king", "the", "river"])
+def test_where_the_sum_points_is_said_as_its_cosine_has_it(word: str) -> None:
+    """At every position of the slider; scipy's cosine of the model's own vectors decides what may be said."""
+    phrases = ("still points where the word does", "is turned away from the word by", "is as much position as word")
+    seen = set()
+    for position in range(0, 512, 7):
+        parts = summands(word, position)
+        cosine = 1 - distance.cosine(parts[0], parts.sum(0))
+        expected = phrases[0] if cosine > 0.8 else phrases[1] if cosine >= 0.5 else phrases[2]
+        figure = FIGURES["reading_sum"].make({"word": word, "position": position})
+        assert [phrase in figure.finding for phrase in phrases] == [phrase == expected for phrase in phrases]
+        assert ("only [CLS] stood there" in figure.caption) == (position == 0)
+        if expected == phrases[1]:
+            assert f"{np.degrees(np.arccos(cosine)):.0f}°" in figure.finding
+        seen.add(expected)
+    assert len(seen) > 1
+
+
+def test_one_model_is_not_told_as_several(store: Path) -> None:
+    """At the deepest layer a single stored model has cross terms."""
+    values = VIEWS["read"].defaults()
+    only = STEPS["models"].says({**values, "layer": 5})
+    assert "the only stored model that has cross terms at layer 5" in only
+    assert "with attention patterns and norms held as in the model" in only
+    several = STEPS["models"].says({**values, "layer": 0})
+    assert "stored models that have cross terms" in several
+    assert "held as in the model" not in several
 
 
 @pytest.mark.parametrize("dim", [2, 3, 16, 384])

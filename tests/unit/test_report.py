@@ -15,6 +15,7 @@ from analysis import links
 from analysis.claims import CLAIMS, stored
 from analysis.claims.statements import stored as statements
 from analysis.claims.stored import EvidenceRow
+from analysis.core.colours import VERDICTS
 from analysis.figures import export, fonts
 from analysis.narrative import report
 from analysis.narrative.report import page
@@ -148,3 +149,11 @@ def test_a_chart_is_drawn_into_the_page(built: Path, monkeypatch: pytest.MonkeyP
     assert "all-MiniLM-L6-v2" in found.text
     used = set(re.findall(r"url\(#([^)]+)\)", drawn))
     assert used <= {given["id"] for _, given in found.tags if "id" in given}
+
+
+def test_verdicts_have_the_colours_of_the_dashboard(made: str) -> None:
+    for verdict, colour in VERDICTS.items():
+        assert f"--{verdict}: {colour.light}" in made
+        assert f"--{verdict}: {colour.dark}" in made
+    style = made.partition("</style>")[0]
+    assert len(re.findall(r"border-left: \.5rem (?:solid|double) var\(--", style)) == len(VERDICTS) + 1

@@ -5,21 +5,29 @@ layer that turns nothing, and scores in float64 from the model's own projections
 """
 
 import copy
+from collections.abc import Callable
+from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from position_families import HEADS, TURNING, tiny
+from rotary_architectures import architectures
 from specimens import TEXT, tiny_bert, tiny_tokenizer
 
 from analysis.core.errors import InterventionError
+from analysis.core.wavelengths import BANDS
 from analysis.measurements.interventions.forward import check, forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import forward_text
 from analysis.measurements.terms.run import encode
+from analysis.models.capture import run_with_listener
 from analysis.models.families import known_family
 from analysis.models.inferred_family import infer_family
+from analysis.models.patterns import attention_layers
+from analysis.models.trace_sources import LayerListener
 
 LLAMA = tiny("Llama", **HEADS)
 NAMES = ("llama", "mistral", "qwen3", "phi", "modernbert", "addend rotary", "gemma 3", "olmo 2", "eurobert")
@@ -165,3 +173,159 @@ def test_what_makes_no_sense_is_said(name: str, spec: str, said: str) -> None:
 def test_a_strength_that_cannot_be_is_said(spec: str, said: str) -> None:
     with pytest.raises(InterventionError, match=said):
         parse(spec)
+
+
+NOT_SEEN = {"deepseek_v4", "diffllama", "falcon", "gpt_neox_japanese", "granitemoehybrid", "recurrent_gemma"}
+"""Architectures whose rotations are not seen, as `test_conformance` says why."""
+
+
+def hybrid(model: Any) -> bool:
+    """Whether some layers have no attention, which interventions refuse."""
+    return not all(attention_layers(model.config))
+
+
+def turning_architectures() -> dict[str, Any]:
+    return {name: model for name, model in architectures().items() if name not in NOT_SEEN and not hybrid(model)}
+
+
+@cache
+def family_at(name: str) -> Any:
+    return family(architectures()[name])
+
+
+def changed_output(name: str, model: Any, *specs: str) -> torch.Tensor:
+    chosen = [parse(spec) for spec in specs]
+    check(model, family_at(name), chosen, biased=False, name=name)
+    return forward(model, family_at(name), given(model), chosen).hidden
+
+
+def own_output(model: Any) -> torch.Tensor:
+    with torch.inference_mode():
+        made = model(**given(model))
+    return made.last_hidden_state
+
+
+def far(one: torch.Tensor, other: torch.Tensor) -> float:
+    return float((one - other).abs().max() / other.abs().max())
+
+
+def with_base(model: Any, by: float) -> Any:
+    """The model built anew, every base of its config so many times as large."""
+    config = copy.deepcopy(model.config)
+    for each in (config.rope_parameters, *config.rope_parameters.values()):
+        if isinstance(each, dict) and each.get("rope_theta"):
+            each["rope_theta"] *= by
+    if getattr(config, "layer_rope_theta", None):
+        config.layer_rope_theta = [base * by for base in config.layer_rope_theta]
+    other = type(model)._from_config(config, attn_implementation="eager").eval()
+    other.load_state_dict(model.state_dict())
+    return other
+
+
+def with_frequencies(model: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """The model with other frequencies in all of its tables; None where its code makes them anew at every pass."""
+    other = copy.deepcopy(model)
+    tables = [name for name, _ in other.named_buffers() if name.endswith("inv_freq")]
+    for name in tables:
+        module = other.get_submodule(name.rpartition(".")[0])
+        setattr(module, name.rpartition(".")[2], change(other.get_buffer(name)))
+    return other
+
+
+MADE_ANEW = {"phimoe"}
+"""Architectures whose tables are made from the config at every pass, so that no reference can change them."""
+TEMPERED = {"mistral_large4_text"}
+"""Architectures that scale queries by their positions, too, which the reference of a frozen distance changes."""
+WITH_LOGITS = {"higgs_audio_v2"}
+"""Architectures whose base model gives no hidden states."""
+
+
+def test_another_base_is_every_architecture_built_with_it() -> None:
+    """YaRN, Llama 3 and proportional ones among them. Deep loops amplify rounding: half a percent of the effect."""
+    off, compared = {}, 0
+    for name, model in turning_architectures().items():
+        if name in WITH_LOGITS:
+            continue
+        expected, own = own_output(with_base(model, 5)), own_output(model)
+        error, effect = far(changed_output(name, model, "scale_base:5"), expected), far(own, expected)
+        compared += 1
+        if error > max(2e-5, 5e-3 * effect):
+            off[name] = (error, effect)
+    assert off == {}
+    assert compared >= 90
+
+
+def test_zero_and_a_distance_of_zero_are_every_architecture_without_angles() -> None:
+    off, compared = {}, 0
+    for name, model in turning_architectures().items():
+        if name in WITH_LOGITS | MADE_ANEW:
+            continue
+        expected = own_output(with_frequencies(model, torch.zeros_like))
+        specs = ["zero_positions"]
+        if getattr(model.config.get_text_config(), "num_kv_shared_layers", 0) == 0:
+            specs.append("freeze_distance:0")
+        compared += 1
+        for spec in specs:
+            if (error := far(changed_output(name, model, spec), expected)) > 1e-4:
+                off[name, spec] = error
+    assert off == {}
+    assert compared >= 90
+
+
+def test_swapped_bands_are_every_architecture_with_its_frequencies_in_another_order() -> None:
+    """The reference sorts by wavelength itself: what turns within 8 tokens changes places with 32 to 128."""
+
+    def swapped(frequencies: torch.Tensor) -> torch.Tensor:
+        waves = 2 * np.pi / frequencies.double().clamp(min=1e-30)
+        fast, slow = (((waves >= a) & (waves < b)).nonzero().flatten() for a, b in ((0, 8), (32, 128)))
+        order = torch.arange(len(frequencies))
+        for one, other in zip(fast, slow, strict=False):
+            order[one], order[other] = other, one
+        return frequencies[order]
+
+    assert (BANDS[0], BANDS[2]) == ("under 8", "32 to 128")
+    off, compared = {}, 0
+    for name, model in turning_architectures().items():
+        if name in WITH_LOGITS | MADE_ANEW:
+            continue
+        expected, own = own_output(with_frequencies(model, swapped)), own_output(model)
+        error, effect = far(changed_output(name, model, "swap_bands:0+2"), expected), far(own, expected)
+        compared += effect > 0
+        if error > max(2e-5, 5e-3 * effect):
+            off[name] = (error, effect)
+    assert off == {}
+    assert compared >= 60
+
+
+def test_a_frozen_distance_is_every_architectures_own_queries_there() -> None:
+    """Layer 0: the model's queries with all tokens at position 3, against its keys with all at position 0."""
+    off, compared = {}, 0
+    for name, model in turning_architectures().items():
+        takes = signature(model.forward).parameters
+        if "position_ids" not in takes or getattr(model.config.get_text_config(), "num_kv_shared_layers", 0):
+            continue
+        rope = model.config.get_text_config().rope_parameters
+        if name in TEMPERED or any(kind in str(rope) for kind in ("dynamic", "longrope")):
+            continue
+        at_three, at_zero, own = (first_call(model, place) for place in (3, 0, None))
+        if own.sink or own.capped:  # whose patterns are more than a softmax of scores
+            continue
+        scores = at_three.query[0] @ at_zero.key[0].mT * own.scale
+        expected = (scores if own.mask is None else scores + own.mask[0]).softmax(-1)
+        got = forward_text(model, family_at(name), given(model), [parse("freeze_distance:3")]).patterns[0]
+        compared += 1
+        if (error := float((got - expected).abs().max())) > 1e-4:
+            off[name] = error
+    assert off == {}
+    assert compared >= 80
+
+
+def first_call(model: Any, place: int | None) -> Any:
+    """The first attention's call, with all tokens at one position; None for those that they have."""
+    calls: list[Any] = []
+    inputs = given(model)
+    if place is not None:
+        inputs = {**inputs, "position_ids": torch.full_like(inputs["input_ids"], place)}
+    with torch.inference_mode():
+        run_with_listener(model, inputs, LayerListener(lambda layer: calls.append(layer.call)))
+    return calls[0]

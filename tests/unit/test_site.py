@@ -63,7 +63,7 @@ def test_the_data_are_those_of_the_store(files) -> None:
     assert len(claims) == read.query("SELECT count(*) AS n FROM claims").n.iloc[0]
     assert [row["sentence"] for row in json.loads(files["data/answer.json"])] == [step.sentence for step in answer()]
     parts = [part["id"] for name in files if name.startswith("data/claims/C") for part in json.loads(files[name])]
-    assert len(parts) == len(set(parts)) == read.query("SELECT count(*) AS n FROM claims WHERE rules_version = 2").n[0]
+    assert len(parts) == len(set(parts)) == read.query("SELECT count(*) AS n FROM statements").n[0]
 
 
 def test_no_text_ends_the_script(monkeypatch) -> None:

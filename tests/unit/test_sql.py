@@ -552,6 +552,25 @@ def test_a_chart_finds_its_columns_by_itself(world):
     assert (made.content.x, made.content.y, made.content.colour) == ("layer", "share", "term")
 
 
+def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
+    """Twenty names, of which each has its own line: a colour for each would be too many."""
+    series = (
+        "SELECT i AS step, 'series ' || j AS name, 100 * j + i AS loss FROM range(5) a(i), range(20) b(j) ORDER BY ALL"
+    )
+    made = built(query=series)
+    assert made.content.colour == ""
+    for name, rows in made.content.rows.groupby("line"):
+        assert rows.x.tolist() == [0, 1, 2, 3, 4], name
+        assert rows.y.diff().dropna().eq(1).all()
+    line = next(layer for layer in drawn_layers(made) if layer["mark"]["type"] == "line")
+    assert line["encoding"]["detail"]["field"] == "line"
+    assert set(built(query="SELECT i AS a, 'text ' || i AS b, i AS c FROM range(30) t(i)").content.rows.line) == {""}
+
+
+def drawn_layers(made):
+    return drawings.panels(made)[0].to_dict()["layer"]
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

@@ -6,6 +6,7 @@ file is in it once, with its run; and whatever is wrong with the store, its fold
 says what and how to put it right. Processes that hold, build, read or die are real ones.
 """
 
+import dataclasses
 import errno
 import json
 import os
@@ -27,7 +28,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.core.errors import StoreError, StoreLocked
-from analysis.store import files, fill, read
+from analysis.store import files, fill, kinds, read
 from analysis.store import sync as module
 from analysis.store.paths import store_path
 from analysis.store.sync import fingerprint, stored_fingerprint, sync
@@ -726,10 +727,10 @@ def test_a_file_that_lost_to_a_bad_one_of_the_same_run_is_served(data: Path) -> 
 def versioned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes "scores" a kind whose third version is the newest, with the given upgrades."""
 
-    def make(**upgrades: files.Upgrade) -> None:
+    def make(**upgrades: kinds.Upgrade) -> None:
         old = files.KINDS["scores"]
         steps = {int(name.removeprefix("from_")): upgrade for name, upgrade in upgrades.items()}
-        new = files.Kind(name="scores", folder=old.folder, version=3, schema=old.schema, upgrades=steps)
+        new = dataclasses.replace(old, version=3, upgrades=steps)
         monkeypatch.setitem(files.KINDS, "scores", new)
 
     return make

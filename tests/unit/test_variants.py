@@ -79,7 +79,7 @@ def made(name: str, **more: Any) -> AddendForMaskedLM:
         for weight in model.parameters():
             if weight.ndim == 1:
                 weight.copy_(torch.from_numpy(rng.normal(0.5, 0.5, weight.shape)))
-        if name in ("sinusoidal", "random_fixed"):
+        if name in ("sinusoidal", "random_fixed", "sinusoidal_strong", "concat_lead"):
             return model
         table = getattr(model.addend.embeddings, "position_embeddings", None)
         if table is not None:
@@ -128,10 +128,15 @@ class Written:
         x = inputs(self, ids, segments)
         for layer in range(self.c.num_hidden_layers):
             at = f"addend.encoder.layer.{layer}"
+            if self.c.told_to == "hidden":
+                x = x + told(self, len(x))
             s = scores(self, x, f"{at}.attention.self")
             pattern = np.exp(s - s.max(-1, keepdims=True))
             pattern /= pattern.sum(-1, keepdims=True)
-            mixed = (pattern @ self.projected(x, f"{at}.attention.self.value")).transpose(1, 0, 2).reshape(len(x), -1)
+            read = x + told(self, len(x)) if self.c.told_to == "values" else x
+            mixed = (
+                (pattern @ self.projected(read, f"{at}.attention.self.value")).transpose(1, 0, 2).reshape(len(x), -1)
+            )
             x = self.after(x + self.linear(mixed, f"{at}.attention.output.dense"), f"{at}.attention.output.LayerNorm")
             inner = self.linear(x, f"{at}.intermediate.dense")
             inner = inner * 0.5 * (1 + erf(inner / np.sqrt(2)))
@@ -273,18 +278,75 @@ def t5(r: Written, x: np.ndarray, reset: bool) -> np.ndarray:
     return r.w[f"{POS}.relative.weight"][found].transpose(2, 0, 1)
 
 
-def no_cross(r: Written, x: np.ndarray, at: str) -> np.ndarray:
-    q, k = r.projected(x, f"{at}.query"), r.projected(x, f"{at}.key")
-    scale = np.sqrt(2 * q.shape[-1])
-    return q @ k.transpose(0, 2, 1) / scale + own_positions(r, x, scale, False, f"{at}.query", f"{at}.key")
+def no_cross(terms: int) -> Callable:
+    def scores(r: Written, x: np.ndarray, at: str) -> np.ndarray:
+        q, k = r.projected(x, f"{at}.query"), r.projected(x, f"{at}.key")
+        scale = np.sqrt(terms * q.shape[-1])
+        return q @ k.transpose(0, 2, 1) / scale + own_positions(r, x, scale, False, f"{at}.query", f"{at}.key")
+
+    return scores
 
 
-def all_four(r: Written, x: np.ndarray, at: str) -> np.ndarray:
-    """The four products one by one (Ke et al. 2021, section 3.1 and the ablation BERT-A^d)."""
-    p = r.norm(r.w[f"{POS}.positions.weight"], f"{POS}.LayerNorm")[: len(x)]
-    wq, wk = r.projected(x, f"{at}.query"), r.projected(x, f"{at}.key")
-    pq, pk = r.projected(p, f"{POS}.query"), r.projected(p, f"{POS}.key")
-    return sum(a @ b.transpose(0, 2, 1) for a in (wq, pq) for b in (wk, pk)) / np.sqrt(4 * wq.shape[-1])
+def all_four(terms: int, layers: int = 99) -> Callable:
+    """The four products one by one (Ke et al. 2021, section 3.1 and the ablation BERT-A^d), in the first layers."""
+
+    def scores(r: Written, x: np.ndarray, at: str) -> np.ndarray:
+        wq, wk = r.projected(x, f"{at}.query"), r.projected(x, f"{at}.key")
+        scale = np.sqrt(terms * wq.shape[-1])
+        if layer_number(at) >= layers:
+            return wq @ wk.transpose(0, 2, 1) / scale
+        p = told(r, len(x))
+        pq, pk = r.projected(p, f"{POS}.query"), r.projected(p, f"{POS}.key")
+        return sum(a @ b.transpose(0, 2, 1) for a in (wq, pq) for b in (wk, pk)) / scale
+
+    return scores
+
+
+def layer_number(at: str) -> int:
+    return int(at.split(".")[3])
+
+
+def told(r: Written, n: int) -> np.ndarray:
+    """The positions that layers are told, one row a token."""
+    table = r.w[f"{POS}.positions.weight"][:n]
+    return r.norm(table, f"{POS}.LayerNorm") if r.c.told_norm else table
+
+
+def one_matrix(layers: int = 99) -> Callable:
+    """Four products, each with the words' own projections; the bias of a projection goes with the words."""
+
+    def scores(r: Written, x: np.ndarray, at: str) -> np.ndarray:
+        words = [r.projected(x, f"{at}.{name}") for name in ("query", "key")]
+        scale = np.sqrt(words[0].shape[-1])
+        if layer_number(at) >= layers:
+            return words[0] @ words[1].transpose(0, 2, 1) / scale
+        rows = [r.split(told(r, len(x)) @ r.w[f"{at}.{name}.weight"].T) for name in ("query", "key")]
+        return sum(a @ b.transpose(0, 2, 1) for a in (words[0], rows[0]) for b in (words[1], rows[1])) / scale
+
+    return scores
+
+
+def narrow(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
+    """Positions at full width; words are added to the first dimensions alone."""
+    total = positions(r, len(ids)).copy()
+    total[:, : r.c.word_dim] += words(r, ids, segments)
+    return r.norm(total, f"{EMBED}.LayerNorm")
+
+
+def projected_sum(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
+    """By algebra a concatenation that a matrix follows is a sum of two projections, each by a half of it."""
+    left, right = np.split(r.w[f"{EMBED}.projection.weight"], 2, axis=1)
+    total = words(r, ids, segments) @ left.T + positions(r, len(ids)) @ right.T + r.w[f"{EMBED}.projection.bias"]
+    return r.norm(total, f"{EMBED}.LayerNorm")
+
+
+def strong_sines(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
+    return r.norm(words(r, ids, segments) + sines(r, len(ids)) * 0.1 * np.sqrt(2), f"{EMBED}.LayerNorm")
+
+
+def leading_sines(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
+    code = sines(r, len(ids))[:, :16] * 0.1 * np.sqrt(2)
+    return r.norm(np.concatenate([words(r, ids, segments), code], -1), f"{EMBED}.LayerNorm")
 
 
 def blocks(r: Written, x: np.ndarray, at: str) -> np.ndarray:
@@ -373,8 +435,22 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "tupe_a_tie_cls": (absent, tupe(2, False)),
     "tupe_a_unscaled": (absent, tupe(1, True)),
     "bert_a_norm": (normed, plain),
-    "bert_a_d": (absent, all_four),
-    "no_cross": (absent, no_cross),
+    "bert_a_d": (absent, all_four(4)),
+    "bert_a_d_unscaled": (absent, all_four(1)),
+    "first_layer_own": (absent, all_four(1, layers=1)),
+    "every_layer_attention": (absent, one_matrix()),
+    "every_layer_unnormed": (absent, one_matrix()),
+    "every_layer_values": (absent, one_matrix()),
+    "every_layer_hidden": (absent, plain),
+    "first_layer_attention": (absent, one_matrix(layers=1)),
+    "bert_a_narrow_80": (narrow, plain),
+    "bert_a_narrow_50": (narrow, plain),
+    "concat_wide_matched": (concatenated, plain),
+    "concat_lead": (leading_sines, plain),
+    "sinusoidal_strong": (strong_sines, plain),
+    "concat_project": (projected_sum, plain),
+    "no_cross": (absent, no_cross(2)),
+    "no_cross_unscaled": (absent, no_cross(1)),
     "no_segment": (without_segments, plain),
     "window": (absent, windowed),
     "recurrent": (recurrent, plain),
@@ -386,7 +462,14 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "causal_partial_10": (absent, turned(0.1)),
     "causal_polar": (absent, polar),
 }
-SINGLE = {"alibi": 2e-6, "causal_rotary": 2e-6, "causal_partial_25": 2e-6, "causal_partial_10": 2e-6}
+SINGLE = {
+    "concat_lead": 2e-6,
+    "sinusoidal_strong": 2e-6,
+    "alibi": 2e-6,
+    "causal_rotary": 2e-6,
+    "causal_partial_25": 2e-6,
+    "causal_partial_10": 2e-6,
+}
 """How near the reference is whose own numbers are in float32: slopes, sines."""
 LIBRARY = {"bert_a", "rotary", "deberta"}
 """Variants that transformers has a model of; tested against it below."""
@@ -405,6 +488,21 @@ def test_a_variant_is_its_formula(name: str, implementation: str, text: dict[str
         ids, segments = (text[part][row, :length].numpy() for part in ("input_ids", "token_type_ids"))
         want = r.run(ids, segments, inputs, scores)
         np.testing.assert_allclose(got[row, :length].numpy(), want, rtol=0, atol=SINGLE.get(name, 1e-9))
+
+
+def test_adding_in_the_first_layer_alone_is_adding_at_the_input(text: dict[str, torch.Tensor]) -> None:
+    """BERT-A, normalised, told by the code that tells every layer: the two sides of C34e differ in the layers alone."""
+    once = made("bert_a_norm")
+    told = AddendForMaskedLM(config("every_layer_hidden", told_layers=1)).double().eval()
+    renamed = {
+        "addend.embeddings.position_embeddings.weight": "addend.encoder.position_scores.positions.weight",
+        "addend.embeddings.position_LayerNorm.weight": "addend.encoder.position_scores.LayerNorm.weight",
+        "addend.embeddings.position_LayerNorm.bias": "addend.encoder.position_scores.LayerNorm.bias",
+    }
+    told.load_state_dict({renamed.get(name, name): weight for name, weight in once.state_dict().items()})
+    with torch.no_grad():
+        want, got = (model.addend(**text).last_hidden_state for model in (once, told))
+    torch.testing.assert_close(got, want, rtol=0, atol=1e-12)
 
 
 def test_every_variant_has_a_reference() -> None:

@@ -21,13 +21,15 @@ from analysis.encodings.sinusoidal import frequencies
 class Shared:
     """What all layers of one forward pass share.
 
-    bias and mask (0 or the lowest number) are added to the scores; added: what is added to queries and keys; angles: of
-    rotary; phases: of polar; position_rows: what `untied="word"` projects in every layer; relative: DeBERTa's table.
+    bias and mask (0 or the lowest number) are added to the scores; added: what is added to queries and keys; told: the
+    positions that `untied="shared"` adds to what a layer reads; angles: of rotary; phases: of polar; position_rows:
+    what `untied="word"` projects in every layer; relative: DeBERTa's table.
     """
 
     bias: Float[Tensor, "1 H L L"] | None = None
     mask: Float[Tensor, "B 1 L L"] | None = None
     added: tuple[Tensor, Tensor] | None = None
+    told: Float[Tensor, "L E"] | None = None
     angles: tuple[Tensor, Tensor] | None = None
     phases: Float[Tensor, "L D"] | None = None
     position_rows: Float[Tensor, "rows E"] | None = None
@@ -83,7 +85,11 @@ class SelfAttention(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "B L E"], shared: Shared) -> tuple[Float[Tensor, "B L E"], Tensor | None]:
         """Attended values before the output projection, and the pattern where the implementation gives one."""
-        query, key, value = (self.heads(f(hidden)) for f in (self.query, self.key, self.value))
+        asked = read = hidden
+        if shared.told is not None and self.config.told_to != "hidden":
+            asked = hidden + shared.told
+            read = asked if self.config.told_to == "values" else hidden
+        query, key, value = (self.heads(f(x)) for f, x in ((self.query, asked), (self.key, asked), (self.value, read)))
         if shared.added is not None:
             query, key = query + shared.added[0], key + shared.added[1]
         if shared.angles is not None:

@@ -14,15 +14,23 @@ class AddendConfig(PreTrainedConfig):
     them, so it opens without that file. Unless said otherwise their defaults leave position out.
 
     position: which table of positions there is: none, learned, sinusoidal or random_fixed.
-    combine: how it enters the input: none, add, concat or multiply.
+    combine: how it enters the input: none, add, concat, multiply, or project (concatenated, each at full width, and led
+    back to the width by one learned projection).
     position_dim: with concat, the width that positions take (of hidden_size).
+    word_width: with add, the width of the word table where words are narrower than the model; zeros fill the rest.
+    leading: with concat, a sinusoidal table holds the first dimensions of a code that is as wide as the model.
     blocked: with concat, each part keeps a normalisation and a block of every head's W_Q and W_K to itself.
     position_norm: with add, word + segment and position are each layer-normalised, and not the sum.
     scale_words: words are multiplied by sqrt(hidden_size) (Vaswani et al. 2017, section 3.4).
     segments: whether segment embeddings are added. freeze_words: the word table is not trained.
     untied: positions in the scores apart from words: none; own (TUPE: projections of their own, once for
     all layers); word (each layer's word projections); added (projections of their own, added to the
-    queries and keys, so that all four terms are there: BERT-A^d).
+    queries and keys, so that all four terms are there: BERT-A^d); shared (each layer's word projections read the sum
+    of hidden states and positions, so that all four terms are there).
+    told_to: with shared, what reads that sum: attention (queries and keys), values (these and values), or hidden (the
+    state that enters the layer, so that it also stays in the stream). told_layers: with added and shared, the number of
+    first layers in which positions are told; 0 for all. told_norm: whether these positions are layer-normalised; where
+    not, their table starts at the deviation of 1 that the norm would give them.
     untie_cls: the first token's row and column of position scores are reset (TUPE).
     relative_buckets: T5's bias on the scores, this many buckets; 0 for none.
     rotary, alibi: as named. rotary_share: the share of each head's dimensions that rotary turns: the first ones,
@@ -39,7 +47,8 @@ class AddendConfig(PreTrainedConfig):
     full_head: with concat, words are predicted from all of the width: the head's transform keeps it, and a
     projection leads to the width of the word table.
     position_start, position_deviation: a learned table starts from `normal` numbers or from `sinusoidal` ones, of
-    this standard deviation; 0 stands for initializer_range.
+    this standard deviation; 0 stands for initializer_range. A fixed sinusoidal table has this deviation, too, if it is
+    given.
     single_segment: every token is given segment 0.
     """
 
@@ -66,12 +75,17 @@ class AddendConfig(PreTrainedConfig):
     position: str = "none"
     combine: str = "none"
     position_dim: int = 0
+    word_width: int = 0
+    leading: bool = False
     blocked: bool = False
     position_norm: bool = False
     scale_words: bool = False
     segments: bool = True
     freeze_words: bool = False
     untied: str = "none"
+    told_to: str = "attention"
+    told_layers: int = 0
+    told_norm: bool = True
     untie_cls: bool = False
     relative_buckets: int = 0
     rotary: bool = False
@@ -92,6 +106,8 @@ class AddendConfig(PreTrainedConfig):
     @property
     def word_dim(self) -> int:
         """The width of the word table."""
+        if self.word_width:
+            return self.word_width
         return self.hidden_size - (self.position_dim if self.combine == "concat" else 0)
 
     @property

@@ -29,6 +29,8 @@ class Inputs(nn.Module):
         if config.blocked or config.position_norm:
             part = config.position_dim if config.blocked else config.hidden_size
             self.position_LayerNorm = nn.LayerNorm(part, eps=config.layer_norm_eps)
+        if config.combine == "project":
+            self.projection = nn.Linear(2 * config.hidden_size, config.hidden_size)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
         if config.recurrent:
             self.recurrent = nn.GRU(config.hidden_size, config.hidden_size // 2, batch_first=True, bidirectional=True)
@@ -57,6 +59,8 @@ class Inputs(nn.Module):
             if segments is None or config.single_segment:
                 segments = torch.zeros_like(ids)
             words = words + self.token_type_embeddings(segments)
+        if config.word_width:
+            words = nn.functional.pad(words, (0, config.hidden_size - config.word_width))
         if config.combine == "none":
             return self.LayerNorm(words)
         positions = self.position_embeddings(ids.shape[1])
@@ -69,6 +73,8 @@ class Inputs(nn.Module):
                 return self.LayerNorm(words) + self.position_LayerNorm(positions)
             return self.LayerNorm(words + positions)
         positions = positions.expand(len(ids), -1, -1)
+        if config.combine == "project":
+            return self.LayerNorm(self.projection(torch.cat([words, positions], -1)))
         if config.blocked:
             return torch.cat([self.LayerNorm(words), self.position_LayerNorm(positions)], -1)
         return self.LayerNorm(torch.cat([words, positions], -1))
@@ -92,7 +98,10 @@ class PositionTable(nn.Module):
         config, (length, width) = self.config, self.weight.shape
         deviation = config.position_deviation or config.initializer_range
         if config.position == "sinusoidal":
-            table = encode("sinusoidal", length=length, dim=width)
+            table = encode("sinusoidal", length=length, dim=config.hidden_size if config.leading else width)[:, :width]
+            if config.position_deviation:
+                self.weight.data.copy_(torch.from_numpy(table * deviation * 2**0.5))
+                return
         elif config.position == "random_fixed":
             # The sinusoids' root mean square, so that only the structure differs.
             table = np.random.default_rng(generator.initial_seed()).normal(0, 0.5**0.5, (length, width))

@@ -5,6 +5,7 @@ B batch, L length, E hidden size, V vocabulary, N labels, M predicted tokens.
 """
 
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -50,6 +51,7 @@ class Layer(nn.Module):
     def __init__(self, config: AddendConfig, scores: PositionScores) -> None:
         super().__init__()
         self.pre_norm = config.norm == "pre"
+        self.told_hidden = config.told_to == "hidden"
         self.attention = Attention(config, scores)
         self.intermediate = BertIntermediate(config)
         self.output = BertOutput(config)
@@ -63,6 +65,8 @@ class Layer(nn.Module):
     ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
         """The hidden states after the layer: of every token, or of those at `indices` alone."""
         attention_output, output = self.attention.output, self.output
+        if shared.told is not None and self.told_hidden:
+            hidden = hidden + shared.told
         attended = self.attention.self(attention_output.LayerNorm(hidden) if self.pre_norm else hidden, shared)[0]
         if indices is not None:
             # Past the attention, tokens no longer meet: only the requested ones are computed.
@@ -113,10 +117,12 @@ class Encoder(nn.Module):
     ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
         """The last layer's hidden states: of every token, or of those at `indices` of the flattened batch alone."""
         shared = self.shared(hidden, mask)
+        untold = replace(shared, added=None, told=None)
+        limit = self.config.told_layers or len(self.layer)
         *earlier, last = self.layer
-        for layer in earlier:
-            hidden = layer(hidden, shared)
-        hidden = last(hidden, shared, indices)
+        for number, layer in enumerate(earlier):
+            hidden = layer(hidden, shared if number < limit else untold)
+        hidden = last(hidden, shared if len(earlier) < limit else untold, indices)
         return self.LayerNorm(hidden) if self.config.norm == "pre" else hidden
 
     def shared(self, hidden: Tensor, mask: Tensor | None) -> Shared:
@@ -126,6 +132,7 @@ class Encoder(nn.Module):
             bias=self.position_scores(length),
             mask=self.additive_mask(mask, length, hidden),
             added=self.position_scores.queries_and_keys(length) if config.untied == "added" else None,
+            told=self.position_scores.normed(length) if config.untied == "shared" else None,
             angles=self.rotation(length, hidden) if config.rotary else None,
             phases=self.phases(length, hidden) if config.polar else None,
             position_rows=self.position_scores.normed(length) if config.untied == "word" else None,
@@ -366,7 +373,8 @@ class AddendForSequenceClassification(AddendPreTrainedModel):
 def draw_weights(model: AddendPreTrainedModel, seed: int) -> None:
     """Draws every weight anew from (seed, its name): variants share what they have in common.
 
-    Drawn weights are normal with the config's deviation; fixed tables, norms and biases stay as they are.
+    Drawn weights are normal with the config's deviation; fixed tables, norms and biases stay as they are. Positions
+    that a norm would follow and does not are drawn with the deviation 1 that it would give them.
     """
     tables = {name: module for name, module in model.named_modules() if isinstance(module, PositionTable)}
     table_weights = {f"{name}.weight" for name in tables}
@@ -375,7 +383,8 @@ def draw_weights(model: AddendPreTrainedModel, seed: int) -> None:
         if name in table_weights:
             tables[name.removesuffix(".weight")].initialise(generator)
         elif weight.ndim > 1 and ".recurrent." not in name:
-            weight.normal_(0.0, model.config.initializer_range, generator=generator)
+            unnormed = name.endswith("position_scores.positions.weight") and not model.config.told_norm
+            weight.normal_(0.0, 1.0 if unnormed else model.config.initializer_range, generator=generator)
     padding = model.config.pad_token_id
     if padding is not None:
         model.get_input_embeddings().weight[padding] = 0.0  # pyright: ignore[reportIndexIssue]

@@ -24,10 +24,12 @@ class PositionScores(nn.Module):
         super().__init__()
         self.config = config
         # Row 0 is that of [CLS] as a query, and token i (from 0) uses row i + 1; not so if positions are added.
-        self.extra_rows = 0 if config.untied == "added" else 1
+        self.extra_rows = 0 if config.untied in ("added", "shared") else 1
         if config.untied != "none":
             self.positions = nn.Embedding(config.max_position_embeddings + self.extra_rows, config.hidden_size)
-            self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+            self.LayerNorm = (
+                nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps) if config.told_norm else nn.Identity()
+            )
         if config.untied in ("own", "added"):
             self.query = nn.Linear(config.hidden_size, config.hidden_size)
             self.key = nn.Linear(config.hidden_size, config.hidden_size)
@@ -45,7 +47,7 @@ class PositionScores(nn.Module):
             self.slopes.copy_(torch.from_numpy(slopes(self.config.num_attention_heads)))
 
     def normed(self, length: int) -> Float[Tensor, "rows E"]:
-        """The layer-normalised rows that a text of this length uses."""
+        """The rows that a text of this length uses, layer-normalised but where the config leaves the norm out."""
         return self.LayerNorm(self.positions.weight[: length + self.extra_rows])
 
     def heads(self, rows: Float[Tensor, "rows E"]) -> Float[Tensor, "H rows D"]:

@@ -1,4 +1,4 @@
-"""Statements: what the claims say, one thing at a time, and what version 2 of the rules makes of each.
+"""Statements: what the claims say, one thing at a time, and what the rules make of each.
 
 The rules are files (`analysis/rules`): some judge trainings and were frozen before these, the others judge
 measurements and published tables. `judge(ask)` puts every statement to a store; the tables `statements` and `readings`
@@ -6,18 +6,30 @@ and the view `claims` hold the outcome. `analysis.claims.statements.stored` read
 """
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Literal, NotRequired, TypedDict
 
-from analysis.claims.statements import contests, published, rows, tuned
+from analysis.claims.statements import contests, corrections, encoders, published, rows, tuned
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Ask, Judgement, Reading
+from analysis.claims.statements.corrections import Ledger, StandingRow
 from analysis.core.formatting import interval_text, plural, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import Contest, TrainingRules, decoder_rules, rule_files, training_rules
 from analysis.statistics import Difference
 
-__all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Judgement", "Reading", "judge", "tables"]
+__all__ = [
+    "CONTRADICTED",
+    "MIXED",
+    "OPEN",
+    "SUPPORTED",
+    "WORDS",
+    "Judgement",
+    "Ledger",
+    "Reading",
+    "judge",
+    "tables",
+]
 
 RUN_HOURS = 0.1
 """Hours of one core that a training of the preset cpu2 takes, about."""
@@ -71,33 +83,49 @@ class RowsStatement(CountedStatement):
 Statement = OpenStatement | PublishedStatement | RowsStatement
 
 
-def judge(ask: Ask) -> list[Judgement]:
-    """Every statement with its verdict, in order of id."""
-    results: list[Judgement] = []
+def judge(ask: Ask) -> Ledger:
+    """Every statement with its verdict, and those that were corrected since with the verdict that they had."""
+    judgements: list[Judgement] = []
+    standings: list[StandingRow] = []
     for rules in (training_rules(), decoder_rules()):
         runs = contests.load_runs(ask, rules)
         p_values = contests.corrected_p_values(rules.statements, runs, rules)
-        results += [
-            _judge_trained(statement, runs, rules, p_values.get(statement.id)) for statement in rules.statements
-        ]
-    results += tuned.judge(ask, {arm.name: arm.title for arm in ARMS.values()})
+        for contest in rules.statements:
+            standing = contests.standing(contest, runs, rules, p_values.get(contest.id))
+            judgements.append(_judge_trained(contest, standing, runs, rules))
+            if contest.kind == "final_loss":
+                standings.append(_standing_row(contest, standing))
+    judgements += tuned.judge(ask, {arm.name: arm.title for arm in ARMS.values()})
+    judgements += encoders.judge(ask)
     for file in (file for file in rule_files() if file.measured):
         for statement in file.content["statement"]:
-            judgement = _partial_judgement(statement, int(file.content["version"]), file.sha256)
+            judgement = _partial_judgement(statement, file.version, file.sha256)
             try:
-                results.append(_judge_measured(statement, judgement, ask))
+                judgements.append(_judge_measured(statement, judgement, ask))
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 # Data that a rule did not foresee must not stop the others, nor the store.
                 reason = f"Open: the rule could not be applied to what is stored ({type(error).__name__}: {error})."
-                results.append(judgement(verdict=OPEN, sentence=reason, would_decide="a look at the data named"))
-    return sorted(results, key=lambda statement: statement.id)
+                judgements.append(judgement(verdict=OPEN, sentence=reason, would_decide="a look at the data named"))
+    return replace(corrections.apply(judgements, ask), standings=tuple(standings))
 
 
-def _judge_trained(contest: Contest, runs: contests.JudgedRuns, rules: TrainingRules, p: float | None) -> Judgement:
+def _standing_row(contest: Contest, standing: contests.Standing) -> StandingRow:
+    return StandingRow(
+        variant=contest.variant,
+        baseline=contest.baseline,
+        word=standing.word,
+        reason=standing.reason,
+        missing=standing.missing,
+        effect=None if standing.found is None else standing.found.mean,
+    )
+
+
+def _judge_trained(
+    contest: Contest, standing: contests.Standing, runs: contests.JudgedRuns, rules: TrainingRules
+) -> Judgement:
     from analysis.ablation.presets import ablate
     from analysis.ablation.variants import title
 
-    standing = contests.standing(contest, runs, rules, p)
     names = title(contest.variant), title(contest.baseline)
     steps = contest.kind == "steps_to_leave"
     verdict = SUPPORTED if standing.word in contests.ALLOWED[contest.expect] else CONTRADICTED
@@ -274,15 +302,18 @@ def _count_sentence(
     return text
 
 
-def tables(judgements: list[Judgement]) -> dict[str, list[dict[str, object]]]:
-    """Rows of the tables `statements` and `readings`."""
+def tables(ledger: Ledger) -> dict[str, list[dict[str, object]]]:
+    """Rows of the tables `statements`, `readings`, `superseded` and `standings`."""
     return {
         "statements": [
-            {name: value for name, value in asdict(judgement).items() if name != "readings"} for judgement in judgements
+            {name: value for name, value in asdict(judgement).items() if name != "readings"}
+            for judgement in ledger.current
         ],
         "readings": [
             {"id": judgement.id, "number": number, **asdict(reading)}
-            for judgement in judgements
+            for judgement in ledger.current
             for number, reading in enumerate(judgement.readings)
         ],
+        "superseded": corrections.superseded_rows(ledger),
+        "standings": [vars(row) for row in ledger.standings],
     }

@@ -36,7 +36,8 @@ class Judgement:
     """The verdict on one statement, with the readings it rests on.
 
     effect, low, high: the number that decides most. sentence: the finding in words. would_decide: for an open
-    statement, the experiment that would decide it, with its seeds and hours.
+    statement, the experiment that would decide it, with its seeds and hours. answer: the sentence that the rules said
+    beforehand would be told of this verdict; empty where they said none.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Judgement:
     rules_version: int
     rules_sha: str
     exploratory: bool
+    answer: str = ""
     readings: tuple[Reading, ...] = field(default=())
 
     def __post_init__(self) -> None:

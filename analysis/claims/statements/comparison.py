@@ -11,12 +11,13 @@ from typing import Any
 from analysis.ablation.variants import title
 from analysis.claims.statements.base import OPEN, Judgement
 from analysis.claims.statements.contests import ALLOWED
+from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.rows import deciding_word
-from analysis.core.formatting import join_names, plural, significant
+from analysis.core.formatting import join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import TrainingRules, decoder_rules, rule_files, surgery_rules, training_rules
+from analysis.rules import TrainingRules, decoder_rules, encoder_rules, rule_files, surgery_rules, training_rules
 
-TRAINED = ("final_loss", "loss_4x", "steps_to_leave")
+TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +43,13 @@ class Region:
 
 @cache
 def _rules() -> dict[str, Mapping[str, Any]]:
-    """Statement -> what its file says of it."""
-    return {statement["id"]: statement for file in rule_files() for statement in file.content.get("statement", ())}
+    """Statement -> what the newest file about it says of it."""
+    rules: dict[str, Mapping[str, Any]] = {}
+    for file in sorted(rule_files(), key=lambda file: file.version):
+        for name in ("statement", "contest"):
+            rules |= {entry["id"]: entry for entry in file.content.get(name, ())}
+    renamed = {entry["id"]: rules[entry["of"]] for entry in corrections_file().content["reworded"] if "of" in entry}
+    return rules | renamed
 
 
 def region(judgement: Judgement) -> Region | None:
@@ -61,6 +67,8 @@ def region(judgement: Judgement) -> Region | None:
     # A lower loss is better, and a higher score; a published line is below zero where less is better.
     lower_is_better = judgement.kind in TRAINED or judgement.line < 0
     expect = rule["expect"]
+    if expect == "less":
+        return Region(lower=None, upper=-margin, neutral=0.0)
     if expect == "the same":
         return Region(lower=-margin, upper=margin, neutral=0.0)
     downward = lower_is_better == (expect in ("better", "not worse"))
@@ -88,6 +96,8 @@ def rule_in_words(judgement: Judgement) -> str:
     rule = _rules().get(judgement.id)
     if rule is None:
         return ""
+    if judgement.kind in TRAINED and judgement.rules_sha in (encoder_rules().sha256, corrections_file().sha256):
+        return _margin_rule(rule, judgement)
     if judgement.kind in TRAINED:
         rules = next(file for file in (training_rules(), decoder_rules()) if file.sha256 == judgement.rules_sha)
         return _training_rule(rule, judgement, rules)
@@ -138,6 +148,52 @@ def _training_rule(rule: Mapping[str, Any], judgement: Judgement, rules: Trainin
         f"the interval contains zero, the comparison is not resolved. {_supports(rule['expect'])} It also stays open "
         f"until every seed is stored; {plateau}the losses of each side must spread by less than {rules.spread:g} nats "
         f"over seeds (standard deviation). {correction}"
+    )
+
+
+SUPPORTED_IF = {
+    "better": "the whole 95 % interval of the difference lies below {lower}",
+    "worse": "the whole 95 % interval of the difference lies above {upper}",
+    "the same": "two one-sided tests (5 % each) put the difference between {lower} and {upper}",
+    "not worse": "a one-sided test (5 %) puts the difference below {upper}",
+    "not better": "a one-sided test (5 %) puts the difference above {lower}",
+    "earlier": "the whole 95 % interval of the ratio of steps lies below {earlier}",
+    "not earlier": "a one-sided test (5 %) puts the ratio of steps above {earlier}",
+    "less": "the 95 % interval of what differs between the widths lies below zero and its mean is at most {lower}",
+}
+CONTRADICTED_IF = {
+    "better": "a one-sided test (5 %) puts it above {lower}",
+    "worse": "a one-sided test (5 %) puts it below {upper}",
+    "the same": "the whole 95 % interval lies beyond one of these",
+    "not worse": "the whole 95 % interval lies above {upper}",
+    "not better": "the whole 95 % interval lies below {lower}",
+    "earlier": "a one-sided test (5 %) puts it above {earlier}",
+    "not earlier": "the whole 95 % interval lies below {earlier}",
+    "less": "the whole 95 % interval lies above {lower}",
+}
+"""What a statement expects -> when it holds and when its opposite does, in words."""
+
+
+def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+    """The rule of a statement that version 3 tests against a margin."""
+    line = abs(judgement.line or 0.0)
+    lines = {"lower": f"{signed(-line)} nats", "upper": f"{signed(line)} nats", "earlier": f"{line:g}"}
+    expect, rules = rule["expect"], encoder_rules()
+    paired = "" if expect == "less" else ", seed by seed"
+    frozen = judgement.rules_sha == rules.sha256
+    size = sum(other.get("family") == rule.get("family") for other in _rules().values()) if rule.get("family") else 1
+    correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
+    when = (
+        "The rule was frozen before these trainings began." if frozen else "These trainings were known before the rule."
+    )
+    spread = ""
+    if judgement.kind != "steps_to_leave" and rule.get("spread") != "any":
+        spread = f" and the paired differences must spread by less than {rules.paired_spread:g} nats"
+    return (
+        f"{title(rule['variant'])} and {title(rule['baseline'])} are compared{paired} (Student's t). The statement is "
+        f"supported if {SUPPORTED_IF[expect].format(**lines)}, and contradicted if "
+        f"{CONTRADICTED_IF[expect].format(**lines)}; otherwise it is open. It stays open until every seed is stored"
+        f"{spread}.{correction} {when}"
     )
 
 

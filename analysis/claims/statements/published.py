@@ -72,7 +72,8 @@ def average(rows: Rows) -> Gain | None:
 def readings(ask: Ask, pairs: Sequence[Sequence[str]], expect: str, *, mean: bool = False) -> list[Reading]:
     """One reading a printed figure, or with `mean` one a pair: the average over its GLUE columns.
 
-    value: the variant less the baseline, in points, BLEU or nats (the logarithm of perplexity, where less is better).
+    The value of a reading is the variant less the baseline, in points, BLEU or nats (the logarithm of perplexity, where
+    less is better).
     """
     results: list[Reading] = []
     for pair in pairs:

@@ -56,7 +56,7 @@ def readings(rows: Sequence[Mapping[str, Any]], holds: str) -> list[Reading]:
     ]
 
 
-MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
+MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|width\d+|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
 
 
 def readable(source: str) -> str:
@@ -93,7 +93,7 @@ def families(readings: Iterable[Reading]) -> dict[str, str]:
 def decide(readings: Sequence[Reading], quantifier: str, minimum: int, *, exhaustive: bool = False) -> str:
     """The verdict that these readings give.
 
-    quantifier: `every`, `most` or `some` family. least: with fewer families `every` and `most` are open. exhaustive:
+    quantifier: `every`, `most` or `some` family. minimum: with fewer families `every` and `most` are open. exhaustive:
     for `some`, whether nothing was left out of the search. Raises ValueError for another quantifier.
     """
     standings = list(families(readings).values())

@@ -1,4 +1,4 @@
-"""The statements as the store has them: version 2's verdicts as plain objects, by the claim that they are part of."""
+"""The statements as the store has them: verdicts as plain objects, by the claim that they are part of."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -6,21 +6,45 @@ from typing import Any
 
 from analysis.claims import CLAIMS
 from analysis.claims import stored as first
-from analysis.claims.statements import contests
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Judgement, Reading
-from analysis.claims.statements.contests import Standing
+from analysis.claims.statements.corrections import WITHDRAWN, StandingRow
 from analysis.claims.stored import records
 from analysis.core.errors import UnknownName
-from analysis.rules import decoder_rules, training_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A statement as it was judged before. replaced_by: the statement that took its place, or `withdrawn`.
+
+    verdict, sentence: what was found of it last; changed: why it is not judged so any more; changed_on: the day.
+    """
+
+    id: str
+    parent: str
+    statement: str
+    verdict: str
+    sentence: str
+    replaced_by: str
+    changed: str
+    changed_on: str
+
+    @property
+    def words(self) -> str:
+        """The change as a sentence or two."""
+        if self.replaced_by == WITHDRAWN:
+            return f"{self.changed_on}: {self.id}, “{self.statement}”, which was {self.verdict}, is withdrawn. "
+            f"{self.changed}"
+        return f"{self.changed_on}: {self.id} said before: “{self.statement}” It was {self.verdict}. {self.changed}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Heading:
     """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it.
 
-    statement, documents: what the documents say and which do; empty for a claim that none of them makes.
+    changes: statements that it had before. statement, documents: what the documents say and which do; empty for a claim
+    that none of them makes.
     """
 
     id: str
@@ -30,6 +54,7 @@ class Heading:
     documents: tuple[str, ...]
     first: str | None
     parts: tuple[Judgement, ...]
+    changes: tuple[Change, ...] = ()
 
     @property
     def lean(self) -> str:
@@ -55,6 +80,13 @@ def statements() -> tuple[Judgement, ...]:
     return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
 
 
+@cached_until_store_changes()
+def changes() -> tuple[Change, ...]:
+    """Every statement that was corrected or withdrawn, with the verdict that it had, in order of id."""
+    names = ", ".join(Change.__dataclass_fields__)
+    return tuple(Change(**row) for row in records(read.query(f"SELECT {names} FROM superseded ORDER BY id")))
+
+
 def statement(id: str) -> Judgement:
     """One statement. Raises UnknownName for an id that the store does not have."""
     judgements = {judgement.id: judgement for judgement in statements()}
@@ -74,33 +106,31 @@ def counts() -> dict[str, int]:
     return {word: words.count(word) for word in WORDS}
 
 
-def standing(variant: str, baseline: str) -> Standing | None:
-    """How a variant stands against another by the frozen rules, in final loss; None where no statement is about them.
+def standing(variant: str, baseline: str) -> StandingRow | None:
+    """How a variant stands against another in final loss; None where no statement of version 2 is about them.
 
-    What the ledger, the Training page and the guided reading say of two variants of one preset is this.
+    The ledger, the page Training and the guided reading say of two variants of one preset what stands here.
     """
     return _standings().get((variant, baseline))
 
 
 @cached_until_store_changes()
-def _standings() -> dict[tuple[str, str], Standing]:
-    standings: dict[tuple[str, str], Standing] = {}
-    for rules in (training_rules(), decoder_rules()):
-        runs = contests.load_runs(lambda sql: records(read.query(sql)), rules)
-        p_values = contests.corrected_p_values(rules.statements, runs, rules)
-        for contest in rules.statements:
-            if contest.kind == "final_loss":
-                standings[contest.variant, contest.baseline] = contests.standing(
-                    contest, runs, rules, p_values.get(contest.id)
-                )
-    return standings
+def _standings() -> dict[tuple[str, str], StandingRow]:
+    rows = [StandingRow(**row) for row in records(read.query("SELECT * FROM standings"))]
+    return {(row.variant, row.baseline): row for row in rows}
 
 
 def headings() -> tuple[Heading, ...]:
     """Every claim with its statements, in order of id."""
     verdicts = {entry.id: entry.verdict for entry in first.ledger()}
     return tuple(
-        Heading(**vars(claim), first=verdicts.get(claim.id), parts=parts(claim.id)) for claim in CLAIMS.values()
+        Heading(
+            **vars(claim),
+            first=verdicts.get(claim.id),
+            parts=parts(claim.id),
+            changes=tuple(change for change in changes() if change.parent == claim.id),
+        )
+        for claim in CLAIMS.values()
     )
 
 

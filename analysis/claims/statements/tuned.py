@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement, Reading
 from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
-from analysis.core.formatting import plural
+from analysis.core.formatting import plural, signed
 from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
 from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed, unresolved_reason
 
@@ -105,8 +105,10 @@ def _judge_statement(
             reason = unresolved_reason(result)
     finding = ""
     if result.n:
-        interval = "" if math.isnan(result.low) else f" ({result.low:+.1f} to {result.high:+.1f})"
-        finding = f"{names[0]} scores {result.mean:+.1f} points compared with {names[1]}{interval}, {result.n} seeds"
+        interval = "" if math.isnan(result.low) else f" ({signed(result.low, 1)} to {signed(result.high, 1)})"
+        finding = (
+            f"{names[0]} scores {signed(result.mean, 1)} points compared with {names[1]}{interval}, {result.n} seeds"
+        )
     verdict = OPEN if not word else SUPPORTED if word in ALLOWED[statement.expect] else CONTRADICTED
     return Judgement(
         id=statement.id,

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, Model, Revision
+from analysis.commands.options import EMBEDDED, Called, Model, Revision, split_names
 
 
 def geometry(
@@ -24,6 +24,9 @@ def geometry(
         int | None,
         typer.Option(help="How many rows of the position table training reached; by default all of them.", min=1),
     ] = None,
+    measures: Annotated[
+        str, typer.Option(help="Names of some measures, separated by commas, such as decoded; by default all.")
+    ] = "",
     called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
 ) -> None:
@@ -61,5 +64,14 @@ def geometry(
                 positions=positions,
                 each=lambda table: progress.update(bar, description=f"Reading {table}"),
             )
-            paths = run.write(loaded, vectors, options, positions=positions, called=called, name=name, each=each)
+            paths = run.write(
+                loaded,
+                vectors,
+                options,
+                positions=positions,
+                chosen=split_names(measures),
+                called=called,
+                name=name,
+                each=each,
+            )
     announce(*paths)

@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.core.errors import AddendError, UnknownName
 from analysis.engine import Report
-from analysis.store.files import KINDS
+from analysis.store.kinds import KINDS
 from analysis.store.paths import data_folder
 
 Options = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Model, Revision
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Model, Revision, split_names
 
 
 def surgery(
@@ -21,6 +21,9 @@ def surgery(
     corpus: CorpusName = None,
     length: Annotated[int, typer.Option(help="Tokens of a window of text, special ones included.")] = 64,
     windows: Annotated[int, typer.Option(help="How many windows of text.")] = 512,
+    only: Annotated[
+        str, typer.Option(help="Names of some operations, separated by commas, such as no_cross; by default all.")
+    ] = "",
     called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/surgery, without its ending.")] = None,
 ) -> None:
@@ -28,6 +31,7 @@ def surgery(
     from rich.progress import Progress
 
     from analysis.core.errors import AddendError
+    from analysis.core.formatting import join_names
     from analysis.measurements.surgery.masked_words import masked_words
     from analysis.measurements.surgery.measure import measure_surgery
     from analysis.measurements.surgery.operations import operations
@@ -43,7 +47,12 @@ def surgery(
     else:
         assert stsb is not None
         task = read_pairs(stsb)
-    selected = operations()
+    everything = operations(read=task.positions_read(loaded))
+    names = {"intact", *split_names(only)}
+    if unknown := names - {operation.name for operation in everything}:
+        known = join_names(dict.fromkeys(operation.name for operation in everything))
+        raise AddendError(f"There is no operation named {sorted(unknown)[0]!r}; expected some of {known}.")
+    selected = [operation for operation in everything if not only or operation.name in names]
     with Progress() as progress:
         each = progress.track(selected, description="operations")
         path = measure_surgery(loaded, task, chosen=selected, called=called, name=name, each=each)

@@ -130,7 +130,7 @@ def claims_statements(_: Parameters) -> Figure[VerdictsContent]:
         "when most of these were known. The data behind this chart hold effects, intervals and what would decide "
         "an open statement.",
         alt=f"Table of marks, one row per statement, one column per verdict. {counts}.",
-        command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2"',
+        command='python -m analysis query "SELECT * FROM statements"',
         provenance=_provenance(),
         content=VerdictsContent(statements.WORDS),
     )

@@ -48,7 +48,9 @@ def stored_models(models: Sequence[str], view: str, command: str) -> tuple[pd.Da
     marks = ", ".join("?" for _ in requested) or "NULL"
     result = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", requested)
     if result.empty:
-        names = ", ".join(requested) or "no model"
+        if not requested:
+            raise NoResults("No model is chosen. Choose one or several above.")
+        names = ", ".join(requested)
         raise NoResults(f"Nothing of the kind is stored yet for {names}. Run: python -m analysis {command}")
     newest = result.groupby("model").run_id.transform("last")
     result = result[result.run_id == newest]

@@ -1,6 +1,7 @@
 """Drawings of geometry: lines and dots with what random vectors give, in grey, behind them."""
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.figures import Figure, marks
@@ -8,9 +9,12 @@ from analysis.figures.drawing import GREY, VERMILION, Chart, Theme, drawing
 from analysis.figures.geometry.cosines import PAIRS, RANDOM_PAIRS, CosinesContent, DimensionContent
 from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.geometry.tables import EnergiesContent
-from analysis.figures.geometry.words import CallsContent
+from analysis.figures.geometry.words import NAMED, CallsContent
 
 HEIGHT, TALL = 210, 300
+LINE_HEIGHT = 15
+CLEAR = 75
+"""Pixels right of the lowest margins: there, a name stands below the dots that rise."""
 MAX_DOTS = 100
 """Of more values than this, lines are drawn without dots."""
 LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
@@ -216,9 +220,10 @@ def dimension(figure: Figure[DimensionContent], theme: Theme) -> list[Chart]:
 
 @drawing("geometry_calls")
 def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
-    """Every word's margin in order, the picked one marked; below the line a word is lost."""
-    rows = figure.frame()
-    selected = rows[rows.word == figure.content.selected].assign(label=lambda row: row.word + " → " + row.other_word)
+    """Every word's margin in order, the picked one and the lowest named; below the line a word is lost."""
+    rows = figure.frame().assign(label=lambda row: row.word + " → " + row.other_word)
+    selected = rows[rows.word == figure.content.selected]
+    named = pd.concat([selected, rows.nsmallest(NAMED, "rank")]).drop_duplicates("rank")
     x = marks.number(alt.X, "rank", "words, from the smallest margin to the largest", nice=False, padding=8)
     y = marks.number(alt.Y, "margin", "margin (0: as near to another word)", zero=True)
     tooltip: tuple[marks.Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
@@ -226,10 +231,15 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
     left = bool((selected["rank"] < rows["rank"].median()).all())
     label = alt.Chart(selected).mark_text(
         align="left" if left else "right",
-        dx=12 if left else -12,
+        dx=(CLEAR if (selected["rank"] <= NAMED).all() else 12) if left else -12,
         fontSize=marks.PANEL_TITLE,
         fontWeight="bold",
         color=theme.ink,
+    )
+    # The lowest lie side by side: their names stand above one another.
+    others = named[~named.word.isin(selected.word)].assign(up=lambda row: -LINE_HEIGHT * (1 + np.arange(len(row))))
+    other_labels = alt.Chart(others).mark_text(
+        align="left", dx=CLEAR, dy=alt.expr("datum.up"), fontSize=marks.TEXT, color=theme.ink
     )
     return [
         marks.panel(
@@ -239,6 +249,7 @@ def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
                 selected, x=x, y=y, theme=theme, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
             ),
             label.encode(x=x, y=y, text=alt.Text("label:N")),
+            other_labels.encode(x=x, y=y, text=alt.Text("label:N")),
             theme=theme,
             width=marks.WIDE,
             height=HEIGHT,

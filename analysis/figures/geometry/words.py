@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent
+from analysis.core.formatting import join_names, percent
 from analysis.core.provenance import model_options
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.data import (
@@ -23,6 +23,8 @@ from analysis.figures.geometry.data import (
 )
 from analysis.store import read
 
+NAMED = 3
+"""Words that are named: those with the smallest margins."""
 KINDS = {"raw": "positions as they are", "centred": "positions minus their mean"}
 DECODED = {
     "position_nearest_exact": "Position, nearest mean: exact",
@@ -35,7 +37,7 @@ DECODED = {
 
 
 class WordParameters(GeometryParameters):
-    """A model, and one of its words; the word nearest to another where none is named."""
+    """A model, and one of its words; the one that comes nearest to another where none is named."""
 
     word: str
 
@@ -104,8 +106,8 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
     rows = stored_cases(model, "nearest_word").assign(rank=lambda x: range(1, len(x) + 1))
     if word and word not in set(rows.word):
         raise NoResults(f"The word {word!r} was not searched for {readable(model)}; choose one of its {len(rows):,}.")
-    alphabetic = rows[rows.word.str.fullmatch("[A-Za-z]+")]
-    selected = rows[rows.word == word].iloc[0] if word else (rows if alphabetic.empty else alphabetic).iloc[0]
+    selected = rows[rows.word == word].iloc[0] if word else rows.iloc[0]
+    lost = rows[rows.margin < 0]
     verb = "turns it into" if selected.margin < 0 else "brings it nearest to"
     text = (
         f"“{selected.word}”: position {selected.position} {verb} “{selected.other_word}”, {selected.distance:.2f} away "
@@ -115,16 +117,22 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
         "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
-        finding=f"A position makes {(rows.margin < 0).sum():,} of {len(rows):,} words look like another word",
+        finding=f"A position makes {_lost_words(lost)} of {len(rows):,} words look like another word",
         caption=(
             f"{text} {len(rows):,} words of {readable(model)}, each at the one position that brings another word "
-            f"nearest, among those that a word can hold. {(rows.margin < 0).sum():,} fall below zero: those words are "
-            "lost at one position at least. Margin: the distance of word + position to the nearest other word minus "
-            "the distance to the word itself, in the units of the table."
+            f"nearest, among those that a word can hold. {len(lost) or 'None'} {'falls' if len(lost) < 2 else 'fall'} "
+            "below zero, where a word is lost at one position at least. Margin: the distance of word + position to the "
+            "nearest other word minus the distance to the word itself, in the units of the table."
         ),
         alt=text,
         content=CallsContent(str(selected.word)),
     )
+
+
+def _lost_words(lost: pd.DataFrame) -> str:
+    """How many words are lost, and which where they are few."""
+    named = f" ({join_names(f'“{name}”' for name in lost.word)})" if 0 < len(lost) <= NAMED else ""
+    return f"{len(lost) or 'none'}{named}"
 
 
 def _exact(rows: pd.DataFrame, pairs: int, model: str, words: str) -> str:

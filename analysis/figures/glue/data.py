@@ -178,7 +178,7 @@ def _figure(
     )
     return Figure(
         title=title.format(baseline),
-        finding=_finding(shown, study, shows),
+        finding=_not_ranked(_finding(shown, study, shows), study),
         frame=lambda: shown.reset_index(drop=True),
         caption=text,
         alt=f"{title.format(study.name)}. {_alt(shown, shows)}",
@@ -349,6 +349,15 @@ def scores(params: GlueParameters) -> Figure[GlueContent]:
     Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
     """
     return _figure("glue_scores", "Scores, task by task", params, "scores", lambda table: table)
+
+
+def _not_ranked(finding: str, study: Study) -> str:
+    """The finding or, where the page's headline says that nothing can be concluded, the same said to be no ranking."""
+    from analysis.figures.glue.headline import INCONCLUSIVE, headline  # it says what this module's figures may not
+
+    if not finding or not study or not headline(study)[0].startswith(INCONCLUSIVE):
+        return finding
+    return f"Not a ranking: {finding[0].lower()}{finding[1:]}"
 
 
 def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:

@@ -157,6 +157,15 @@ def _kind_titles(content: GlueContent) -> dict[str, str]:
     }
 
 
+def _order(content: GlueContent, rows: pd.DataFrame, column: str) -> list[str]:
+    """Variants by what is drawn of them, the largest first: ours, then those that only a paper has."""
+    known = [variant for variant in content.order if variant in set(rows.variant)]
+    own_rows = rows[rows.verdict != PUBLISHED]
+    own, printed = (group.groupby("variant")[column].mean() for group in (own_rows, rows[rows.verdict == PUBLISHED]))
+    drawn = {**printed, **own}
+    return sorted(known, key=lambda variant: (variant not in own.index, -np.nan_to_num(drawn[variant], nan=-np.inf)))
+
+
 def _panel(
     content: GlueContent,
     rows: pd.DataFrame,
@@ -171,7 +180,7 @@ def _panel(
     """Values or differences, variants down. titles: the panel's, and the line below it."""
     relative, keyed = column == "difference", keyed or wide
     low, high = ("difference_low", "difference_high") if relative else ("low", "high")
-    order = [variant for variant in content.order if variant in set(rows.variant)]
+    order = _order(content, rows, column)
     kinds = _kinds(rows, relative=relative)
     names = {kind: _kind_titles(content).get(kind, kind) for kind in STYLES if kind in set(kinds)}
     frame = rows.assign(

@@ -14,6 +14,8 @@ from analysis.glue_comparison import AVERAGE, Study
 
 SURGERY = "surgery"
 """The preset of one real model that is fine-tuned after it was operated on."""
+INCONCLUSIVE = "Inconclusive"
+"""The first word where there is no conclusion."""
 NEEDED_SEEDS = 3
 NEEDED_TASKS = 3
 """Tasks on which an encoder has to beat what needs none before anything is ranked by GLUE."""
@@ -39,7 +41,7 @@ def headline(study: Study) -> list[str]:
     ]
     if why_not:
         named = "; ".join(dict.fromkeys(reason.word for reason in why_not))
-        return [f"Inconclusive: {named}.", *(reason.sentence for reason in why_not)]
+        return [f"{INCONCLUSIVE}: {named}.", *(reason.sentence for reason in why_not)]
     averages = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
     rows = averages[(averages.seeds >= NEEDED_SEEDS) & averages.p.notna()]
     different = rows[rows.verdict == "different"]

@@ -68,7 +68,7 @@ def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
             + (f" {selected[0].upper()}{selected[1:]}: {matching}" if selected != ALL else "")
         ),
         alt=f"Tiles, one a statement, coloured by verdict: {text}.",
-        command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2" --csv',
+        command='python -m analysis query "SELECT * FROM statements" --csv',
         provenance={"verdicts": "computed from the store by the rules of analysis/rules"},
         content=StatementsContent(frame=frame, questions=list(QUESTIONS.values()), verdicts=list(WORDS)),
     )

@@ -51,6 +51,21 @@ class SumContent:
     limit: float
 
 
+FIRST_POSITION = " Position 0 is unlike the others: in training only [CLS] stood there, and never a word."
+NEAR, FAR = 0.8, 0.5
+"""Cosines of the sum with the word: above the first it points where the word does; below the second, elsewhere too."""
+
+
+def _finding(summed: str, cosine: float) -> str:
+    """What the cosine of the sum and the word says."""
+    value = f"their cosine is {signed(cosine)}"
+    if cosine > NEAR:
+        return f"{summed} still points where the word does: {value}"
+    if cosine >= FAR:
+        return f"{summed} is turned away from the word by {np.degrees(np.arccos(cosine)):.0f}°: {value}"
+    return f"{summed} is as much position as word: {value}"
+
+
 @figure("reading_sum", SumParameters)
 def reading_sum(params: SumParameters) -> Figure[SumContent]:
     """The three summands and their sum, dimension by dimension."""
@@ -70,14 +85,12 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
     )
     return Figure(
         title=f"“{word}” at position {position}",
-        finding=f"The sum of “{word}” and position {position} still points where the word does: their cosine is "
-        f"{signed(cosine_to_sum)}"
-        if cosine_to_sum > cosine
-        else f"The sum of “{word}” and position {position} has a cosine of {signed(cosine_to_sum)} with the word",
+        finding=_finding(f"The sum of “{word}” and position {position}", cosine_to_sum),
         frame=lambda: frame,
         caption=(
             f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum, all "
             f"rows on one colour scale. {text} Exact: the model's own tables."
+            f"{FIRST_POSITION if position == 0 else ''}"
         ),
         alt=f"Four strips of coloured cells, one a summand and one their sum. {text}",
         command=f"python -m analysis export '/read?word={word}&position={position}' --figure reading_sum "

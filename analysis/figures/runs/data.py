@@ -14,18 +14,8 @@ from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.curves import thinned
 from analysis.figures.training.data import COMMAND, MASKED, UNIT, objective, title
 from analysis.store import read
+from analysis.store.kinds import kind_title as kind_title
 
-KINDS = {
-    "curves": "pre-training",
-    "scores": "fine-tuning",
-    "predictions": "predictions of a fine-tuning",
-    "costs": "costs",
-    "terms": "attention terms",
-    "encoding_measures": "encodings",
-    "patch_positions": "positions of patches",
-    "probe": "probe",
-    "first_verdicts": "first verdicts",
-}
 LOSSES = {
     "validation_loss": "validation",
     "training_loss": "training",

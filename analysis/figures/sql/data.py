@@ -32,7 +32,9 @@ class ChartParameters(Parameters):
 
 @dataclass(frozen=True)
 class ChartContent:
-    """rows: columns x, y and colour. x, y, colour: what they are called; colour is empty where there is none.
+    """rows: columns x, y, colour and line. x, y, colour: what they are called; colour is empty where there is none.
+
+    line: tells the lines apart, where names tell more of them apart than there are colours.
 
     kind: quantitative, temporal or nominal, as x is. mark: one of MARKS.
     """
@@ -73,6 +75,13 @@ def columns(frame: pd.DataFrame, params: ChartParameters) -> tuple[str, str, str
     return x, y, "" if colour == x else colour
 
 
+def _lines(frame: pd.DataFrame, x: str, y: str) -> "pd.Series[str] | str":
+    """What tells a result's lines apart, by the columns of text; empty where no line would have two points."""
+    names = [name for name in frame.columns if name not in (x, y) and not numeric(frame, name)]
+    lines = frame[names].astype(str).agg(", ".join, axis=1) if names else pd.Series("", index=frame.index)
+    return lines if 2 * lines.nunique() <= len(lines) else ""
+
+
 @figure("sql_chart", ChartParameters)
 def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
     """The rows of a query, drawn.
@@ -89,6 +98,7 @@ def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
     kind = "temporal" if types.is_datetime64_any_dtype(frame[x]) else "quantitative" if numeric(frame, x) else "nominal"
     rows = pd.DataFrame({"x": frame[x], "y": frame[y].astype(float)})
     rows["colour"] = frame[colour].astype(str) if colour else ""
+    rows["line"] = "" if colour else _lines(frame, x, y)
     if kind == "nominal":
         rows["x"] = rows.x.astype(str)
     drawn = rows[rows.y.notna()].head(MAX_ROWS)

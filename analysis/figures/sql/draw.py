@@ -24,6 +24,8 @@ def sql_chart(figure: Figure[ChartContent], theme: Theme) -> list[Chart]:
     tooltip: tuple[marks.Tip, ...] = ((f"x:{content.kind[0].upper()}", content.x), ("y", content.y, ".4~g"))
     if content.colour:
         tooltip = (*tooltip, ("colour", content.colour))
+    elif (rows.line != "").any():
+        tooltip = (*tooltip, "line")
     if content.mark == "bar":
         bars = alt.Chart(rows).mark_bar().encode(x=x, y=y, color=color, tooltip=marks.tips(*tooltip))
         layers: list[Chart] = [
@@ -34,6 +36,7 @@ def sql_chart(figure: Figure[ChartContent], theme: Theme) -> list[Chart]:
         patterns = {name: DASHES[index // len(SERIES) % len(DASHES)] for index, name in enumerate(names)}
         layers = marks.line_plot(
             rows, x=x, y=y, theme=theme, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
+            detail="line:N",
             dots=marks.SEED if line else marks.DOT, width=marks.LINE if line else 0,
         )  # fmt: skip
     return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)]

@@ -56,9 +56,11 @@ class LearningCurvesContent(CurvesContent):
     """Curves of validation loss. target: where the baseline's mean curve ends; None where it was not run.
 
     crossings: variant -> where its mean curve first reaches the target. axis: what the loss is drawn against.
+    finals: variant, value and what is read along: each mean's end, with its final loss on the larger sample.
     """
 
     target: float | None
+    finals: pd.DataFrame
     crossings: dict[str, Crossing]
     axis: str
 
@@ -110,6 +112,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     rows = losses[losses.variant.isin(variants)]
     if rows[axis].isna().all():
         raise NoResults(f"These runs did not record their {UNITS[axis]}. Choose another axis.")
+    finals = _finals(trainings, mean[mean.variant.isin(variants)])
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
     base = title(trainings.baseline)
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
@@ -122,8 +125,11 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
             "every run.",
             "Thin: one seed; thick: the mean over seeds.",
             f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
-            f"interpolated linearly between evaluations. Final losses elsewhere are those on {trainings.sample}."
+            "interpolated linearly between evaluations."
             if target is not None
+            else "",
+            f"Diamonds: the final losses, which the heading and the other views name, on {trainings.sample}."
+            if len(finals)
             else "",
             " ".join(_crossing_sentences(crossings, axis)),
             f"Seconds are those of training alone, without evaluations, on: {', '.join(devices)} (a CPU counts with "
@@ -143,10 +149,18 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
             variants=variants,
             baseline=trainings.baseline,
             target=target,
+            finals=finals,
             crossings=crossings,
             axis=axis,
         ),
     )
+
+
+def _finals(trainings: Trained, mean: pd.DataFrame) -> pd.DataFrame:
+    """The end of every mean curve with the mean final loss; none where that is the last evaluation itself."""
+    ends = mean.drop_duplicates("variant", keep="last")
+    finals = ends.assign(value=[float(np.mean([*trainings.finals(name).values()])) for name in ends.variant])
+    return finals[~np.isclose(finals.value, ends.value)]
 
 
 def _target(mean: pd.DataFrame, baseline: str) -> float | None:

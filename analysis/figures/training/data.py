@@ -259,7 +259,7 @@ def select_trainings(params: TrainingParameters, run_ids: Collection[str] | None
 
 
 def usual_baseline(objective: str, variants: Collection[str]) -> str:
-    """What the others are compared with unless a link says otherwise. ran: the variants that there are runs of."""
+    """The variant that others are compared with unless a link says otherwise. variants: those that have runs."""
     usual = BASELINES[objective]
     fallback = FALLBACK_BASELINES.get(objective, usual)
     return fallback if fallback in variants and usual not in variants else usual

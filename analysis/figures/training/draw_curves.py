@@ -171,10 +171,11 @@ def lines(
 
 @drawing("training_curves")
 def learning_curves(figure: Figure[LearningCurvesContent], theme: Theme) -> list[Chart]:
-    """Loss against training, the baseline's final loss as a rule, and each crossing of it."""
+    """Loss against training, the baseline's end as a rule, each crossing of it, and final losses as diamonds."""
     content = figure.content
     rows, mean, axis, target = content.rows, content.mean, content.axis, content.target
-    domain = padded_range(rows.value if target is None else pd.concat([rows.value, pd.Series([target])]))
+    targets = [] if target is None else [target]
+    domain = padded_range(pd.Series([*rows.value, *targets, *content.finals.value]))
     end = float(rows[axis].max())
     x = marks.number(alt.X, axis, UNITS[axis], domain=(0, end), ticks=6, form="~s" if end >= 100_000 else ",d")
     y = marks.number(alt.Y, "value", LOSS, domain=domain)
@@ -194,6 +195,11 @@ def learning_curves(figure: Figure[LearningCurvesContent], theme: Theme) -> list
         )
         shown = marks.tips(("title", "crosses: "), ("at", UNITS[axis]))
         layers.append(dots.encode(x=x, y=y, color=scales(content, theme)[0], tooltip=shown))
+    if len(content.finals):
+        finals = content.finals.assign(title=content.finals.variant.map(title))[["variant", "title", axis, "value"]]
+        diamonds = alt.Chart(finals).mark_point(shape="diamond", size=2 * marks.DOT, strokeWidth=1.5, fill=theme.ground)
+        shown = marks.tips("title", ("value", "final loss, larger sample", ".3f"))
+        layers.append(diamonds.encode(x=x, y=y, color=scales(content, theme)[0], tooltip=shown))
     ends = mean.groupby("variant", sort=False).value.last().reset_index()
     height = plot_height(ends, HEIGHT)
     labels = names(ends, content, theme, domain=domain, height=height)

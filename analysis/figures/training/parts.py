@@ -37,6 +37,15 @@ class Change:
 NORMALISED = Change("bert_a_norm", "positions normalised before they are added")
 CLS_SEPARATE = Change(LAST, "[CLS] treated separately")
 WAYS: dict[str, tuple[Change, ...]] = {
+    "One thing at a time": (
+        NORMALISED,
+        Change("every_layer_hidden", "added again to the hidden states of every layer"),
+        Change("every_layer_values", "kept out of the stream that passes the attention by"),
+        Change("every_layer_attention", "kept out of the values"),
+        Change("no_cross_unscaled", "the two cross terms dropped"),
+        Change("no_cross", "scores divided by the root of 2d instead of d"),
+        Change("tupe_a_tie_cls", "projections of their own for positions"),
+    ),
     "Cross terms dropped last": (
         NORMALISED,
         Change("bert_a_d", "separate projections in every layer, positions not in the values"),
@@ -50,8 +59,9 @@ WAYS: dict[str, tuple[Change, ...]] = {
         CLS_SEPARATE,
     ),
 }
-"""Two ways from BERT-A to TUPE-A. What a change gives may depend on what was changed before it, so one is not enough.
+"""Ways from BERT-A to TUPE-A. What a change gives may depend on what was changed before it, so one is not enough.
 
+On the first way each change is one; on the others, whose variants were trained before, some changes come together.
 BERT-A^d and TUPE divide by the root of 4d and 2d, so that each keeps the scale that its number of terms asks for.
 """
 
@@ -110,7 +120,7 @@ def _way(trainings: Trained, way: str) -> pd.DataFrame:
     losses = {name: trainings.finals(name) for name in names}
     shared: set[Hashable] = set.intersection(*(set(by_seed) for by_seed in losses.values()))
     shared_losses = {name: {seed: by_seed[seed] for seed in shared} for name, by_seed in losses.items()}
-    pairs = [*pairwise(names), (FIRST, LAST)]
+    pairs = [*pairwise(names), (FIRST, names[-1])]
     descriptions = [*(change.description for change in WAYS[way]), ALL_CHANGES]
     if not shared:
         return pd.DataFrame()
@@ -159,7 +169,8 @@ def _sentence(rows: pd.DataFrame) -> str:
         for row in frames.rows(rows[rows.change != ALL_CHANGES])
     ]
     return (
-        f"{total.way} ({plural(int(total.n), 'seed')}), {signed(total.gap)} nats from {title(FIRST)} to {title(LAST)}: "
+        f"{total.way} ({plural(int(total.n), 'seed')}), {signed(total.gap)} nats from {title(FIRST)} to "
+        f"{title(total.after)}: "
         f"{', '.join(sentences)}."
     )
 

@@ -8,14 +8,18 @@ import json
 import re
 from collections.abc import Mapping
 
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata, folders, joined
-from analysis.imports.tracking_logs import TASK_NAMES, LoggedRun, Point, add_run, known_task, normalised
+from analysis.ablation.glue.tasks import TASKS
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata, folders, joined, names
+from analysis.imports.curves import Point
+from analysis.imports.naming import score_key, task_name
+from analysis.imports.texts import UnreadableFile, text
+from analysis.imports.tracking_logs import LoggedRun, add_run, is_number
 
 RESULTS = ("all_results.json", "eval_results.json")
 STATE = "trainer_state.json"
 CARD = "README.md"
 RECOGNISED = (*RESULTS, STATE, CARD, "train_results.json", "config.json")
-COUNTS = ("train_samples", "eval_samples", "train_runtime")
+COUNTS = ("train_samples", "eval_samples", "eval_samples_mm", "train_runtime")
 
 
 def read(files: Files, metadata: UserMetadata) -> Reading:
@@ -33,13 +37,16 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
         errors_before = len(reading.bad)
         jsons = (file for file in recognised if file.endswith(".json"))
         parsed = {file: _json(reading, joined(folder, file), contents[file]) for file in jsons}
+        card = _card(_text(reading, joined(folder, CARD), contents.get(CARD, b"")))
+        _check_same_run(reading, folder, parsed)
         if len(reading.bad) > errors_before:
             continue
         results = next((parsed[file] for file in RESULTS if file in parsed), {})
-        counts = {key: results[key] for key in COUNTS if isinstance(results.get(key), int | float)}
+        state = parsed.get(STATE, {})
+        counts = {key: results[key] for key in COUNTS if key in results}
         base = {"_name_or_path": parsed["config.json"].get("_name_or_path")} if "config.json" in parsed else {}
-        settings = {**counts, **base, **_card(contents.get(CARD, b"").decode("utf-8", "replace"))}
-        task = metadata.task or settings.get("task") or TASK_NAMES.get(normalised(name))
+        settings = {**counts, **base, **card}
+        task = metadata.task or settings.get("task") or task_name(name)
         path = joined(folder, next(file for file in (*RESULTS, STATE) if file in contents))
         if task is None:
             reading.bad.append(BadRow(path, None, "does not say its task, nor does its folder's name; give the task"))
@@ -47,27 +54,74 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
         if not (metadata.variant or settings.get("base_model") or settings.get("_name_or_path")):
             reading.bad.append(BadRow(path, None, "does not say which model it is; give the variant"))
             continue
+        series = _series(state, results)
+        if metadata.task is None and task_name(str(task)) == "mnli" and (problem := _either_dev_set(results, series)):
+            reading.bad.append(BadRow(path, None, problem))
+            continue
         run = LoggedRun(
             file=path,
             line=None,
             name=name or path,
-            settings={**settings, "task": known_task(task)},
-            scalars={key: value for key, value in results.items() if key.startswith("eval_")},
-            series=_series(parsed.get(STATE, {})),
+            settings={**settings, "task": task},
+            scalars={key: value for key, value in results.items() if key.startswith("eval_") and key not in COUNTS},
+            series=series,
+            earliest=True,
+            places={key: joined(folder, STATE) for key in series if key not in results or score_key(key) is None},
         )
+        others = [key for key, value in results.items() if not key.startswith("eval_") and is_number(value)]
+        if others := sorted(key for key in others if key not in COUNTS and score_key(key.removeprefix("predict_"))):
+            reading.left.append(f"{path}: {name or path}: {names(others)}; scores begin with eval_")
         add_run(run, metadata, reading)
     return reading
 
 
+def _text(reading: Reading, file: str, content: bytes) -> str:
+    try:
+        return text(content)
+    except UnreadableFile as error:
+        reading.bad.append(BadRow(file, None, f"could not be read: it {error}."))
+        return ""
+
+
 def _json(reading: Reading, file: str, content: bytes) -> dict[str, object]:
     try:
-        parsed = json.loads(content.decode("utf-8-sig"))
+        parsed = json.loads(text(content))
+    except UnreadableFile as error:
+        reading.bad.append(BadRow(file, None, f"could not be read: it {error}."))
+        return {}
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
         reading.bad.append(BadRow(file, None, "is no JSON object; expected what run_glue.py writes"))
         return {}
     return parsed
+
+
+def _check_same_run(reading: Reading, folder: str, parsed: Mapping[str, Mapping[str, object]]) -> None:
+    """Says where two files of one folder give different scores, or are of trainings of different lengths."""
+    whole, evaluated = (parsed.get(name, {}) for name in RESULTS)
+    for key, value in evaluated.items():
+        if key.startswith("eval_") and score_key(key) and key in whole and whole[key] != value:
+            problem = f"{key} is {value}, but {whole[key]} in {RESULTS[0]}; keep the file of the evaluation you mean."
+            reading.bad.append(BadRow(joined(folder, RESULTS[1]), None, problem))
+    epochs = [parsed.get(name, {}).get("epoch") for name in (RESULTS[0], STATE)]
+    first, second = (float(epoch) if isinstance(epoch, int | float) else 0.0 for epoch in epochs)
+    if min(first, second) > 0 and abs(first - second) > 0.01:
+        problem = f"is of epoch {second:g}, but {RESULTS[0]} of epoch {first:g}; keep the files of one training."
+        reading.bad.append(BadRow(joined(folder, STATE), None, problem))
+
+
+def _either_dev_set(results: Mapping[str, object], series: Mapping[str, list[Point]]) -> str | None:
+    """The question that is left where nothing tells which of MNLI's dev sets a score is of."""
+    sizes = {TASKS[name].dev_rows for name in ("mnli", "mnli_mismatched")}
+    points = series.get("eval_accuracy", [])
+    twice = len([point for point in points if point.step == points[-1].step]) > 1
+    if "eval_accuracy" not in results or "eval_accuracy_mm" in results or twice or results.get("eval_samples") in sizes:
+        return None
+    return (
+        "does not say whether eval_accuracy is of MNLI's matched dev set (eval_samples 9,815) or its mismatched one "
+        "(9,832), which older versions of run_glue.py keep; give the task, mnli or mnli_mismatched."
+    )
 
 
 def _card(text: str) -> dict[str, object]:
@@ -81,21 +135,19 @@ def _card(text: str) -> dict[str, object]:
         if "task" not in settings and (task := re.search(pattern, front_matter, re.MULTILINE)):
             settings["task"] = task[1]
     for key in ("learning_rate", "train_batch_size", "seed", "num_epochs"):
-        if setting := re.search(rf"^- {key}: *([-+.\deE]+)\s*$", text, re.MULTILINE):
+        if setting := re.search(rf"^- {key}: *(\S.*?)\s*$", text, re.MULTILINE):
             settings[key] = setting[1]
     return settings
 
 
-def _series(state: Mapping[str, object]) -> dict[str, list[Point]]:
-    """The losses that the trainer logged; other values have no place in a curve."""
+def _series(state: Mapping[str, object], results: Mapping[str, object]) -> dict[str, list[Point]]:
+    """The losses that the trainer logged, and the scores that are in the results too; other values have no place."""
     series: dict[str, list[Point]] = {}
     history = state.get("log_history")
     for entry in history if isinstance(history, list) else []:
-        if isinstance(entry, dict) and "step" in entry:
-            for key in ("loss", "eval_loss"):
-                # MNLI is evaluated twice at the end of a run; the first is its own dev set.
-                if key in entry and not any(step == entry["step"] for step, _, _ in series.get(key, [])):
-                    series.setdefault(key, []).append((entry["step"], entry[key], None))
+        for key, value in entry.items() if isinstance(entry, dict) else ():
+            if key in ("loss", "eval_loss") or (key in results and score_key(key)):
+                series.setdefault(key, []).append(Point(entry.get("step"), value))
     return series
 
 

@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from analysis.core.errors import AddendError
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, Row, UserMetadata
-from analysis.imports.limits import MAX_BAD, MAX_ROWS
-from analysis.imports.rows import COLUMNS, MAX_NAME_LENGTH
+from analysis.imports.limits import MAX_BAD
+from analysis.imports.numerals import ends_a_curve
+from analysis.imports.rows import COLUMNS
+from analysis.imports.tables import parquet_rows, parquet_schema
+from analysis.imports.texts import UnreadableFile, text
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 
@@ -32,10 +34,10 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
                     reading.bad.append(BadRow(path, line, row))
                 else:
                     reading.rows.append(Row(path, line, _with_metadata(row, metadata)))
-        except MemoryError:  # Arrow's own is an ArrowException as well
-            raise
-        except (csv.Error, UnicodeDecodeError, pa.ArrowException, OSError, AddendError) as error:
-            reading.bad.append(BadRow(path, None, f"could not be read ({' '.join(str(error).split())[:200]})"))
+        except UnreadableFile as error:
+            reading.bad.append(BadRow(path, None, f"could not be read: it {error}."))
+        except AddendError as error:
+            reading.bad.append(BadRow(path, None, f"could not be read ({error})"))
     return reading
 
 
@@ -53,56 +55,55 @@ def _unknown_column(names: Iterable[object]) -> str | None:
 
 
 def _csv(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
-    table = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
-    header = [name.strip() for name in next(table, [])]
-    if not header or len(set(header)) < len(header):
-        raise AddendError("expected a header row that names each column once")
-    if problem := _unknown_column(header):
-        raise AddendError(problem)
-    for cells in table:
-        if len(cells) == len(header):
-            yield table.line_num, {name: cell.strip() or None for name, cell in zip(header, cells, strict=True)}
-        elif cells:
-            yield table.line_num, f"has {len(cells)} cells; expected {len(header)}, as the header has"
+    table = csv.reader(io.StringIO(text(content), newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(table, [])]
+        if not header or len(set(header)) < len(header):
+            raise AddendError("expected a header row that names each column once")
+        if problem := _unknown_column(header):
+            raise AddendError(problem)
+        for cells in table:
+            if len(cells) == len(header):
+                yield table.line_num, {name: cell.strip() or None for name, cell in zip(header, cells, strict=True)}
+            elif cells:
+                yield table.line_num, f"has {len(cells)} cells; expected {len(header)}, as the header has"
+    except csv.Error:
+        raise AddendError(
+            f"line {table.line_num} is no row of a CSV; expected quotes that are closed, and doubled inside a cell"
+        ) from None
 
 
 def _jsonl(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
-    for line, text in enumerate(content.decode("utf-8-sig").split("\n"), start=1):
-        if not text.strip():
+    for line, written in enumerate(text(content).split("\n"), start=1):
+        if not written.strip():
             continue
         try:
-            row = json.loads(text)
+            row = json.loads(written)
         except (ValueError, RecursionError):
             yield line, "is no JSON; expected one object a line"
             continue
         if not isinstance(row, dict):
             yield line, "is no JSON object; expected one a line"
-        elif problem := _unknown_column(row):
-            yield line, problem
         else:
-            yield line, row
+            yield line, _unknown_column(row) or _text_for_a_number(row) or row
 
 
 def _parquet(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
-    schema = pq.read_schema(pa.BufferReader(content))
-    names = schema.names
-    if problem := _unknown_column(names):
+    schema = parquet_schema(content)
+    if problem := _unknown_column(schema.names):
         raise AddendError(problem)
     if any(pa.types.is_nested(column.type) for column in schema):
         raise AddendError("has a column of lists or structures; expected plain numbers and texts")
-    # Dictionaries stay encoded: a small file can hold the same long text a million times.
-    file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=names)
-    if file.metadata.num_rows > MAX_ROWS:
-        raise AddendError(f"has {file.metadata.num_rows:,} rows; expected at most {MAX_ROWS:,}")
-    line = 0
-    for batch in file.iter_batches(batch_size=1_024):
-        for column in batch.columns:
-            values = column.dictionary if pa.types.is_dictionary(column.type) else column
-            if values.nbytes > 64 * MAX_NAME_LENGTH * 1_024:
-                raise AddendError("has texts that are too long for names")
-        for row in batch.to_pylist():
-            line += 1
-            yield line, row
+    for line, row in enumerate(parquet_rows(content), start=1):
+        yield line, _text_for_a_number(row) or row
+
+
+def _text_for_a_number(row: dict[str, object]) -> str | None:
+    """The problem of a value that is a text where the form has numbers."""
+    value = row.get("value")
+    if not isinstance(value, str) or not value or ends_a_curve(value):
+        return None
+    return f"value is the text {value[:40]!r}; expected a number without quotes"
 
 
 READERS.add(

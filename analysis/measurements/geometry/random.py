@@ -41,7 +41,7 @@ def directions(lengths: Float[ndarray, " row"], dim: int, rng: np.random.Generat
 
 
 def expected_abs_cosine(dim: float) -> float:
-    """E abs(cos) of two random vectors: Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)); method.md section 7."""
+    """E abs(cos) of two random vectors in d dimensions: Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2))."""
     return float(np.exp(special.gammaln(dim / 2) - special.gammaln((dim + 1) / 2)) / np.sqrt(np.pi))
 
 

@@ -1,7 +1,7 @@
 """Every measure that a model has what it takes for, into results files; and the position probes of the encodings."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -21,11 +21,19 @@ LENGTH, DIM = 512, 384
 
 
 def measure_geometry(
-    vectors: ModelVectors, options: Options, each: Callable[[str], None] = lambda _: None
+    vectors: ModelVectors,
+    options: Options,
+    each: Callable[[str], None] = lambda _: None,
+    chosen: Collection[str] = (),
 ) -> tuple[Measured, dict[str, str]]:
-    """All rows and cases, and of each measure that could not be taken the sentence that says why."""
+    """All rows and cases, and of each measure that could not be taken the sentence that says why.
+
+    chosen: names of measures; none for all.
+    """
     result, missing = Measured(), {}
     for name, entry in MEASURES.items():
+        if chosen and name not in chosen:
+            continue
         each(entry.title)
         if lacking := [need for need in entry.needs if not vectors.has(need)]:
             missing[name] = NEEDS[lacking[0]]
@@ -42,17 +50,21 @@ def write(
     options: Options,
     *,
     positions: int | None = None,
+    chosen: Sequence[str] = (),
     called: str | None = None,
     name: str | None = None,
     each: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Measures a model and writes its results files: numbers and, where there are any, cases.
 
-    Raises ModelError where there is nothing to measure in the model.
+    chosen: the names of some measures, where not all are taken. Raises UnknownName for one that there is not, and
+    ModelError where there is nothing to measure in the model.
     """
+    for measure in chosen:
+        MEASURES[measure]
     started = time.perf_counter()
     options = replace(options, device="cuda" if loaded.device == "cuda" else "cpu")
-    result, missing = measure_geometry(vectors, options, each)
+    result, missing = measure_geometry(vectors, options, each, chosen)
     if not any(row.measure != "abs_cosine_random" for row in result.rows):
         raise ModelError(
             f"{loaded.source.name} has nothing to measure here: {'; '.join(dict.fromkeys(missing.values()))}."
@@ -60,6 +72,7 @@ def write(
     about = {
         "command": loaded.command("measure geometry", called)
         + (f" --positions {positions}" if positions else "")
+        + (f" --measures {','.join(chosen)}" if chosen else "")
         + (f" --words {options.words}" if options.words != Options().words else ""),
         **loaded.facts(called),
         "device": options.device,

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import signature
 from typing import Protocol
 
 import torch
@@ -17,7 +16,6 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.angles import frequencies
 from analysis.measurements.interventions.kinds.base import (
     BIAS,
     LAYER_TURNS,
@@ -27,15 +25,15 @@ from analysis.measurements.interventions.kinds.base import (
     TURNS,
     Intervention,
 )
+from analysis.measurements.interventions.rebased import rebased
 from analysis.models.capture import DistanceLookup, attention_query
 from analysis.models.families import Family, Turns
+from analysis.models.rotary_tables import ROTATION_ARGUMENT, frequencies, in_form_of, parts, takes_table
 from analysis.models.source_inputs import InputSource, OutputSource, WeightSource, replaced_weight
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import total
 
 Chosen = Sequence[Intervention]
-ROTATION_ARGUMENT = "position_embeddings"
-"""The argument by which transformers' models give an attention its cosine and sine."""
 Keep = Callable[[Tensor], Tensor]
 
 
@@ -237,8 +235,10 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
         if further.by:
             cos, sin = (further.of(x) for x in family.split_rotation(further.given[calls.next(module)]))
         for intervention in chosen:
-            cos, sin = intervention.turns(cos, sin)
-        return family.join_rotation(cos, sin)
+            # Some scalings depend on the base, which a table alone does not show.
+            table = rebased(model.config, intervention.base, cos, sin) if intervention.base != 1 else None
+            cos, sin = table or intervention.turns(cos, sin)
+        return family.join_rotation(cos, sin, output)
 
     changes = {"position": positions, "segment": segments}
     with ExitStack() as undo:
@@ -261,9 +261,7 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
 def _accepts_rotation(model: PreTrainedModel, family: Family) -> bool:
     """Whether each attention is given its turns, and keys of its own to turn by them."""
     shared = getattr(model.config.get_text_config(), "num_kv_shared_layers", 0)
-    takes_rotation = all(
-        ROTATION_ARGUMENT in signature(type(module).forward).parameters for module in family.attentions(model)
-    )
+    takes_rotation = all(takes_table(module) for module in family.attentions(model))
     return takes_rotation and not shared
 
 
@@ -283,15 +281,23 @@ def _rotated_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) ->
         index: int, module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> tuple[tuple[object, ...], dict[str, object]]:
         rotation = kwargs[ROTATION_ARGUMENT]
-        assert isinstance(rotation, tuple)
-        cos, sin = rotation
+        if rotation is None:  # this layer has no positions
+            return args, kwargs
+        if not isinstance(rotation, Tensor | tuple):
+            raise InterventionError(
+                f"{type(module).__name__} is given its angles as {type(rotation).__name__}, and a cosine and a sine, "
+                "or complex numbers, can be changed. Zero or shuffle the positions."
+            )
+        cos, sin = parts(rotation)
         if query_position is not None:
             queries[index] = attention_query(
-                module, args, {**kwargs, ROTATION_ARGUMENT: _rotation_at(query_position, cos, sin)}
+                module,
+                args,
+                {**kwargs, ROTATION_ARGUMENT: in_form_of(rotation, *_rotation_at(query_position, cos, sin))},
             )
         for intervention in chosen:
             cos, sin = intervention.turns_in(index, cos, sin)
-        return args, {**kwargs, ROTATION_ARGUMENT: (cos, sin)}
+        return args, {**kwargs, ROTATION_ARGUMENT: in_form_of(rotation, cos, sin)}
 
     with ExitStack() as undo:
         for index, module in enumerate(family.attentions(model)):

@@ -87,7 +87,7 @@ def _by_bands(layers: Sequence[AttentionCalls | None], name: str) -> Measured:
     if (worst := max(split.error for split in present)) > OFF:
         raise ModelError(
             f"The bands of {name} do not add up to its own scores (they are off by {worst:.1e} of their range), so "
-            "its positions cannot be separated. Attention patterns and interventions are available, as for any model."
+            "its positions cannot be separated. Choose another model for a map."
         )
     return partial(
         PositionMap,

@@ -20,12 +20,12 @@ from analysis.measurements.positions.measure import bands_of
 from analysis.measurements.positions.result import Unturned
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.without_rotation import (
-    ROTATION_ARGUMENT,
     at_angle_zero,
     rotations,
     unrotated_calls,
 )
 from analysis.measurements.terms.run import encode, provenance
+from analysis.models.rotary_tables import ROTATION_ARGUMENT
 from analysis.models.tokenizer import Tokenizer
 
 MAX_PASSES = 400
@@ -96,7 +96,7 @@ def _forward_without_rotation(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], module: nn.Module, rotation: Rotation, pairs: list[int]
 ) -> ModelOutput:
     """A pass in which one attention leaves these pairs unturned."""
-    columns = rotation.columns[pairs].flatten()
+    columns = rotation.columns[pairs].flatten().unique()
 
     def before(
         _module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]

@@ -27,7 +27,8 @@ from analysis.engine.task import Report
 from analysis.measurements.surgery.apply_arm import operate
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import surgery_rules
-from analysis.store.files import KINDS, Run, write_rows
+from analysis.store.files import Run, write_rows
+from analysis.store.kinds import KINDS
 from analysis.store.paths import data_folder
 
 if TYPE_CHECKING:

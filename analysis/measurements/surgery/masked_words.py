@@ -18,7 +18,7 @@ from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import family_for, kind_of_head
 from analysis.measurements.means.windows import Windows, windows_of
 from analysis.measurements.surgery.operations import Operation
-from analysis.measurements.surgery.tables import change_tables
+from analysis.measurements.surgery.tables import change_tables, first_row
 from analysis.models.load import Loaded
 
 SHARE = 0.15
@@ -42,6 +42,10 @@ class MaskedWords:
     def count(self) -> int:
         """How many windows."""
         return len(self.places)
+
+    def positions_read(self, loaded: Loaded) -> int:
+        """The length of the windows, and the rows before a text's first position that some tables begin with."""
+        return first_row(loaded.model) + self.windows.ids.shape[1]
 
     @torch.inference_mode()
     def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:

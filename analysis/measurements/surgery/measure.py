@@ -50,6 +50,10 @@ class Task(Protocol):
         """How many examples there are."""
         ...
 
+    def positions_read(self, loaded: Loaded) -> int:
+        """How many rows of the position table its texts read, from the first on."""
+        ...
+
     def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:
         """One number an example, under an operation."""
         ...
@@ -119,7 +123,13 @@ def measure_surgery(
         command=f"{loaded.command('measure surgery', called)} {task.option}",
         **loaded.facts(called),
         seed=SEED,
-        config={"resamples": RESAMPLES, "measure": task.measure, "examples": task.unit, "seconds_of_each": paces},
+        config={
+            "resamples": RESAMPLES,
+            "positions_read": task.positions_read(loaded),
+            "measure": task.measure,
+            "examples": task.unit,
+            "seconds_of_each": paces,
+        },
         seconds=time.perf_counter() - started,
     )
     return files.write_rows(rows, run, name=name)

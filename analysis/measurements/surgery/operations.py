@@ -16,6 +16,9 @@ RANKS = (1, 2, 3, 5, 8, 14, 20, 32, 40, 64)
 """Directions that positions are given in the separated sums; 14 is the effective rank of MiniLM's table."""
 CONTROLS = (5, 14, 40)
 """Of these ranks random subspaces are tried too; of the second, words alone are kept out of them as well."""
+READ_CONTROLS = (3, 5, 8, 10)
+"""Words alone are kept out of as many random directions: what separating along the positions that texts read costs more
+than that."""
 DRAWS = 20
 
 
@@ -35,9 +38,9 @@ class Operation:
 
 
 def operations(
-    *, ranks: tuple[int, ...] = RANKS, controls: tuple[int, ...] = CONTROLS, draws: int = DRAWS
+    *, ranks: tuple[int, ...] = RANKS, controls: tuple[int, ...] = CONTROLS, draws: int = DRAWS, read: int | None = None
 ) -> list[Operation]:
-    """Everything that is done, the intact model first."""
+    """Everything that is done, the intact model first. read: the rows of positions that the task's texts read."""
     items = [
         Operation(name="intact", description="nothing"),
         Operation(name="mean_position", description="every position its mean", change=tables.mean_position),
@@ -65,9 +68,11 @@ def operations(
     ]
     items += [
         _apart("words_kept_out_at_random", f"{out} {random}, {as_they_are}", tables.words_kept_out, rank, seed)
-        for rank in controls[1:2]
+        for rank in (controls[1], *READ_CONTROLS)
         for seed in seeds
     ]
+    along = f"{out} the first directions of the positions that texts read, {inside}"
+    items += [_apart("separated_along_read", along, tables.separated, rank, read=read) for rank in ranks]
     items += [
         Operation(name="no_cross_layer_0", description="both cross terms dropped at layer 0", terms=f"{CROSS}/0"),
         Operation(name="no_cross", description="both cross terms dropped at every layer", terms=CROSS),
@@ -84,13 +89,21 @@ def operations(
 
 
 def _apart(
-    name: str, description: str, change: Callable[[Tables, Directions], Tables], rank: int, seed: int | None = None
+    name: str,
+    description: str,
+    change: Callable[[Tables, Directions], Tables],
+    rank: int,
+    seed: int | None = None,
+    read: int | None = None,
 ) -> Operation:
-    """Words kept out of the positions' first directions or, where there is a seed, of random ones."""
+    """Words kept out of the positions' first directions or, where there is a seed, of random ones.
+
+    read: the first rows of the position table, whose directions count; None for all.
+    """
 
     def changed(of: Tables) -> Tables:
         if seed is None:
-            return change(of, tables.directions(of.positions, rank))
+            return change(of, tables.directions(of.positions[:read], rank))
         return change(of, tables.random_directions(of.words.shape[1], rank, seed))
 
     return Operation(name=name, description=description, rank=rank, draw=seed, change=changed)

@@ -22,7 +22,7 @@ from analysis.measurements.interventions.forward import forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import family_for
 from analysis.measurements.surgery.operations import Operation
-from analysis.measurements.surgery.tables import change_tables
+from analysis.measurements.surgery.tables import change_tables, first_row
 from analysis.models.load import Loaded
 
 BATCH = 64
@@ -45,6 +45,11 @@ class Pairs:
     def count(self) -> int:
         """How many pairs."""
         return len(self.label)
+
+    def positions_read(self, loaded: Loaded) -> int:
+        """The tokens of the longest sentence, special ones included, and the rows that some tables begin with."""
+        encoded = loaded.tokenizer([*self.first, *self.second], truncation=True)["input_ids"]
+        return first_row(loaded.model) + max(map(len, encoded))
 
     def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:
         """The cosine of the two sentences of each pair."""

@@ -48,6 +48,13 @@ def weights(model: PreTrainedModel) -> tuple[Tensor, Tensor]:
     return words, positions
 
 
+def first_row(model: PreTrainedModel) -> int:
+    """The row of the position table that the first token reads: 0, or the one after the padding's as in RoBERTa."""
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    return 0 if padding is None else int(padding) + 1
+
+
 def tables(model: PreTrainedModel) -> Tables:
     """Copies of both tables."""
     return Tables(*(weight.detach().double() for weight in weights(model)))

@@ -33,7 +33,7 @@ def decompose(
     layer: zero-based; layer 0 is exact. Deeper, the sources are followed with patterns, normalisation
     statistics and gates held at their true values, and still add up exactly.
     method: "frozen", as above, or "mean": what enters the layer is split into context, position, residual and mean by
-    `basis` (analysis.measurements.means.stored.Stored), which stored_basis(model, revision, layer) reads from the
+    `basis` (analysis.measurements.means.stored.StoredBasis), which stored_basis(model, revision, layer) reads from the
     store. freeze: what is held of a gated unit act(gate) * up: "activation", "other" (up) or "half" of each.
     truncate: cut a text that is longer than the model's positions instead of refusing it.
     Raises TextError for an empty or over-long text, ModelError for a model that cannot be decomposed.

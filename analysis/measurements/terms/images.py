@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from analysis.core.errors import ImageError
+from analysis.core.shown_image import as_shown
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import TokenInfo
 from analysis.measurements.terms.run import check_layer, checked_family, decompose_layer, provenance
@@ -95,9 +96,9 @@ def checked_patches(model: PreTrainedModel, name: str | None) -> Patches:
 def prepare(model: PreTrainedModel, family: Patches, processor: ImageProcessor, picture: Image.Image) -> Prepared:
     """An image brought to the size and range that the model takes.
 
-    Raises ImageError where it would be cut into too many patches, or into none.
+    Raises ImageError where it would be cut into too many patches, or into none, or has no agreed colours.
     """
-    result: Tensor = processor(picture.convert("RGB"), return_tensors="pt")["pixel_values"]
+    result: Tensor = processor(as_shown(picture), return_tensors="pt")["pixel_values"]
     inputs, grid = family.inputs(model, result.to(model.device, model.dtype))
     down, across = family.patch(model)
     if grid.rows * grid.columns > MAX_PATCHES or not grid.rows * grid.columns:

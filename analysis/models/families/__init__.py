@@ -12,6 +12,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from analysis.core.errors import ModelError, NoFamily
 from analysis.core.registry import Registry, import_all
 from analysis.core.term_names import SCORE_BIAS
+from analysis.models.rotary_tables import in_form_of, parts
 from analysis.models.source_inputs import OutputSource, SourceInput
 from analysis.models.submodules import attribute_number, submodule_list
 
@@ -86,12 +87,11 @@ class Family:
 
     def split_rotation(self, output: Turns) -> tuple[Tensor, Tensor]:
         """The cosine and sine, (..., token, dim), in the output of such a module."""
-        cos, sin = output
-        return cos, sin
+        return parts(output)
 
-    def join_rotation(self, cos: Tensor, sin: Tensor) -> Turns:
-        """Cosine and sine in the form of the module's output."""
-        return cos, sin
+    def join_rotation(self, cos: Tensor, sin: Tensor, like: Turns) -> Turns:
+        """Cosine and sine in the form of the module's output, `like`."""
+        return in_form_of(like, cos, sin)
 
     def longest(self, config: PreTrainedConfig) -> int | None:
         """The number of tokens that it has positions for; None where there is no end."""

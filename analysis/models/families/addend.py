@@ -39,14 +39,14 @@ class Addend(Family):
         return None
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
-        """The tables of the input, and the rows whose projections are added to every layer's queries and keys."""
+        """The tables of the input, and the rows of positions that layers are told as a part of what they read."""
         config, encoder = model.config, model.base_model
         paths = [("word", "embeddings.word_embeddings")]
         if config.combine != "none":
             paths.append(("position", "embeddings.position_embeddings"))
         if config.segments:
             paths.append(("segment", "embeddings.token_type_embeddings"))
-        if config.untied == "added":
+        if config.untied in ("added", "shared"):
             paths.append(("position", "encoder.position_scores.LayerNorm"))
         return [OutputSource(source, encoder.get_submodule(path)) for source, path in paths]
 

@@ -32,7 +32,7 @@ class RoFormer(Family):
         sin, cos = output.chunk(2, -1)
         return cos, sin
 
-    def join_rotation(self, cos: Tensor, sin: Tensor) -> Tensor:
+    def join_rotation(self, cos: Tensor, sin: Tensor, like: Turns) -> Tensor:
         """One tensor again."""
         return torch.cat([sin, cos], -1)
 

@@ -6,17 +6,18 @@ which the store holds and the view `answer` shows; `analysis.narrative.answer.st
 """
 
 import json
+from collections.abc import Sequence
 
 from analysis.claims.statements.base import Ask, Judgement
 from analysis.core.registry import import_all
-from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Sentence
+from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Facts, Sentence
 
 __all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
 
 import_all("analysis.narrative.answer.sentences")
 
 
-def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, object]]]:
+def tables(statements: Sequence[Judgement], ask: Ask) -> dict[str, list[dict[str, object]]]:
     """Rows of the table `answers`. A sentence whose data are not stored is left out."""
     facts = {statement.id: statement for statement in statements}
     sentences = []
@@ -26,11 +27,12 @@ def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, ob
         except (ArithmeticError, LookupError, TypeError, ValueError):
             computed = None  # Data that it did not foresee: the others are told all the same.
         if computed is not None:
-            sentences.append(_row(len(sentences), sentence, computed))
+            sentences.append(_row(len(sentences), sentence, computed, facts))
     return {"answers": sentences}
 
 
-def _row(index: int, sentence: Sentence, computed: ComputedSentence) -> dict[str, object]:
+def _row(index: int, sentence: Sentence, computed: ComputedSentence, facts: Facts) -> dict[str, object]:
+    limits = [facts[id] for id in sentence.tempered_by if id in facts]
     return {
         "place": index,
         "name": sentence.name,
@@ -43,4 +45,17 @@ def _row(index: int, sentence: Sentence, computed: ComputedSentence) -> dict[str
         "link": sentence.link,
         "page": sentence.page,
         "parameters": json.dumps(dict(sentence.values)),
+        "tempered_by": json.dumps(
+            [
+                {
+                    "id": one.id,
+                    "claim": one.parent,
+                    "verdict": one.verdict,
+                    "statement": one.statement,
+                    "sentence": one.sentence,
+                }
+                for one in limits
+            ],
+            ensure_ascii=False,
+        ),
     }

@@ -30,7 +30,10 @@ Tell = Callable[[Facts, Ask], ComputedSentence | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """One step of the answer. claim: the statement or claim that it rests on. page: where its evidence is shown."""
+    """One step of the answer. claim: the statement or claim that it rests on. page: where its evidence is shown.
+
+    tempered_by: ids of statements whose evidence points the other way or limits it, shown one press away.
+    """
 
     name: str
     order: int
@@ -39,6 +42,7 @@ class Sentence:
     page: str
     values: Mapping[str, str]
     tell: Tell
+    tempered_by: tuple[str, ...] = ()
 
 
 SENTENCES: Registry[Sentence] = Registry("sentence of the answer")

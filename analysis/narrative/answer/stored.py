@@ -3,7 +3,7 @@
 import json
 
 from analysis.claims.stored import records
-from analysis.narrative.front_page import Step
+from analysis.narrative.front_page import Limit, Step
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -13,6 +13,10 @@ def answer() -> tuple[Step, ...]:
     """The sentences in order; none where the store was built without them."""
     rows = records(read.query("SELECT * FROM answers ORDER BY place"))
     return tuple(
-        Step(**{k: v for k, v in row.items() if k != "parameters"}, values=json.loads(row["parameters"]))
+        Step(
+            **{name: value for name, value in row.items() if name not in ("parameters", "tempered_by")},
+            values=json.loads(row["parameters"]),
+            tempered_by=tuple(Limit(**limit) for limit in json.loads(row["tempered_by"])),
+        )
         for row in rows
     )

@@ -4,8 +4,9 @@
 `evidence` what the store holds; `table` puts the cells together. Nothing here weighs one fact against another.
 """
 
+from analysis.narrative.choosing.evidence import measured_preset
 from analysis.narrative.choosing.methods import METHODS, Method, Pair
 from analysis.narrative.choosing.table import NEEDS, PARTS, Cell, MethodRow, lines
 
-__all__ = ["METHODS", "NEEDS", "PARTS", "Cell", "Method", "MethodRow", "Pair", "lines"]
+__all__ = ["METHODS", "NEEDS", "PARTS", "Cell", "Method", "MethodRow", "Pair", "lines", "measured_preset"]
 """Importing this package imports no torch."""

@@ -28,9 +28,22 @@ class Finding(NamedTuple):
     side: str = ""
 
 
+def measured_preset(preset: str) -> str:
+    """The preset itself, where costs were measured with it or with none; else the one with most measurements."""
+    rows = read.query(
+        "SELECT preset FROM newest_costs GROUP BY preset ORDER BY preset = ? DESC, count(*) DESC, preset LIMIT 1",
+        [preset],
+    )
+    return preset if rows.empty else str(rows.preset[0])
+
+
 def costs(method: Method, preset: str) -> dict[str, Finding]:
-    """measure -> cost, of the newest measurement; parameters and arithmetic against added positions."""
-    rows = read.query("SELECT * FROM newest_costs WHERE preset = ?", [preset])
+    """measure -> cost, of the newest measurement; parameters and arithmetic against added positions.
+
+    Where nothing was measured with the preset, of the preset with most measurements, which the sources name.
+    """
+    measured = measured_preset(preset)
+    rows = read.query("SELECT * FROM newest_costs WHERE preset = ?", [measured])
     entries: dict[str, Finding] = {}
     for row in frames.rows(rows[rows.variant == method.variant]):
         base = rows[(rows.variant == "bert_a") & (rows.measure == row.measure)].value
@@ -38,7 +51,7 @@ def costs(method: Method, preset: str) -> dict[str, Finding]:
         text = f"{row.value:.2f}" if row.measure == "step_ratio" else f"{row.value:,.0f}{against}"
         where = f", {row.device}" if row.measure in ("step_ratio", "tokens_per_second", "peak_memory_mib") else ""
         entries[row.measure] = Finding(
-            text, f"run {row.run_id}{where}", "training", {"part": "costs", "preset": preset}
+            text, f"preset {measured}, run {row.run_id}{where}", "training", {"part": "costs", "preset": measured}
         )
     return entries
 

@@ -41,7 +41,7 @@ class Step:
     """One step.
 
     place: its number, from 1. text: one paragraph of Markdown, ours, which names who claims what.
-    documents: the source documents that say it (`analysis.claims.documents`); claims: those of the ledger it is about;
+    documents: the source documents that say it (`analysis.claims.DOCUMENTS`); claims: those of the ledger it is about;
     citations: BibTeX keys of the papers it names.
     figure: the figure's name; page: the page that it belongs to, whose fields `params` gives from the reading's;
     figures made for the reading belong to the reading itself and take its fields as they are.

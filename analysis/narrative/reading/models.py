@@ -29,11 +29,18 @@ def says(values: Values) -> str:
     )
     if result.empty:
         raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure terms")
+    assumption = ", with attention patterns and norms held as in the model" if layer else ""
+    if len(result) == 1:
+        only = result.iloc[0]
+        return (
+            f"In {readable(only.model)}, the only stored model that has cross terms at layer {layer}, the two together "
+            f"make up {signed_percent(only.share, 1)} of the variance of the scores, averaged over heads{assumption}."
+        )
     low, high = result.iloc[result.share.argmin()], result.iloc[result.share.argmax()]
     return (
         f"In the {len(result)} stored models that have cross terms, the two together make up between "
         f"{signed_percent(low.share, 1)} ({readable(low.model)}) and {signed_percent(high.share, 1)} "
-        f"({readable(high.model)}) of the variance of the scores at layer {layer}, averaged over heads."
+        f"({readable(high.model)}) of the variance of the scores at layer {layer}, averaged over heads{assumption}."
     )
 
 

@@ -12,6 +12,7 @@ from analysis.claims import QUESTIONS, stored
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.stored import Heading
 from analysis.claims.stored import Entry
+from analysis.core.colours import verdict_variables
 from analysis.core.errors import NoResults
 from analysis.core.formatting import interval_text, plural, significant
 from analysis.figures import FIGURES, Figure, citation
@@ -40,6 +41,7 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
         meta=meta,
         problems=read.query("SELECT file, problem FROM problems").to_dict("records"),
         counts=statements.counts(),
+        verdict_colours={dark: verdict_variables(dark=dark) for dark in (False, True)},
         home=link("", {}),
         overview=_drawn("claims_statements", {}, "overview", draw, link),
         groups={

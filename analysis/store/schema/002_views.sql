@@ -1,4 +1,5 @@
--- Stable views: readers' SQL and our own pages rest on these, whatever the tables behind them.
+-- Stable views: readers' SQL and our own pages rest on these, whatever the tables behind them. The views of the newest
+-- results of each kind, newest_*, follow from analysis/store/kinds.py.
 
 CREATE VIEW own_scores AS
 SELECT
@@ -45,39 +46,13 @@ SELECT
 FROM published_rows
 ORDER BY row_number;
 
--- The newest measurement of each model, revision, method and corpus; one row a head. Of two made in the
--- same second, one is taken all the same.
-CREATE VIEW newest_terms AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, t.*
-FROM terms t JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id))
-    OVER (PARTITION BY r.model, r.revision, t.method, t.corpus, t.layer);
-
--- The newest positions of each model of images.
-CREATE VIEW newest_patch_positions AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, p.*
-FROM patch_positions p JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model);
-
 CREATE VIEW term_stats AS
 SELECT model, revision, method, layer, head, term, corpus, share, effect, rms
 FROM newest_terms WHERE aggregation = 'head';
 
--- The newest run of interventions on each model and revision over each corpus.
-CREATE VIEW newest_interventions AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, i.*
-FROM interventions i JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, i.corpus);
-
 CREATE VIEW intervention_effects AS
 SELECT model, revision, corpus, intervention, outcome, layer, value, low, high, texts, tokens
 FROM newest_interventions;
-
--- The newest surgery on each model and revision over each task.
-CREATE VIEW newest_surgery_by_task AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, s.*
-FROM surgery s JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, s.task);
 
 -- Of sentence encoders (Spearman's correlation, higher is better), and of masked language models (loss, lower is better).
 CREATE VIEW newest_surgery AS SELECT * FROM newest_surgery_by_task WHERE task <> 'masked_words';
@@ -91,48 +66,6 @@ CREATE VIEW masked_surgery_effects AS
 SELECT model, revision, operation, rank, draw, value, low, high, difference, difference_low, difference_high,
     pairs AS windows
 FROM newest_masked_surgery;
-
--- The newest measurement of each model over each corpus; the vectors of means are left in their table.
-CREATE VIEW newest_means AS
-SELECT
-    r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config,
-    m.* EXCLUDE (mean, position)
-FROM means m JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, m.corpus, m.length);
-
-CREATE VIEW newest_decoding AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, d.*
-FROM decoding d JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, d.corpus);
-
-CREATE VIEW newest_locality AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, l.*
-FROM locality l JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, l.corpus);
-
-CREATE VIEW newest_equivariance AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, e.*
-FROM equivariance e JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, e.corpus);
-
--- The newest position map of each model and text.
-CREATE VIEW newest_positions AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.seconds, r.command, r.config, p.*
-FROM positions p JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id)
-    = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, r.config ->> 'text');
-
--- The newest geometry of each model (of encodings, which are no model, the newest of each name).
-CREATE VIEW newest_geometry AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, g.*
-FROM geometry g JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id))
-    OVER (PARTITION BY r.model, r.revision, g.measure, g.subject);
-
-CREATE VIEW newest_neighbours AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, n.*
-FROM neighbours n JOIN runs r USING (run_id)
-QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, n.measure);
 
 -- Saved probes with what a picker needs of them.
 CREATE VIEW saved_probes AS

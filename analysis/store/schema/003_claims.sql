@@ -37,13 +37,24 @@ SELECT
     e.citation IS NOT NULL AS published, e.caveat, e.query, e.page, e.parameters
 FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evidence) AS e FROM first_verdicts);
 
--- Version 2: what the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
+-- What the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in.
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
     sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
     would_decide VARCHAR, command VARCHAR, page VARCHAR, query VARCHAR, rules_version INTEGER, rules_sha VARCHAR,
-    exploratory BOOLEAN
+    exploratory BOOLEAN, answer VARCHAR
+);
+-- Statements that are not judged as they were, with the last verdict that they had. replaced_by: the statement that took
+-- their place, or 'withdrawn'.
+CREATE TABLE superseded (
+    id VARCHAR, parent VARCHAR, statement VARCHAR, scope VARCHAR, verdict VARCHAR, sentence VARCHAR, effect DOUBLE,
+    low DOUBLE, high DOUBLE, line DOUBLE, rules_version INTEGER, replaced_by VARCHAR, changed VARCHAR,
+    changed_on VARCHAR
+);
+-- How two variants stand in final loss under version 2 of the rules; effect: variant less baseline, in nats.
+CREATE TABLE standings (
+    variant VARCHAR, baseline VARCHAR, word VARCHAR, reason VARCHAR, missing INTEGER, effect DOUBLE
 );
 -- What each statement rests on: a model, a seed of a variant, a printed figure. standing: holds, fails, open or stored.
 CREATE TABLE readings (
@@ -60,10 +71,11 @@ FROM verdicts JOIN claim_rules USING (id)
 ORDER BY id;
 
 -- The answer to the question of the title, a sentence a row, from the verdicts above. bold: the words that carry the
--- number; against: whether it speaks against adding; page and parameters (JSON): the view that shows its evidence.
+-- number; against: whether it speaks against adding; page and parameters (JSON): the view that shows its evidence;
+-- tempered_by (JSON): statements whose evidence points the other way, or limits it.
 CREATE TABLE answers (
     place INTEGER PRIMARY KEY, name VARCHAR, sentence VARCHAR, bold VARCHAR, against BOOLEAN, claim VARCHAR,
-    value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR
+    value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR, tempered_by VARCHAR
 );
 CREATE VIEW answer AS
 SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY place;
@@ -71,22 +83,39 @@ SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY pla
 -- ---- What rules ask for ----
 
 -- Every model that a results file is about. Own checkpoints say their variant in their name; bert_a_d adds positions to
--- queries and keys, not to words.
+-- queries and keys, not to words. causal: as the model's runs recorded it; in older files as its position map or a saved
+-- probe shows it, as the settings of its variant say, or false for images; NULL where nothing says it.
 CREATE VIEW measured_models AS
 WITH named AS (
     SELECT DISTINCT
-        model, nullif(regexp_extract(model, '^(debug|cpu2?|gpu)-([a-z0-9_]+)-[0-9]+(-[0-9a-f]{12})?$', 2), '') AS variant
+        model, nullif(regexp_extract(model, '^(debug|cpu2?|width[0-9]+|gpu)-([a-z0-9_]+)-[0-9]+(-[0-9a-f]{12})?$', 2), '') AS variant
     FROM runs WHERE model IS NOT NULL
 ),
 positioned AS (
     SELECT model, bool_or(corpus = 'drawn_images') AS images, max(rms) > 0 AS positioned
     FROM newest_terms WHERE layer = 0 AND term = 'position_to_position' AND aggregation = 'head' GROUP BY model
+),
+masked AS (
+    SELECT model, max_by(recorded, created) AS recorded, max_by(shown, created) AS shown
+    FROM (
+        SELECT
+            model, created, causal AS recorded,
+            CASE
+                WHEN kind = 'positions' AND json_array_length(config, '$.labels') > 1
+                    THEN NOT (config ->> '$.looks_ahead')::BOOLEAN
+                WHEN kind = 'probe' AND config ->> '$.attends' = 'all' THEN false
+                WHEN kind = 'probe' AND config ->> '$.attends' LIKE 'causal%' THEN true
+            END AS shown
+        FROM runs WHERE model IS NOT NULL
+    )
+    GROUP BY model
 )
 SELECT
     n.model, n.variant, v.combines, coalesce(p.images, false) AS images,
+    coalesce(m.recorded, m.shown, v.causal, CASE WHEN p.images THEN false END) AS causal,
     CASE WHEN n.variant IS NULL THEN coalesce(p.positioned, false)
         ELSE coalesce(v.combines = 'added' AND n.variant <> 'bert_a_d', false) END AS adds_positions
-FROM named n LEFT JOIN variants v USING (variant) LEFT JOIN positioned p USING (model);
+FROM named n LEFT JOIN variants v USING (variant) LEFT JOIN positioned p USING (model) LEFT JOIN masked m USING (model);
 
 -- What the most frequent answer scores, a fraction.
 CREATE VIEW majority_scores AS

@@ -23,7 +23,7 @@ SUBSETS = 20
 
 @measure("random_cosines", title="Cosines of random vectors against dimension", gives=("abs_cosine_random",), needs=())
 def random_cosines(vectors: ModelVectors, options: Options) -> Measured:
-    """Measured, with a 95 % interval of the mean, beside the exact formula (method.md section 7)."""
+    """The mean measured, with its 95 % interval, beside the exact formula of `random.expected_abs_cosine`."""
     rng, result = options.rng(), Measured()
     for dim in DIMENSIONS:
         a, b = rng.standard_normal((2, PAIRS, dim))

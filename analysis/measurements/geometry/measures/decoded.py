@@ -1,6 +1,8 @@
 """Reading word and position from their sum: made-up texts of words drawn at random, so that order says nothing."""
 
 import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
 
 from analysis.measurements.decoding.measure import TESTED, readings
 from analysis.measurements.geometry.base import Measured, Options, Row, measure
@@ -14,9 +16,34 @@ WORDS = 300
 
 @measure("decoded", title="Word and position read from their sum", gives=("decoded",), needs=("sum",))
 def decoded(vectors: ModelVectors, options: Options) -> Measured:
-    """The decoders of analysis/measurements/decoding, a third of the texts held out; low and high by resampling "
-    "held-out texts."""
+    """The decoders of `measurements/decoding` on the model's own tables; low and high by resampling held-out texts."""
     word, position = vectors.sums()
+    return _read("decoded", word, position, options)
+
+
+@measure(
+    "decoded_random",
+    title="Word and position read from sums of random tables",
+    gives=("decoded_random",),
+    needs=("sum",),
+)
+def decoded_random(vectors: ModelVectors, options: Options) -> Measured:
+    """The same on tables of random directions, row by row as long as the model's: what many dimensions give alone."""
+    rng = options.rng()
+    word, position = vectors.sums()
+    return _read("decoded_random", as_long(word, rng), as_long(position, rng), options)
+
+
+def as_long(table: Float[ndarray, "row dim"], rng: np.random.Generator) -> Float[ndarray, "row dim"]:
+    """Random directions, each row as long as that of a table."""
+    drawn = rng.normal(size=table.shape)
+    return drawn * (np.linalg.norm(table, axis=1) / np.linalg.norm(drawn, axis=1))[:, None]
+
+
+def _read(
+    name: str, word: Float[ndarray, "word dim"], position: Float[ndarray, "position dim"], options: Options
+) -> Measured:
+    """Every decoder on made-up texts of these tables, a third of the texts held out."""
     rng = options.rng()
     slots = np.linspace(0, len(position) - 1, min(SLOTS, len(position))).round().astype(int)
     chosen = rng.choice(len(word), min(WORDS, len(word)), replace=False)
@@ -27,7 +54,7 @@ def decoded(vectors: ModelVectors, options: Options) -> Measured:
         low, high = reading.interval(options.seed)
         result.rows.append(
             Row(
-                measure="decoded",
+                measure=name,
                 subject=f"{reading.target}_{reading.decoder}_{reading.measure}",
                 value=reading.value,
                 low=low,

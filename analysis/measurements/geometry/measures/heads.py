@@ -2,7 +2,7 @@
 
 A head scores a pair of tokens by x W_Q W_K^T y. Its singular value decomposition writes that as a sum over directions,
 s_i (x . a_i)(y . b_i). How much a source uses a direction is the mean square of that summand over independent pairs of
-its inputs, keys less their mean since softmax ignores what all keys share (method.md section 2).
+its inputs, keys less their mean since softmax ignores what all keys share.
 """
 
 from collections.abc import Iterator

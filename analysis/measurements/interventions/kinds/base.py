@@ -96,6 +96,11 @@ class Intervention:
         """How far every query stands from every key, whatever their positions; None where positions say it."""
         return None
 
+    @property
+    def base(self) -> float:
+        """By what the base of rotary wavelengths is multiplied; `turns` does it where the table alone is known."""
+        return 1.0
+
     def turns_in(
         self, layer: int, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:

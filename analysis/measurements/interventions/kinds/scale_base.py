@@ -7,8 +7,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.angles import columns_of, frequencies, turning
 from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+from analysis.models.rotary_tables import columns_of, frequencies, turning
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class ScaleBase(Intervention):
     """Pair i of n turns as if the base were a number of times as large: its frequency times number^(-i / n).
 
-    n counts the pairs that turn. The fastest pair keeps its frequency.
+    i counts from the fastest pair, which keeps its frequency. n counts the pairs of the table, those too that stand
+    still in it: Gemma 4's proportional rotations spread their exponents over the whole head and turn a part of it.
     """
 
     by: float = 4.0
@@ -44,12 +45,19 @@ class ScaleBase(Intervention):
         """By what."""
         return f"base times {self.by:g}"
 
+    @property
+    def base(self) -> float:
+        """The number."""
+        return self.by
+
     def turns(
         self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """Angles at the other frequencies."""
         frequency = frequencies(cos, sin)
-        pairs = [columns for columns in columns_of(cos, sin) if float(frequency[columns[0]]) != 0]
-        for number, columns in enumerate(pairs):
+        pairs = columns_of(cos, sin)
+        moving = [columns for columns in pairs if float(frequency[columns[0]]) != 0]
+        moving.sort(key=lambda columns: -abs(float(frequency[columns[0]])))
+        for number, columns in enumerate(moving):
             frequency[columns] *= self.by ** (-number / len(pairs))
         return turning(frequency, cos, sin)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.core.wavelengths import BANDS, EDGES
-from analysis.measurements.interventions.kinds.angles import columns_of, frequencies
 from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+from analysis.models.rotary_tables import columns_of, frequencies
 
 if TYPE_CHECKING:
     from jaxtyping import Float

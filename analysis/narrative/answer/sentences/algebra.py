@@ -27,7 +27,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     del facts, ask
     return ComputedSentence(
         sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
-        "blocks. Adding uses one block for both.",
+        "blocks. In the first layer, adding uses one block for both.",
         bold="is already a sum",
         value=error_bound(),
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: error_bound()' AS computed_by",

@@ -1,39 +1,38 @@
-"""The answer in one breath: why adding, how good it is, and that it is not the best way known."""
+"""The answer in one breath: what adding is, what it costs, and where it loses."""
 
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
+from analysis.claims.statements.base import SUPPORTED, Ask
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
-QUERY = "SELECT id, verdict FROM claims WHERE id IN ('C01b', 'C10c', 'C17a', 'C17b', 'C17c', 'C18d', 'C22c')"
+QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C22c')"
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """Each clause depends on its verdicts; what is open is called open."""
+    """Algebra first, since it needs no verdict; then what was measured, each clause only where it is supported."""
     del ask
-    has_room = facts["C10c"].verdict == SUPPORTED
-    first = "Because adding is concatenating with one matrix that word and position share"
-    first += ", and the space has room for both." if has_room else "."
-    splits = [facts[name].verdict for name in ("C17a", "C17b", "C17c")]
-    cost = "It is cheaper" if facts["C01b"].verdict == SUPPORTED else "It is not much cheaper"
-    outcomes = {
-        CONTRADICTED: "and in small encoders, judged by rules fixed beforehand, none of the "
-        f"{len(splits)} concatenations of the same width that we trained does better",
-        OPEN: "and whether a concatenation of the same width does better is being measured",
-        SUPPORTED: "but some concatenations of the same width do better",
-    }
-    verdict = SUPPORTED if SUPPORTED in splits else OPEN if OPEN in splits else CONTRADICTED
-    improvements = [facts[name].verdict == SUPPORTED for name in ("C22c", "C18d")]
-    ending = ""
-    if any(improvements):
-        names = [
-            name
-            for name, holds in zip(
-                ("rotary positions", "separate attention matrices for positions"), improvements, strict=True
-            )
-            if holds
-        ]
-        ending = f" It is not the best way known: {' and '.join(names)} reach a lower loss."
-    return ComputedSentence(
-        sentence=f"{first} {cost}, {outcomes[verdict]}.{ending}", bold=first, value=None, query=QUERY
+    bold = "A concatenation that a matrix follows is already a sum; adding uses one matrix for both parts"
+    room = ", and the space has room for both" if _holds(facts, "C10d") else ""
+    return ComputedSentence(sentence=f"{bold}{room}.{_loses(facts)}", bold=f"{bold}{room}.", value=None, query=QUERY)
+
+
+def _holds(facts: Facts, *names: str) -> bool:
+    return all(name in facts and facts[name].verdict == SUPPORTED for name in names)
+
+
+def _loses(facts: Facts) -> str:
+    """Where adding once loses to other ways of telling positions, and to which."""
+    ways = []
+    if _holds(facts, "C34q") or _holds(facts, "C34b"):
+        ways.append("in every layer")
+    if _holds(facts, "C22c"):
+        ways.append("as rotations of queries and keys")
+    if not ways:
+        return ""
+    matrix = ""
+    if _holds(facts, "C34a") or _holds(facts, "C34r"):
+        matrix = ", and a matrix of its own for positions gained nothing"
+    return (
+        f" In our small encoders positions did better where they were told {' or '.join(ways)} than added once at the "
+        f"input{matrix}. Why designers chose to add, nobody measured."
     )
 
 

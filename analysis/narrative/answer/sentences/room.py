@@ -2,56 +2,79 @@
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
-from analysis.core.formatting import signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
+RANK = 14
+MARGIN = 0.05
+"""Nats below which two costs are called alike, as in the rules."""
 QUERY = (
-    "SELECT g.value, w.hidden_size, "
+    "SELECT w.hidden_size AS width, "
     "max(s.value) FILTER (s.operation = 'intact') AS intact, "
-    "max(s.value) FILTER (s.operation = 'separated' AND s.rank = 14) AS separated "
-    "FROM newest_geometry g JOIN models w USING (model) LEFT JOIN newest_surgery s USING (model) "
-    f"WHERE g.model = '{default_model.NAME}' AND g.measure = 'effective_rank' AND g.subject = 'position_centred' "
-    "GROUP BY ALL"
+    "max(s.value) FILTER (s.operation = 'separated_along_read' AND s.rank = 8) AS eight, "
+    f"max(s.value) FILTER (s.operation = 'separated' AND s.rank = {RANK}) AS separated "
+    f"FROM newest_surgery s JOIN models w USING (model) WHERE model = '{default_model.NAME}' GROUP BY ALL"
 )
+OWN = (
+    "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated, "
+    "avg(difference) FILTER (operation = 'words_kept_out_at_random') AS at_random "
+    f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
+)
+"""The encoder of the judged recipe; the older one was still learning order."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """The effective rank of a real position table, and sentence similarity with words kept out of its directions."""
+    """Sentence similarity with words kept out of the positions' directions, and the same cut in a narrow encoder."""
     rows = ask(QUERY)
-    if not rows:
+    if not rows or rows[0]["intact"] is None or rows[0]["separated"] is None:
         return None
-    row = rows[0]
-    rank, width = round(row["value"]), row["hidden_size"]
+    row, verdict = rows[0], facts["C10d"].verdict
+    verb = {SUPPORTED: "works as before", CONTRADICTED: "works less well"}.get(verdict, "gives")
+    bold = f"{RANK} of the {row['width']} directions"
     sentence = (
-        f"The two fit into one space because position needs little room: about {rank} of {width} directions in "
-        f"{default_model.NAME}."
+        f"Position needs little room. Reserve {bold} of {default_model.NAME} for positions and the others for words: "
+        f"now the sum is a concatenation, and the model {verb} ({row['separated']:.3f} on sentence similarity, "
+        f"{row['intact']:.3f} intact)."
     )
-    verdict = facts["C10d"].verdict
-    if row["intact"] is not None and row["separated"] is not None:
-        verb = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
-        sentence += (
-            " With words forced out of 14 directions and positions into them, the sum is a true concatenation: its "
-            f"sentence similarity {verb} from {row['intact']:.3f} to {row['separated']:.3f}{_narrow_encoders(facts)}."
-        )
     return ComputedSentence(
-        sentence=sentence,
-        bold=f"{rank} of {width} directions",
-        value=float(row["value"]),
+        sentence=sentence + _fewer(row["eight"], facts) + _narrow(ask),
+        bold=bold,
+        value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
     )
 
 
-def _narrow_encoders(facts: Facts) -> str:
-    """What the same costs our own encoders, which are a third as wide; empty where it costs them nothing."""
-    statement = facts.get("C10h")
-    if statement is None or statement.verdict != CONTRADICTED or statement.effect is None:
+def _fewer(eight: float | None, facts: Facts) -> str:
+    """Fewer directions suffice if only the positions that the sentences read are counted."""
+    if eight is None or "C10j" not in facts or facts["C10j"].verdict != SUPPORTED:
         return ""
-    return f", but the same cut hurts our own narrow encoders (up to {signed(statement.effect)} nats)"
+    return f" Of the positions that these sentences read, 8 directions suffice ({eight:.3f})."
+
+
+def _narrow(ask: Ask) -> str:
+    """What the same cut costs an encoder of width 128, beside losing as many random directions of words."""
+    rows = ask(OWN)
+    if not rows or rows[0]["separated"] is None or rows[0]["at_random"] is None:
+        return ""
+    separated, at_random = rows[0]["separated"], rows[0]["at_random"]
+    comparison = (
+        "as much as" if abs(separated - at_random) < MARGIN else "less than" if separated < at_random else "more than"
+    )
+    return (
+        f" In an encoder of width 128 it costs {separated:.2f} nats, {comparison} losing {RANK} random directions of "
+        f"words does ({at_random:.2f}): there, words need the room."
+    )
 
 
 register(
     Sentence(
-        name="room", order=30, claim="C10", link="The experiment", page="claims", values={"claim": "C10"}, tell=tell
+        name="room",
+        order=30,
+        claim="C10",
+        link="The experiment",
+        page="claims",
+        values={"claim": "C10"},
+        tempered_by=("C10h", "C09c"),
+        tell=tell,
     )
 )

@@ -3,7 +3,7 @@
 from analysis.claims.statements.base import OPEN, Ask
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
-QUERY = "SELECT count(*) FILTER (verdict = 'open') AS open, count(*) AS statements FROM claims WHERE rules_version = 2"
+QUERY = "SELECT count(*) FILTER (verdict = 'open') AS open, count(*) AS statements FROM statements"
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:

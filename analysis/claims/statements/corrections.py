@@ -1,0 +1,222 @@
+"""Corrections of statements of version 2 (`analysis/rules/corrections.toml`), and the log of what they replaced."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from analysis.ablation.presets import ablate
+from analysis.ablation.variants import title
+from analysis.claims.statements import contests, margin_contests
+from analysis.claims.statements.base import OPEN, Ask, Judgement, Reading
+from analysis.claims.statements.margin_contests import EXITS, STEPS, Comparison, Limits, TrainedRun
+from analysis.core.formatting import plural
+from analysis.rules import CORRECTIONS, RuleFile, TrainingRules, encoder_rules, rule_files, rules_for
+from analysis.statistics.margins import outcomes
+
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Superseded:
+    """A statement that is not judged any more, with its last verdict. by: what took its place, or `withdrawn`.
+
+    changed: why; date: since when, as 2026-11-25.
+    """
+
+    judgement: Judgement
+    by: str
+    changed: str
+    date: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingRow:
+    """How a variant stands against a baseline in final loss under version 2 of the rules.
+
+    word: better, worse, the same or not resolved. reason: why it is not resolved. missing: trainings still to be run.
+    effect: variant less baseline in nats; None where no seed has both.
+    """
+
+    variant: str
+    baseline: str
+    word: str
+    reason: str
+    missing: int
+    effect: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """Every statement as it is judged now, in order of id, those that were judged before, and how variants stand."""
+
+    current: tuple[Judgement, ...]
+    superseded: tuple[Superseded, ...]
+    standings: tuple[StandingRow, ...] = ()
+
+
+def corrections_file() -> RuleFile:
+    """The file of corrections, read."""
+    return next(file for file in rule_files() if file.path == CORRECTIONS)
+
+
+def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
+    """The ledger after the corrections. judgements: of every file of rules; one that was corrected has several."""
+    file = corrections_file()
+    content, date = file.content, str(file.content["frozen"])[:10]
+    newest: dict[str, Judgement] = {}
+    superseded: list[Superseded] = []
+    reasons = {statement["id"]: statement.get("changed", "") for statement in content["statement"]}
+
+    def supersede(judgement: Judgement, by: str, changed: str) -> None:
+        superseded.append(Superseded(judgement=judgement, by=by, changed=changed, date=date))
+
+    for judgement in sorted(judgements, key=lambda judgement: judgement.rules_version):
+        if judgement.id in newest:
+            supersede(newest[judgement.id], judgement.id, reasons.get(judgement.id, ""))
+        newest[judgement.id] = judgement
+    for entry in content["reworded"]:
+        source = newest[entry.get("of", entry["id"])]
+        newest[entry["id"]] = replace(
+            source, id=entry["id"], parent=entry["id"][:3], statement=entry["statement"], rules_version=file.version
+        )
+        if "of" not in entry:
+            supersede(source, entry["id"], entry["changed"])
+    for entry, judgement in zip(content["contest"], judge_contests(ask, file), strict=True):
+        if judgement.id in newest:
+            supersede(newest[judgement.id], judgement.id, entry["changed"])
+        newest[judgement.id] = judgement
+    for entry in content["withdrawn"]:
+        supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"])
+    return Ledger(
+        current=tuple(newest[id] for id in sorted(newest)),
+        superseded=tuple(sorted(superseded, key=lambda one: one.judgement.id)),
+    )
+
+
+def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:
+    """Version 2's trainings judged by version 3's tests, in the order of the file."""
+    entries: Sequence[Mapping[str, Any]] = file.content["contest"]
+    comparisons = [_compare(entry, ask) for entry in entries]
+    verdicts = [OPEN] * len(entries)
+    # A statement without a family is a family of its own.
+    for family in dict.fromkeys(entry.get("family", entry["id"]) for entry in entries):
+        members = [i for i, entry in enumerate(entries) if entry.get("family", entry["id"]) == family]
+        for i, outcome in zip(members, outcomes([comparisons[i][0].test for i in members]), strict=True):
+            verdicts[i] = outcome
+    return [
+        _judgement(entry, *comparison, verdict, file)
+        for entry, comparison, verdict in zip(entries, comparisons, verdicts, strict=True)
+    ]
+
+
+def _compare(entry: Mapping[str, Any], ask: Ask) -> tuple[Comparison, dict[str, dict[int, TrainedRun]], TrainingRules]:
+    rules, limits = rules_for(entry["variant"]), encoder_rules()
+    exits = {row["run_id"]: row["left"] for row in ask(EXITS.format(preset=rules.preset, plateau=rules.plateau))}
+    judged = contests.load_runs(ask, rules)
+    sides = {
+        name: {
+            seed: TrainedRun(
+                run_id=run.run_id,
+                loss=run.loss(entry["kind"]),
+                diverged=run.diverged,
+                plateau_exit=exits.get(run.run_id),
+            )
+            for seed, run in judged.runs.get(name, {}).items()
+        }
+        for name in (entry["variant"], entry["baseline"])
+    }
+    comparison = margin_contests.compare_sides(
+        (entry["variant"], entry["baseline"]),
+        (sides[entry["variant"]], sides[entry["baseline"]]),
+        seeds_of(rules, entry["seeds"]),
+        kind=entry["kind"],
+        expect=entry["expect"],
+        margin=rules.margin,
+        limits=Limits(
+            half=None if entry.get("plateau") == "none" else rules.by_half * rules.steps,
+            paired_spread=None if entry.get("spread") == "any" else limits.paired_spread,
+            earlier=limits.earlier,
+        ),
+    )
+    return comparison, sides, rules
+
+
+def seeds_of(rules: TrainingRules, name: str) -> tuple[int, ...]:
+    """The seeds that a file of version 2 calls by a name."""
+    file = next(file for file in rule_files() if file.sha256 == rules.sha256)
+    return tuple(file.content["seeds"][name])
+
+
+def _judgement(
+    entry: Mapping[str, Any],
+    comparison: Comparison,
+    sides: Mapping[str, Mapping[int, TrainedRun]],
+    rules: TrainingRules,
+    verdict: str,
+    file: RuleFile,
+) -> Judgement:
+    kind, names = entry["kind"], (entry["variant"], entry["baseline"])
+    steps = kind == STEPS
+    effect, low, high = values = margin_contests.numbers(comparison.found, kind)
+    seeds = comparison.found.n if comparison.found else 0
+    found = margin_contests.finding(names, kind, values, seeds)
+    decide = f"{plural(len(seeds_of(rules, entry['seeds'])), 'new seed')} of both, under the rules of encoders.toml"
+    return Judgement(
+        id=entry["id"],
+        parent=entry["id"][:3],
+        statement=entry["statement"],
+        scope=f"our own {'causal models' if 'causal' in entry['variant'] else 'encoders'}, preset {rules.preset}",
+        kind=kind,
+        verdict=verdict,
+        sentence=margin_contests.sentence(found, comparison, verdict),
+        unit="times the baseline's steps" if steps else "nats per predicted token",
+        effect=effect,
+        low=low,
+        high=high,
+        line=encoder_rules().earlier if steps else rules.margin,
+        seeds=seeds,
+        would_decide=decide if verdict == OPEN else "",
+        command=ablate(rules.preset, names, seeds_of(rules, entry["seeds"])),
+        page="training",
+        query=contests.PRETRAININGS.format(preset=rules.preset),
+        rules_version=file.version,
+        rules_sha=file.sha256,
+        exploratory=True,
+        readings=tuple(
+            Reading(
+                source=f"{title(name)}, seed {seed}",
+                family=name,
+                standing="stored",
+                value=run.plateau_exit if steps else run.loss,
+                note=run.run_id,
+            )
+            for name in names
+            for seed, run in sorted(sides[name].items())
+        ),
+    )
+
+
+def superseded_rows(ledger: Ledger) -> list[dict[str, object]]:
+    """Rows of the table `superseded`: statements with the verdict that they last had, and why they changed."""
+    kept = (
+        "id",
+        "parent",
+        "statement",
+        "scope",
+        "verdict",
+        "sentence",
+        "effect",
+        "low",
+        "high",
+        "line",
+        "rules_version",
+    )
+    return [
+        {
+            **{name: value for name, value in asdict(one.judgement).items() if name in kept},
+            "replaced_by": one.by,
+            "changed": one.changed,
+            "changed_on": one.date,
+        }
+        for one in ledger.superseded
+    ]

@@ -1,0 +1,246 @@
+"""Encoders of three widths compared with each other by version 3 of the rules: `analysis/rules/encoders.toml`."""
+
+import json
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from analysis.ablation.presets import PRESETS, ablate
+from analysis.ablation.variants import title
+from analysis.claims.statements import margin_contests
+from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
+from analysis.claims.statements.margin_contests import EXITS, STEPS, Comparison, Limits, TrainedRun
+from analysis.core.formatting import interval_text, join_names, plural
+from analysis.rules import EncoderContest, EncoderRules, encoder_rules
+from analysis.statistics import difference
+from analysis.statistics.margins import NOT_TESTED, less_between_groups, outcomes
+
+HOURS = {"width64": 0.1, "width128": 0.1, "width256": 0.25}
+"""Hours of one core that a training takes, about."""
+
+RUNS = """
+SELECT run_id, variant, seed, final_loss, diverged, config FROM pretrainings WHERE preset = '{preset}'
+ORDER BY variant, seed, created
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PresetRuns:
+    """The judged runs of a preset: variant -> seed -> run. plateau: in nats. problem: why none can be judged yet."""
+
+    runs: Mapping[str, Mapping[int, TrainedRun]]
+    plateau: float | None = None
+    problem: str = ""
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def load_runs(ask: Ask, rules: EncoderRules, preset: str) -> PresetRuns:
+    """The runs of a preset in the store that the rules may judge, each variant at the rate that they choose."""
+    rows: list[dict[str, Any]] = []
+    for row in ask(RUNS.format(preset=preset)):
+        config = json.loads(row["config"] or "{}")
+        if not rules.refusal(config):
+            rows.append({**row, "learning_rate": config["learning_rate"]})
+    rates = chosen_rates(rows, rules, preset)
+    if rates is None:
+        return PresetRuns(runs={}, problem="the pilots that choose its learning rate are still to be run")
+    usual = rates[rules.pilots.variants[0]]
+    rows = [row for row in rows if row["learning_rate"] == rates.get(row["variant"], usual)]
+    plateau = plateau_of(rows, rules)
+    exits = [] if plateau is None else ask(EXITS.format(preset=preset, plateau=plateau))
+    exit_steps = {row["run_id"]: row["left"] for row in exits}
+    runs: dict[str, dict[int, TrainedRun]] = {}
+    for row in rows:
+        runs.setdefault(row["variant"], {})[row["seed"]] = TrainedRun(
+            run_id=row["run_id"],
+            loss=row["final_loss"],
+            diverged=bool(row["diverged"]),
+            plateau_exit=exit_steps.get(row["run_id"]),
+        )
+    problem = "" if plateau is not None else f"its plateau is not known until {title(rules.plateau.variant)} is trained"
+    return PresetRuns(runs=runs, plateau=plateau, problem=problem)
+
+
+def chosen_rates(rows: Rows, rules: EncoderRules, preset: str) -> Mapping[str, float] | None:
+    """Variant -> its learning rate, by the recipe or by the pilots; None as long as pilots are missing."""
+    first, *_ = rules.pilots.variants
+    if (fixed := rules.recipes[preset].learning_rate) is not None:
+        return {first: fixed}
+    rates: dict[str, float] = {}
+    for variant in rules.pilots.variants:
+        losses = {
+            rate: [
+                row["final_loss"]
+                for row in rows
+                if (row["variant"], row["learning_rate"]) == (variant, rate) and row["seed"] in rules.pilots.seeds
+            ]
+            for rate in rules.pilots.rates
+        }
+        if any(len(values) < len(rules.pilots.seeds) for values in losses.values()):
+            return None
+        # A run that diverged has no final loss, and its rate is not chosen.
+        finite = {rate: fmean(values) for rate, values in losses.items() if None not in values}
+        rates[variant] = min(finite, key=lambda rate: finite[rate])
+    return rates
+
+
+def plateau_of(rows: Rows, rules: EncoderRules) -> float | None:
+    """The plateau of a preset in nats; None as long as its runs without positions are missing."""
+    losses = {
+        row["seed"]: row["final_loss"]
+        for row in rows
+        if row["variant"] == rules.plateau.variant and row["seed"] in rules.plateau.seeds
+    }
+    if set(losses) != set(rules.plateau.seeds) or None in losses.values():
+        return None
+    return fmean(losses.values()) - rules.plateau.below
+
+
+def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: EncoderRules) -> Comparison:
+    """The comparison that a statement makes, with its test where every run is there and none speaks against it."""
+    if contest.kind == "difference_of_differences":
+        return _compare_presets(contest, presets, rules)
+    here = presets[contest.preset]
+    return margin_contests.compare_sides(
+        (contest.variant, contest.baseline),
+        (here.runs.get(contest.variant, {}), here.runs.get(contest.baseline, {})),
+        rules.seeds,
+        kind=contest.kind,
+        expect=contest.expect,
+        margin=contest.margin,
+        limits=Limits(
+            half=rules.by_half * rules.recipes[contest.preset].steps,
+            paired_spread=rules.paired_spread,
+            earlier=rules.earlier,
+        ),
+        problem=here.problem,
+    )
+
+
+def _compare_presets(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: EncoderRules) -> Comparison:
+    """The difference at one width less that at another, unpaired (Welch)."""
+    groups: list[dict[Hashable, float]] = []
+    missing = 0
+    for preset in contest.presets:
+        variant, baseline = (presets[preset].runs.get(name, {}) for name in (contest.variant, contest.baseline))
+        missing += sum(seed not in side for side in (variant, baseline) for seed in rules.seeds)
+        differences: dict[Hashable, float] = {}
+        for seed in rules.seeds:
+            losses = [side[seed].loss for side in (variant, baseline) if seed in side]
+            if len(losses) == 2 and losses[0] is not None and losses[1] is not None:
+                differences[seed] = losses[0] - losses[1]
+        groups.append(differences)
+    result = difference(groups[0], groups[1], paired=False) if all(groups) else None
+    problem = next((presets[preset].problem for preset in contest.presets if presets[preset].problem), "")
+    if missing or problem or result is None:
+        return Comparison(found=result, test=NOT_TESTED, missing=missing, reason=problem)
+    return Comparison(found=result, test=less_between_groups(result, contest.margin))
+
+
+def judge(ask: Ask) -> list[Judgement]:
+    """Every statement of `encoders.toml` with its verdict."""
+    rules = encoder_rules()
+    presets = {preset: load_runs(ask, rules, preset) for preset in rules.recipes}
+    comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
+    verdicts: dict[str, str] = {}
+    for family in dict.fromkeys(contest.family for contest in rules.statements):
+        members = [contest.id for contest in rules.statements if contest.family == family]
+        verdicts |= zip(members, outcomes([comparisons[id].test for id in members]), strict=True)
+    return [
+        _judgement(contest, comparisons[contest.id], verdicts[contest.id], presets, rules)
+        for contest in rules.statements
+    ]
+
+
+def _judgement(
+    contest: EncoderContest,
+    comparison: Comparison,
+    verdict: str,
+    presets: Mapping[str, PresetRuns],
+    rules: EncoderRules,
+) -> Judgement:
+    steps = contest.kind == STEPS
+    effect, low, high = values = margin_contests.numbers(comparison.found, contest.kind)
+    seeds = comparison.found.n if comparison.found else 0
+    names = (contest.variant, contest.baseline)
+    found = margin_contests.finding(names, contest.kind, values, seeds)
+    if contest.kind == "difference_of_differences":
+        found = _between_widths(contest, values, seeds)
+    recipe = PRESETS[contest.preset]
+    widths = join_names(str(PRESETS[preset].hidden_size) for preset in contest.presets)
+    return Judgement(
+        id=contest.id,
+        parent=contest.parent,
+        statement=contest.statement,
+        scope=f"our own encoders, {plural(recipe.layers, 'layer')}, width {widths}",
+        kind=contest.kind,
+        verdict=verdict,
+        sentence=margin_contests.sentence(found, comparison, verdict),
+        unit="times the baseline's steps" if steps else "nats per predicted token",
+        effect=effect,
+        low=low,
+        high=high,
+        line=rules.earlier if steps else contest.margin,
+        seeds=seeds,
+        would_decide=_would_decide(contest, comparison, rules) if verdict == OPEN else "",
+        command=ablate(contest.preset, names, rules.seeds),
+        page="training",
+        query=RUNS.format(preset=contest.preset).strip(),
+        rules_version=rules.version,
+        rules_sha=rules.sha256,
+        exploratory=False,
+        answer=_answer(contest, effect, verdict),
+        readings=tuple(
+            Reading(
+                source=f"{title(name)}, width {PRESETS[preset].hidden_size}, seed {seed}",
+                family=f"{preset} {name}",
+                standing="stored",
+                value=run.plateau_exit if steps else run.loss,
+                note=run.run_id,
+            )
+            for preset in contest.presets
+            for name in names
+            for seed, run in sorted(presets[preset].runs.get(name, {}).items())
+            if seed in rules.seeds
+        ),
+    )
+
+
+def _between_widths(contest: EncoderContest, values: margin_contests.Numbers, seeds: int) -> str:
+    """What was found of a difference at two widths, in words."""
+    effect, low, high = values
+    if effect is None:
+        return ""
+    return (
+        f"{title(contest.variant)} ends {abs(effect):.3f} nats {'further above' if effect > 0 else 'nearer to'} "
+        f"{title(contest.baseline)} at width {PRESETS[contest.preset].hidden_size} than at width "
+        f"{PRESETS[contest.against_preset].hidden_size}{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')} each"
+    )
+
+
+def _answer(contest: EncoderContest, effect: float | None, verdict: str) -> str:
+    """The sentence that the rules say will be told of this verdict; empty for an open one."""
+    if effect is None or verdict == OPEN:
+        return ""
+    text = contest.supported if verdict == SUPPORTED else contest.contradicted
+    return text.format(size=f"{abs(effect):.2f}", ratio=f"{effect:.2f}")
+
+
+def _would_decide(contest: EncoderContest, comparison: Comparison, rules: EncoderRules) -> str:
+    """The trainings that would settle an open statement, with their hours."""
+    names = f"{title(contest.variant)} and {title(contest.baseline)}"
+    if comparison.missing:
+        hours = comparison.missing * max(HOURS[preset] for preset in contest.presets)
+        return (
+            f"{plural(len(rules.seeds), 'seed')} of {names}: {plural(comparison.missing, 'training')} more, about "
+            f"{hours:.1f} hours of one core"
+        )
+    if comparison.reason:
+        return f"{names} trained where this does not happen: {comparison.reason}"
+    spread = comparison.found.sd if comparison.found else math.nan
+    known = "" if math.isnan(spread) else f"; the paired differences spread by {spread:.3f} nats so far"
+    return f"new seeds of {names}, under a next version of the rules{known}"

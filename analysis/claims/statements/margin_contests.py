@@ -1,0 +1,160 @@
+"""Two sides of trainings compared by version 3's tests against a margin; one comparison per statement."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.ablation.variants import title
+from analysis.claims.statements.base import OPEN
+from analysis.core.formatting import interval_text, plural
+from analysis.statistics import Difference, difference
+from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test
+
+STEPS = "steps_to_leave"
+"""The kind of a statement about the steps to leave the plateau; the others are about losses in nats."""
+
+EXITS = """
+WITH points AS (
+    SELECT run_id, step, value, lag(step) OVER by_step AS step_before, lag(value) OVER by_step AS value_before
+    FROM curves WHERE preset = '{preset}' AND metric = 'validation_loss'
+    WINDOW by_step AS (PARTITION BY run_id ORDER BY step)
+)
+SELECT run_id, min_by(
+    CASE WHEN value_before IS NULL OR value_before < {plateau} THEN step
+    ELSE step_before + (step - step_before) * (value_before - {plateau}) / (value_before - value) END, step
+) AS "left"
+FROM points WHERE value < {plateau} GROUP BY run_id
+"""
+"""The first crossing of the plateau by the validation loss of every run, interpolated between two evaluations."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedRun:
+    """One training: its loss in nats at the end point of a statement, and the step at which it left the plateau."""
+
+    run_id: str
+    loss: float | None
+    diverged: bool
+    plateau_exit: float | None
+
+
+Side = Mapping[int, TrainedRun]
+"""Seed -> the training of a variant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When two complete sides cannot be compared.
+
+    half: the step by which every run must have left the plateau, where losses are compared; None for trainings without
+    a plateau. paired_spread: the standard deviation of paired differences of losses must be below it, in nats; None for
+    no limit. earlier: the ratio of steps that counts as earlier.
+    """
+
+    half: float | None
+    paired_spread: float | None
+    earlier: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What is found of one statement. missing: trainings still to be run. reason: why it cannot be tested."""
+
+    found: Difference | None
+    test: MarginTest
+    missing: int = 0
+    reason: str = ""
+
+
+def compare_sides(
+    names: tuple[str, str],
+    sides: tuple[Side, Side],
+    seeds: Sequence[int],
+    *,
+    kind: str,
+    expect: str,
+    margin: float,
+    limits: Limits,
+    problem: str = "",
+) -> Comparison:
+    """Variant less baseline, paired by seed, with the test of what a statement expects.
+
+    names: of the two variants. margin: in nats; statements about steps take `limits.earlier` instead. problem: what
+    keeps every comparison of these runs open, empty for nothing.
+    """
+    chosen = tuple({seed: run for seed, run in side.items() if seed in seeds} for side in sides)
+    values: list[dict[Hashable, float]] = [
+        {
+            seed: math.log(value) if kind == STEPS else value
+            for seed, run in side.items()
+            if (value := run.plateau_exit if kind == STEPS else run.loss) is not None
+        }
+        for side in chosen
+    ]
+    result = difference(values[0], values[1])
+    found = result if result.n else None
+    if missing := sum(seed not in side for side in chosen for seed in seeds):
+        return Comparison(found=found, test=NOT_TESTED, missing=missing)
+    if reason := problem or _refusal(names, chosen, result, kind, limits):
+        return Comparison(found=found, test=NOT_TESTED, reason=reason)
+    line = -math.log(limits.earlier) if kind == STEPS else margin
+    return Comparison(found=found, test=margin_test(result, expect, line))
+
+
+def _refusal(names: tuple[str, str], sides: Sequence[Side], result: Difference, kind: str, limits: Limits) -> str:
+    """Why two complete sides cannot be compared; empty where they can."""
+    for name, side in zip(names, sides, strict=True):
+        seeds = plural(len(side), "seed")
+        if diverged := sum(run.diverged for run in side.values()):
+            return f"{diverged} of {seeds} of {title(name)} diverged"
+        if limits.half is None:
+            continue
+        late = sum(run.plateau_exit is None or run.plateau_exit > limits.half for run in side.values())
+        if late and kind != STEPS:
+            return f"{title(name)} was still on the plateau after half of the steps in {late} of {seeds}"
+        if never := sum(run.plateau_exit is None for run in side.values()):
+            return f"{title(name)} never left the plateau in {never} of {seeds}"
+    if kind != STEPS and limits.paired_spread is not None and result.sd >= limits.paired_spread:
+        return (
+            f"the differences of paired seeds spread by {result.sd:.3f} nats, and the rule allows less than "
+            f"{limits.paired_spread:g}"
+        )
+    return ""
+
+
+Numbers = tuple[float | None, float | None, float | None]
+"""The effect and the ends of its interval: a difference in nats, or a ratio of steps."""
+
+
+def numbers(found: Difference | None, kind: str) -> Numbers:
+    """The effect of a difference with its 95 % interval; None where there is no number."""
+    if found is None:
+        return None, None, None
+    effect, low, high = (
+        None if math.isnan(number) else math.exp(number) if kind == STEPS else number
+        for number in (found.mean, found.low, found.high)
+    )
+    return effect, low, high
+
+
+def finding(names: tuple[str, str], kind: str, values: Numbers, seeds: int) -> str:
+    """What was found of two variants, in words; empty where nothing was."""
+    effect, low, high = values
+    if effect is None:
+        return ""
+    if kind == STEPS:
+        text = f"{title(names[0])} leaves the plateau after {effect:.2f} times the steps of {title(names[1])}"
+        return f"{text}{interval_text(low, high)}, {plural(seeds, 'seed')}"
+    where = " at four times the training length" if kind == "loss_4x" else ""
+    text = f"{title(names[0])} ends {abs(effect):.3f} nats {'higher' if effect > 0 else 'lower'} than {title(names[1])}"
+    return f"{text}{where}{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')}"
+
+
+def sentence(found: str, comparison: Comparison, verdict: str) -> str:
+    """A finding as the sentence of a verdict, with the reason where that is open."""
+    if verdict != OPEN:
+        return f"{found[:1].upper()}{found[1:]}."
+    reason = comparison.reason or "the interval does not settle it"
+    if comparison.missing:
+        reason = f"{plural(comparison.missing, 'training')} still to be run"
+    return f"Open: {reason}.{f' So far, {found}.' if found else ''}"

@@ -1,0 +1,68 @@
+"""Where adding loses: positions told once at the input, against every layer, with one matrix or two."""
+
+from analysis.claims.statements.base import SUPPORTED, Ask
+from analysis.core.formatting import plural
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+
+FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
+"""Statements in each of which one thing differs."""
+TOLD = ("C34b", "C34a", "C34p", "C34c", "C34f", "C34d", "C34n")
+"""Of these, what Home says, in this order; the others are on the page Claims."""
+
+
+def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
+    """What untying gains, and that a matrix of its own is not what gains it."""
+    del ask
+    shared, own = facts["C34q"], facts["C34r"]
+    if shared.effect is None or own.effect is None:
+        return None
+    if shared.verdict != SUPPORTED:
+        return None
+    steps = facts["C18e"]
+    order = ""
+    if steps.verdict == SUPPORTED and steps.effect is not None:
+        order = f", and begin to use word order after {steps.effect:.2f} times as many steps"
+    matrix = (
+        f" A matrix of its own for positions (TUPE-A) adds nothing to that: {abs(own.effect):.3f} nats between the two."
+        if own.verdict == SUPPORTED
+        else f" Whether a matrix of its own adds to that is not resolved ({abs(own.effect):.3f} nats between the two)."
+    )
+    # The stored contrast differs in more than how often positions are told; only C34b isolates that.
+    isolated = "C34b" in facts and facts["C34b"].verdict == SUPPORTED
+    bold = (
+        "But telling positions once, at the input, costs something"
+        if isolated
+        else "But adding once, at the input, does not end lowest"
+    )
+    return ComputedSentence(
+        sentence=f"{bold}: encoders that tell positions to the queries and keys of every layer, through the words' own "
+        f"matrix and without cross terms, end {abs(shared.effect):.2f} nats lower{order} "
+        f"({plural(shared.seeds or 0, 'seed')} each).{matrix}{_causes(facts)}",
+        bold=bold,
+        value=shared.effect,
+        query=shared.query,
+        against=True,
+    )
+
+
+def _causes(facts: Facts) -> str:
+    """What the contrasts in which one thing differs have decided, in the words that were fixed before their runs."""
+    decided = [facts[name].answer for name in TOLD if name in facts and facts[name].answer]
+    if decided:
+        return f" One thing at a time: {' '.join(decided)}"
+    waiting = sum(name in facts for name in FACTORS)
+    return f" What of this gains is being trained, one difference at a time ({plural(waiting, 'statement')})."
+
+
+register(
+    Sentence(
+        name="told_once",
+        order=60,
+        claim="C34",
+        link="One thing at a time",
+        page="claims",
+        values={"claim": "C34"},
+        tempered_by=("C22e", "C19a", "C30d"),
+        tell=tell,
+    )
+)

@@ -1,0 +1,133 @@
+"""What a page shows after an error, after another model, and of a text that is too long for an address."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from analysis.links import ADDRESS_LIMIT, VIEWS
+from tests.browser.conftest import settled
+
+pytestmark = pytest.mark.browser
+
+LONG = "The keys to the old cabinet are on the table, and nobody knows who left them there. " * 25
+TEXT = "Sums keep their parts."
+
+PAGES = {
+    "probe": ("Text", "Take it apart", "The total is"),
+    "compare": ("Text (left)", "Compare", "The sides differ"),
+    "interventions": ("Text", "Run it", "Does the order show"),
+    "positions": ("Text", "Map it", "Layer 0"),
+}
+"""By page: the box of its text, the button that runs it, and what stands below its controls when it has run."""
+CONTROLS = """() => {
+  const label = (box) => box.closest("[data-testid=stElementContainer]").innerText.split("\\n")[0];
+  const all = (selector) => [...document.querySelectorAll(`[data-testid=stMain] ${selector}`)];
+  return [
+    ...all("[role=switch]").map((box) => [label(box), box.checked ?? box.getAttribute("aria-checked")]),
+    ...all("[role=radio]").map((box) => [label(box), box.innerText, box.getAttribute("aria-checked") ?? box.checked]),
+    ...all("input[type=range]").map((box) => [label(box), box.value]),
+    ...all("[data-testid=stSelectbox]").map((box) => [box.innerText, box.querySelector("input").value]),
+  ].map(String);
+}"""
+"""The state of every control below the form, as a reader sees it."""
+
+
+def opened(page: Page, address: str, path: str) -> Page:
+    page.goto(f"{address}/{path}")
+    settled(page)
+    return page
+
+
+def send(page: Page, path: str, text: str) -> None:
+    box, button, _ = PAGES[path.partition("?")[0]]
+    page.get_by_label(box, exact=True).fill(text)
+    page.get_by_role("button", name=button).click()
+
+
+def drawn(page: Page, path: str) -> list[str]:
+    """The controls once the page is drawn to its end."""
+    expect(page.get_by_text(re.compile(PAGES[path.partition("?")[0]][2])).last).to_be_attached()
+    settled(page)
+    page.wait_for_function("!document.querySelector('[data-stale=true]')")
+    return page.evaluate(CONTROLS)
+
+
+@pytest.mark.parametrize(
+    "path", ["probe", "probe?centred=0&group=all&head=3", "compare", "interventions", "positions?text=One+and+another."]
+)
+def test_after_an_error_every_control_shows_what_is_computed(page: Page, address: str, path: str) -> None:
+    """The browser forgets the controls that the page of an error lacks."""
+    opened(page, address, path)
+    send(page, path, TEXT)
+    page.wait_for_url("**text=Sums**")
+    before = drawn(page, path)
+    assert len(before) >= 3, before
+    send(page, path, " ")
+    expect(page.get_by_text("Nothing to show")).to_be_visible()
+    settled(page)
+    send(page, path, TEXT)
+    expect(page.get_by_text("Nothing to show")).to_have_count(0)
+    assert drawn(page, path) == before
+
+
+@pytest.mark.parametrize("path", ["probe", "positions", "interventions", "vision"])
+def test_a_revision_of_a_model_that_has_only_one_is_refused(page: Page, address: str, path: str) -> None:
+    opened(page, address, f"{path}?revision=v2")
+    expect(page.get_by_text("There is no revision 'v2' of").first).to_be_visible()
+
+
+def test_the_boxes_of_the_form_come_in_the_order_of_their_heading(page: Page, address: str) -> None:
+    opened(page, address, "probe")
+    page.get_by_text("A second text, or a revision of the model").click()
+    second = page.get_by_label("Second text", exact=True)
+    expect(second).to_be_visible()
+    second.focus()
+    for _ in range(2):  # the help of the next box comes first
+        page.keyboard.press("Tab")
+    expect(page.get_by_label("Revision", exact=True)).to_be_focused()
+
+
+def test_the_button_of_a_stored_map_is_pressed_only_while_that_map_is_shown(page: Page, address: str) -> None:
+    opened(page, address, "positions")
+    pressed = page.get_by_role("radio", checked=True).filter(has_text="MiniLM")
+    expect(pressed).to_have_count(1)
+    page.get_by_label("Model", exact=True).fill("cpu-bert_a-0")
+    page.get_by_role("button", name="Map it").click()
+    expect(page.get_by_text(re.compile("^cpu-bert_a-0 "))).to_be_visible()
+    settled(page)
+    expect(pressed).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_text_too_long_for_an_address_stays_in_the_session(page: Page, browser, address: str, path: str) -> None:
+    """Its address is short, goes back and forth and to the other pages of its room, and says elsewhere what is lost."""
+    opened(page, address, path)
+    send(page, path, LONG)
+    page.wait_for_url("**held=**")
+    drawn(page, path)
+    assert len(page.url) < ADDRESS_LIMIT
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("The text is too long for a link")).to_be_visible()
+    page.keyboard.press("Escape")
+    for link in page.locator("[data-testid=stMain] a").all():
+        assert len(link.get_attribute("href") or "") < ADDRESS_LIMIT + 100
+    page.go_back()
+    box = page.get_by_label(PAGES[path][0], exact=True)
+    expect(box).to_have_value(str(VIEWS[path].defaults()["text"]))
+    page.go_forward()
+    expect(box).to_have_value(LONG)
+
+    other = browser.new_context().new_page()
+    other.goto(page.url)
+    settled(other)
+    expect(other.get_by_text("only the session in which it was typed holds it")).to_be_visible()
+    other.context.close()
+
+
+def test_a_long_link_that_was_opened_stays_as_it_is(page: Page, address: str) -> None:
+    link = f"{address}/probe?text={'+'.join(['keys'] * 480)}"
+    assert len(link) > ADDRESS_LIMIT
+    opened(page, link.partition("/probe")[0], f"probe{link.partition('/probe')[2]}")
+    drawn(page, "probe")
+    assert page.url == link

@@ -1,0 +1,78 @@
+"""What stands around a page's content: its title's place, the keyboard's outline, and the buttons on charts."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.hosting.layout import WIDTH
+from tests.browser.conftest import free_port, running, settled
+
+pytestmark = pytest.mark.browser
+
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) for (const source of entry.sources) {
+      const moved = Math.abs(source.currentRect.x - source.previousRect.x);
+      if (source.currentRect.width && source.previousRect.width) window.shifts.push(moved);
+    }
+  }).observe({type: "layout-shift", buffered: true});
+}"""
+"""Records how far to the side parts of the page move that the reader sees."""
+TITLE_AT = 110
+"""Pixels from the top within which a title begins, below the links to the other pages of its room."""
+
+
+@pytest.mark.parametrize("path", ["terms", "training?preset=cpu2", "geometry?part=words", "published"])
+def test_a_charts_only_button_of_its_own_is_full_screen(page: Page, address: str, path: str) -> None:
+    """The others would show one layer's data, and a picture without its manifest. A keyboard does not stop there."""
+    page.goto(f"{address}/{path}")
+    settled(page)
+    frame = page.locator("[data-testid=stFullScreenFrame]", has=page.locator("[data-testid=stVegaLiteChart]")).first
+    frame.scroll_into_view_if_needed()
+    frame.hover()
+    buttons = frame.locator("[data-testid=stElementToolbar] button")
+    expect(buttons.filter(visible=True)).to_have_count(1)
+    expect(buttons.filter(visible=True)).to_have_attribute("aria-label", re.compile("^Fullscreen"))
+    buttons.filter(visible=True).click()
+    expect(frame.get_by_role("button", name=re.compile("^Close fullscreen"))).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["claims", "choose", "probe", "training"])
+def test_a_page_begins_at_the_top(page: Page, address: str, path: str) -> None:
+    page.goto(f"{address}/{path}")
+    settled(page)
+    box = page.locator("[data-testid=stMain] h1").bounding_box()
+    assert box
+    assert box["y"] < TITLE_AT
+    page.get_by_role("button", name="Copy link").click()  # nothing lies over it
+    expect(page.locator("[data-testid=stPopoverBody]")).to_be_visible()
+
+
+@pytest.mark.parametrize("selector", ["[data-testid=stSidebarNavLink]", ".st-key-doors a"])
+def test_the_keyboard_is_seen_and_a_pointer_is_not(page: Page, address: str, selector: str) -> None:
+    page.goto(f"{address}/terms")
+    settled(page)
+    outline = "(element) => getComputedStyle(element).outlineStyle + ' ' + getComputedStyle(element).outlineWidth"
+    link = page.locator(selector).nth(1)
+    link.hover()
+    assert link.evaluate(outline) != "solid 2px"
+    page.locator(selector).first.focus()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if link.evaluate("(element) => element === document.activeElement"):
+            break
+    assert link.evaluate(outline) == "solid 2px"
+
+
+def test_a_hosted_page_does_not_move_to_the_side(browser, tmp_path, built) -> None:
+    """The server sends the room of the list of pages, and that of the content, with the page itself."""
+    with running(tmp_path, built, free_port(), script="dashboard/server.py") as address:
+        page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+        page.add_init_script(f"({SHIFTS})()")
+        page.goto(f"{address}/depth")
+        settled(page)
+        expect(page.locator("[data-testid=stSidebarNavLink]").first).to_be_visible()
+        assert max(page.evaluate("window.shifts"), default=0) < WIDTH / 10
+        page.context.close()

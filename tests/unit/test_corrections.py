@@ -1,0 +1,78 @@
+"""Corrections of statements: what takes whose place, and that nothing is lost of what was said before."""
+
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from analysis.claims.statements import corrections
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements.stored import statement, statements
+from analysis.rules import MEASUREMENTS, SURGERIES, TRAININGS, rule_files
+from analysis.store import read
+
+CONTENT = corrections.corrections_file().content
+
+
+def test_every_correction_says_why() -> None:
+    for kind in ("withdrawn", "reworded", "contest", "statement"):
+        assert all(entry["changed"].endswith(".") for entry in CONTENT[kind]), kind
+
+
+def test_what_is_corrected_stays_in_the_log_with_its_verdict(store: Path) -> None:
+    log = read.query("SELECT * FROM superseded").set_index("id")
+    current = {one.id for one in statements()}
+    withdrawn = {entry["id"] for entry in CONTENT["withdrawn"]}
+    assert not withdrawn & current
+    assert set(log[log.replaced_by == "withdrawn"].index) == withdrawn
+    assert set(log[log.replaced_by != "withdrawn"].index) <= current
+    assert (log.changed.str.len() > 20).all()
+    assert log.loc["C25c", "verdict"] == CONTRADICTED
+    assert log.loc["C32c", "verdict"] == CONTRADICTED
+    before = {one["id"] for file in rule_files() if file.path in (TRAININGS, MEASUREMENTS, SURGERIES)
+              for one in file.content["statement"]}  # fmt: skip
+    assert before <= current | set(log.index), "a statement of version 2 is neither judged nor in the log"
+
+
+def test_a_rewording_keeps_verdict_and_number(store: Path) -> None:
+    log = read.query("SELECT * FROM superseded").set_index("id")
+    for entry in CONTENT["reworded"]:
+        old, new = log.loc[entry.get("of", entry["id"])], statement(entry["id"])
+        assert (new.verdict, new.effect) == (old.verdict, old.effect)
+        assert new.statement != old.statement
+
+
+@pytest.mark.parametrize(
+    ("id", "verdict"),
+    [("C16a", SUPPORTED), ("C32c", OPEN), ("C30d", CONTRADICTED), ("C34q", SUPPORTED), ("C34r", SUPPORTED),
+     ("C17f", CONTRADICTED), ("C17h", OPEN), ("C17i", SUPPORTED)],
+)  # fmt: skip
+def test_stored_trainings_by_the_tests_against_a_margin(store: Path, id: str, verdict: str) -> None:
+    """The verdicts of the committed runs, each with scipy's interval of the paired differences."""
+    one = statement(id)
+    assert one.verdict == verdict
+    values: dict[str, dict[str, float]] = {}
+    for reading in one.readings:
+        values.setdefault(reading.family, {})[reading.source.rsplit(" ", 1)[1]] = reading.value or 0.0
+    variant, baseline = values.values()
+    if one.kind == "steps_to_leave":
+        return
+    interval = stats.ttest_1samp([variant[seed] - baseline[seed] for seed in baseline], 0).confidence_interval()
+    assert (one.low, one.high) == pytest.approx(tuple(interval))
+
+
+def test_costs_by_dimensions_are_transformers_own(store: Path) -> None:
+    """Parameters of BERT's own layers at width 384 and at 398, with the table of words as it was."""
+    from transformers import BertConfig, BertModel
+
+    def parameters(width: int) -> dict[str, int]:
+        config = BertConfig(hidden_size=width, num_hidden_layers=1, num_attention_heads=1, intermediate_size=4 * width)
+        model = BertModel(config, add_pooling_layer=False)
+        return {name: weight.numel() for name, weight in model.named_parameters() if "encoder" in name}
+
+    row = read.query("SELECT * FROM models WHERE model = 'all-MiniLM-L6-v2'").iloc[0]
+    width = int(row.hidden_size)
+    layer = sum(parameters(width + 14).values()) - sum(parameters(width).values())
+    more = int(row.layers) * layer - int(row.positions) * (width - 14)
+    assert statement("C01a").effect == pytest.approx(more / row.parameters)
+    assert statement("C01b").effect == pytest.approx(((width + 14) / width) ** 2 - 1)

@@ -1,0 +1,260 @@
+"""Version 3's rules for encoders: tests against a margin beside scipy's, and planted runs with their verdicts."""
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.ablation.plan import FINETUNING
+from analysis.ablation.presets import PRESETS
+from analysis.ablation.variants import VARIANTS
+from analysis.claims.statements import encoders
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements.margin_contests import EXITS, Limits, TrainedRun, compare_sides
+from analysis.rules import EncoderContest, encoder_rules, manifest_of
+from analysis.statistics import difference
+from analysis.statistics.margins import TESTS, MarginTest, less_between_groups, margin_test, outcomes
+
+RULES = encoder_rules()
+SEEDS = RULES.seeds
+
+
+def paired(values: np.ndarray):
+    return difference(dict(enumerate(values)), dict.fromkeys(range(len(values)), 0.0))
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("expect", sorted(TESTS))
+def test_a_margin_test_is_what_scipys_intervals_say(expect: str, seed: int) -> None:
+    """The table of the module's docstring, by the ends of scipy's 95 % and 90 % intervals of the mean."""
+    rng = np.random.default_rng(seed)
+    values, margin = rng.normal(rng.uniform(-0.15, 0.15), 0.05, 8), 0.05
+    sample = stats.ttest_1samp(values, 0)
+    wide, narrow = sample.confidence_interval(0.95), sample.confidence_interval(0.90)
+    holds, opposite = {
+        "better": (wide.high < -margin, narrow.low > -margin),
+        "worse": (wide.low > margin, narrow.high < margin),
+        "the same": (-margin < narrow.low and narrow.high < margin, wide.low > margin or wide.high < -margin),
+        "not worse": (narrow.high < margin, wide.low > margin),
+        "not better": (narrow.low > -margin, wide.high < -margin),
+    }[{"earlier": "better", "not earlier": "not better"}.get(expect, expect)]
+    test = margin_test(paired(values), expect, margin)
+    assert (test.p_for < test.level_for, test.p_against < test.level_against) == (holds, opposite)
+    [outcome] = outcomes([test])
+    assert outcome == ("supported" if holds else "contradicted" if opposite else "open")
+
+
+def test_differences_between_widths_are_welchs() -> None:
+    rng = np.random.default_rng(3)
+    wide, narrow = rng.normal(0.01, 0.04, 8), rng.normal(0.11, 0.03, 8)
+    result = difference(dict(enumerate(wide)), dict(enumerate(narrow)), paired=False)
+    scipy = stats.ttest_ind(wide, narrow, equal_var=False)
+    assert (result.low, result.high) == pytest.approx(tuple(scipy.confidence_interval(0.95)))
+    test = less_between_groups(result, 0.05)
+    assert test.p_for == pytest.approx(scipy.pvalue / 2)
+    assert less_between_groups(result, 0.2).p_for == 1, "a smaller mean than the margin never supports"
+
+
+def test_a_family_is_corrected_by_holm() -> None:
+    one = MarginTest(p_for=0.02, p_against=0.9, level_for=0.025, level_against=0.05)
+    assert outcomes([one]) == ["supported"]
+    assert outcomes([one, one]) == ["open", "open"]
+
+
+def test_a_margin_must_be_positive_and_an_expectation_known() -> None:
+    with pytest.raises(ValueError, match="margin is 0"):
+        margin_test(paired(np.arange(4.0)), "better", 0)
+    with pytest.raises(ValueError, match="not 'lower'"):
+        margin_test(paired(np.arange(4.0)), "lower", 0.05)
+
+
+LIMITS = Limits(half=5_000, paired_spread=0.08, earlier=0.9)
+
+
+def side(losses: np.ndarray, exits: float | list[float | None] = 3_000.0, *, diverged: int = 0):
+    steps = exits if isinstance(exits, list) else [exits] * len(losses)
+    return {
+        seed: TrainedRun(run_id=f"r{seed}", loss=float(loss), diverged=number < diverged, plateau_exit=step)
+        for number, (seed, loss, step) in enumerate(zip(SEEDS, losses, steps, strict=False))
+    }
+
+
+def compared(variant: Any, baseline: Any, expect: str = "better", kind: str = "final_loss"):
+    return compare_sides(
+        ("concat_20", "bert_a"), (variant, baseline), SEEDS, kind=kind, expect=expect, margin=0.05, limits=LIMITS
+    )
+
+
+def test_what_keeps_a_comparison_open_is_said() -> None:
+    rng = np.random.default_rng(0)
+    base = side(3.3 + rng.normal(0, 0.02, 8))
+    lower = side(3.0 + rng.normal(0, 0.02, 8))
+    assert outcomes([compared(lower, base).test]) == ["supported"]
+    missing = dict(itertools.islice(lower.items(), 7))
+    assert compared(missing, base).missing == 1
+    assert outcomes([compared(missing, base).test]) == ["open"]
+    late = side(np.full(8, 3.0), [3_000.0] * 7 + [6_000.0])
+    assert "still on the plateau after half of the steps in 1 of 8 seeds" in compared(late, base).reason
+    assert "diverged" in compared(side(np.full(8, 3.0), diverged=1), base).reason
+    wild = side(3.0 + np.array([0.3, -0.3] * 4))
+    assert "spread by" in compared(wild, base).reason
+    never = side(np.full(8, 3.0), [None, *[2_000.0] * 7])
+    assert "never left" in compared(never, base, "earlier", "steps_to_leave").reason
+
+
+def test_steps_are_compared_as_a_ratio() -> None:
+    base = side(np.full(8, 3.3), [3_000.0 + 50 * i for i in range(8)])
+    half = side(np.full(8, 3.3), [1_500.0 + 25 * i for i in range(8)])
+    result = compared(half, base, "earlier", "steps_to_leave")
+    assert result.found is not None
+    assert math.exp(result.found.mean) == pytest.approx(0.5)
+
+
+def planted(preset: str, losses: dict[str, float], *, exits: bool = True) -> Any:
+    """A store that holds eight seeds of these variants, the runs without positions, and their curves."""
+    rng = np.random.default_rng(1)
+    runs = [(name, seed, loss + rng.normal(0, 0.01)) for name, loss in losses.items() for seed in SEEDS]
+    runs += [(RULES.plateau.variant, seed, 5.8) for seed in RULES.plateau.seeds]
+    config = {
+        "preset": preset,
+        "rules": RULES.manifest(),
+        "began": "2026-11-26T00:00:00Z",
+        "steps": RULES.recipes[preset].steps,
+        "learning_rate": 1e-3,
+    }
+    rows = [
+        {"run_id": f"{name}-{seed}", "variant": name, "seed": seed, "final_loss": loss, "diverged": False,
+         "config": json.dumps(config)}
+        for name, seed, loss in runs
+    ]  # fmt: skip
+
+    def ask(sql: str) -> list[dict[str, Any]]:
+        if f"'{preset}'" not in sql:
+            return []
+        if "validation_loss" in sql:
+            return [{"run_id": row["run_id"], "left": 2_000.0} for row in rows] if exits else []
+        return rows
+
+    return ask
+
+
+def verdict(ask: Any, id: str):
+    return next(one for one in encoders.judge(ask) if one.id == id)
+
+
+def test_a_shared_matrix_that_ends_as_low_is_supported_and_tells_its_sentence() -> None:
+    same = verdict(planted("width128", {"every_layer_attention": 3.1, "bert_a_d_unscaled": 3.1}), "C34a")
+    contest = next(one for one in RULES.statements if one.id == "C34a")
+    assert (same.verdict, same.answer) == (SUPPORTED, contest.supported)
+    apart = verdict(planted("width128", {"every_layer_attention": 3.3, "bert_a_d_unscaled": 3.1}), "C34a")
+    assert apart.verdict == CONTRADICTED
+    assert "0.2" in apart.answer
+    stuck = verdict(planted("width128", {"every_layer_attention": 3.1, "bert_a_d_unscaled": 3.1}, exits=False), "C34a")
+    assert (stuck.verdict, stuck.answer) == (OPEN, "")
+    assert "plateau" in stuck.sentence
+
+
+def test_nothing_stored_leaves_every_statement_open_with_its_experiment() -> None:
+    for one in encoders.judge(lambda _: []):
+        assert one.verdict == OPEN
+        assert "trainings more, about" in one.would_decide
+
+
+def test_the_pilots_choose_a_rate_for_each_variant_that_they_try() -> None:
+    rows = [
+        {"variant": name, "learning_rate": rate, "seed": seed, "final_loss": 3 + abs(math.log(rate / best))}
+        for name, best in (("bert_a", 5e-4), ("concat_20", 2e-3))
+        for rate in RULES.pilots.rates
+        for seed in RULES.pilots.seeds
+    ]
+    assert encoders.chosen_rates(rows, RULES, "width256") == {"bert_a": 5e-4, "concat_20": 2e-3}
+    assert encoders.chosen_rates(rows[1:], RULES, "width256") is None
+    assert encoders.chosen_rates([], RULES, "width128") == {"bert_a": 1e-3}
+    diverged = [row | {"final_loss": None} if row["learning_rate"] == 5e-4 else row for row in rows]
+    assert encoders.chosen_rates(diverged, RULES, "width256") == {"bert_a": 1e-3, "concat_20": 2e-3}
+
+
+def test_the_exit_is_interpolated_between_two_evaluations() -> None:
+    """Against numpy.interp on the two points around the crossing."""
+    import duckdb
+
+    steps, losses = [0, 50, 100, 150], [7.0, 5.9, 5.5, 5.4]
+    with duckdb.connect() as store:
+        store.execute("CREATE TABLE curves (run_id VARCHAR, preset VARCHAR, metric VARCHAR, step INT, value DOUBLE)")
+        rows = [("a", "p", "validation_loss", step, loss) for step, loss in zip(steps, losses, strict=True)]
+        rows += [("b", "p", "validation_loss", step, 6.0) for step in steps]
+        rows += [("c", "p", "validation_loss", step, loss) for step, loss in ((0, 5.0), (50, 7.0), (100, 5.0))]
+        store.executemany("INSERT INTO curves VALUES (?, ?, ?, ?, ?)", rows)
+        found = dict(store.execute(EXITS.format(preset="p", plateau=5.69)).fetchall())
+    assert found == {"a": pytest.approx(np.interp(-5.69, [-5.9, -5.5], [50, 100])), "c": 0}
+
+
+def test_the_rules_are_about_presets_and_variants_that_there_are() -> None:
+    for name, recipe in RULES.recipes.items():
+        preset = PRESETS[name]
+        assert preset.steps == recipe.steps
+        assert recipe.learning_rate in (None, preset.learning_rate)
+        assert preset.hidden_size // preset.heads == 32
+        assert preset.matched
+        assert preset.reached
+        assert FINETUNING[name].tasks == ()
+        assert manifest_of(name, "bert_a") == RULES.manifest()
+    for contest in RULES.statements:
+        assert {contest.variant, contest.baseline} <= set(VARIANTS)
+        assert set(contest.presets) <= set(RULES.recipes)
+        assert contest.expect in {*TESTS, "less"}
+        contest.supported.format(size="0.10", ratio="0.50")
+        contest.contradicted.format(size="0.10", ratio="0.50")
+
+
+def differing(contest: EncoderContest) -> set[str]:
+    """The fields of the config in which the two sides of a statement differ, widths that match parameters apart."""
+    configs = []
+    for name in (contest.variant, contest.baseline):
+        fields = {
+            **vars(VARIANTS[name])["settings"],
+            "share": VARIANTS[name].position_share,
+            "wider": VARIANTS[name].wider,
+        }
+        configs.append({"combine": "none", "untied": "none", "scale_terms": 1} | fields)
+    keys = configs[0].keys() | configs[1].keys()
+    return {key for key in keys if configs[0].get(key) != configs[1].get(key)}
+
+
+SEVERAL = {"C34b", "C34d", "C34e", "C34p", "C34n", "C36d", "C36e"}
+"""Statements whose variants are set by more than one field of the config; what differs is one thing in their words."""
+
+
+def test_a_factor_is_one_field_of_the_config() -> None:
+    for contest in RULES.statements:
+        if contest.id.startswith("C34") and contest.id not in SEVERAL:
+            assert len(differing(contest)) == 1, (contest.id, differing(contest))
+
+
+def test_runs_of_other_rules_or_from_before_the_freeze_decide_nothing() -> None:
+    config = {
+        "preset": "width128", "rules": RULES.manifest(), "began": "2026-11-26T00:00:00Z", "steps": 10_000,
+    }  # fmt: skip
+    assert RULES.refusal(config) == ""
+    assert "before the rules were frozen" in RULES.refusal({**config, "began": "2026-11-25T15:00:00Z"})
+    assert "other rules" in RULES.refusal({**config, "rules": {"sha256": "0" * 64}})
+    assert "names no rules" in RULES.refusal({**config, "rules": None})
+    assert "steps are 500" in RULES.refusal({**config, "steps": 500})
+    assert "not one of" in RULES.refusal({**config, "preset": "cpu2"})
+
+
+def test_every_stored_run_names_the_file_as_it_is() -> None:
+    """Changed by a character, the rules would judge none of the runs that were begun under them."""
+    import pyarrow.parquet as pq
+
+    from analysis.store.files import results_files
+
+    for path in results_files():
+        if path.parent.name == "curves" and path.name.startswith(tuple(f"{name}-" for name in RULES.recipes)):
+            run = json.loads(pq.read_schema(path).metadata[b"addend.run"])
+            assert run["config"]["rules"]["sha256"] == RULES.sha256, path.name
+            assert run["config"]["began"] >= RULES.frozen, path.name
