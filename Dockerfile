@@ -31,6 +31,6 @@ ARG CODE=unknown
 RUN echo "$CODE" > CODE && python -m analysis sync
 
 EXPOSE 8501
-HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+HEALTHCHECK --interval=30s --timeout=5s --start-period=120s \
     CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://localhost:8501/_stcore/health', timeout=4)"]
 CMD ["streamlit", "run", "dashboard/server.py", "--server.port", "8501", "--server.address", "0.0.0.0", "--server.fileWatcherType", "none"]

@@ -1,6 +1,9 @@
 """The app as a server for strangers: streamlit run dashboard/server.py. The same pages, with headers and previews."""
 
+import asyncio
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +21,9 @@ from analysis.core.errors import Busy  # noqa: E402
 from dashboard.hosting import guards  # noqa: E402
 from dashboard.hosting.addresses import client_network  # noqa: E402
 from dashboard.hosting.preview import App, Message, Preview, Receive, Send  # noqa: E402
+from dashboard.model_server import foreign_models  # noqa: E402
 from dashboard.model_server.rate_limits import ConcurrencyLimit  # noqa: E402
+from dashboard.widgets import opening  # noqa: E402
 
 POLICY = {
     "default-src": "'self'",
@@ -66,7 +71,10 @@ class Guarded:
     def __init__(self, app: App) -> None:
         self.app, self.headers = app, headers()
         self.uploads = guards.Uploads(
-            guards.streamlit_uploads, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
+            guards.streamlit_uploads,
+            lambda: config.get_option("server.maxUploadSize") * (1 << 20),
+            guards.is_connected,
+            guards.remove_uploads,
         )
         self.connections = ConcurrencyLimit(
             lambda: settings.number("ADDEND_CONNECTIONS_ADDRESS") or sys.maxsize, "network address", "connections"
@@ -95,17 +103,37 @@ class Guarded:
                     await self.app(scope, receive_accepted, send)
             except Busy:
                 await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
+            finally:
+                self._free_uploads()
         elif scope["type"] != "http":
             await self.app(scope, receive, send)
         elif scope["path"].rstrip("/").endswith(HIDDEN_PATH):
             await PlainTextResponse("Not found", 404)(scope, receive, send_with_headers)
         elif guards.UPLOAD_PATH in scope["path"] and scope["method"] == "PUT":
-            session = scope["path"].partition(guards.UPLOAD_PATH)[2].partition("/")[0]
-            with self.uploads.room(session) as fits:
-                rejection = PlainTextResponse("This server holds as many uploads as it can take. Try again later.", 413)
-                await (self.app if fits else rejection)(scope, receive, send_with_headers)
+            await self._upload(scope, receive, send_with_headers)
         else:
             await self.app(scope, receive, send_with_headers)
+
+    async def _upload(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Takes a file where there is room for it, for as long as it may take."""
+        session = scope["path"].partition(guards.UPLOAD_PATH)[2].partition("/")[0]
+        with self.uploads.room(session, _client_address(scope), _content_length(scope)) as fits:
+            if not fits:
+                rejection = PlainTextResponse("This server holds as many uploads as it can take. Try again later.", 413)
+                return await rejection(scope, receive, send)
+            try:
+                async with asyncio.timeout(guards.PUT_SECONDS):
+                    return await self.app(scope, receive, send)
+            except TimeoutError:
+                said = f"The upload took more than {guards.PUT_SECONDS:.0f} s. Send a smaller file."
+                return await PlainTextResponse(said, 408, {"connection": "close"})(scope, receive, send)
+            finally:
+                self._free_uploads()  # of a session that left meanwhile
+
+    def _free_uploads(self) -> None:
+        """Notes the sessions without a connection, and looks again when their time is over."""
+        self.uploads.free_absent()
+        asyncio.get_running_loop().call_later(guards.ABSENT_SECONDS + 1, self.uploads.free_absent)
 
 
 def _without_forwarded_client(scope: Message) -> Message:
@@ -118,10 +146,25 @@ def _without_forwarded_client(scope: Message) -> Message:
     return {**scope, "client": ("127.0.0.1", 0)} if client and client[1] == 0 else scope
 
 
+def _content_length(scope: Message) -> int | None:
+    """The bytes that a request says its body has; the server reads no more. None where it says none."""
+    value = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
+    return int(value) if value.isdigit() else None
+
+
 def _client_address(scope: Message) -> str:
     forwarded = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
     peer = (scope.get("client") or ("",))[0]
     return client_network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
 
 
-app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded), Middleware(Preview)])
+@asynccontextmanager
+async def prepared(_: st.App) -> AsyncIterator[None]:
+    """Prepares what readers need before the first one is let in, while the server is up."""
+    if settings.hosted() and settings.names("ADDEND_MODELS"):
+        foreign_models.TEMPLATE.start()  # its imports take another core
+    await asyncio.to_thread(opening.prepare)
+    yield
+
+
+app = st.App(Path(__file__).parent / "app.py", lifespan=prepared, middleware=[Middleware(Guarded), Middleware(Preview)])

@@ -66,6 +66,13 @@ SETTINGS: Mapping[str, Setting] = {
             "place",
             "a folder or an address for saved probes only, outside the store; by default `probes/` in the data folder",
         ),
+        _number(
+            "ADDEND_PROBES_MB",
+            0,
+            500,
+            "MB that all saved probes together may take",
+            unlimited=True,
+        ),
         Setting(
             "ADDEND_IMPORT", "switch", "`0` switches off uploads on the page Bring your own", default="1", hosted="0"
         ),
@@ -96,6 +103,7 @@ SETTINGS: Mapping[str, Setting] = {
         _number("ADDEND_RESULTS_MB", 500, 200, "MB of results kept in memory"),
         _number("ADDEND_PROBES_A_MINUTE", 0, 30, "probes per minute from one session", unlimited=True),
         _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes per minute from one network address", unlimited=True),
+        _number("ADDEND_SAVES_A_MINUTE", 0, 6, "probes saved per minute from one network address", unlimited=True),
         _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries per minute from one session", unlimited=True),
         _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries per minute from one address", unlimited=True),
         _number("ADDEND_IMPORTED_MB", 0, 200, "MB that all imports together may take", unlimited=True),

@@ -32,6 +32,8 @@ def as_float(value: object) -> float:
         value = value.decode("ascii", "replace")
     if isinstance(value, str):
         value = parsed(value)
+    if isinstance(value, float):  # asked before the protocol, which takes twenty times as long
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, SupportsFloat):
         return math.nan
     try:

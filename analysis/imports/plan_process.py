@@ -11,7 +11,6 @@ import resource
 import subprocess
 import sys
 import threading
-from dataclasses import asdict
 
 import psutil
 
@@ -21,20 +20,22 @@ from analysis.core.settings import PREFIX
 from analysis.imports.base import BadRow, Files, UserMetadata
 from analysis.imports.plan import Plan, PlannedRun, plan
 
-MEMORY_MIB = 512
-"""Beyond what the process has when it starts."""
+MEMORY_MIB = 1_024
+"""Beyond what the process has when it starts: the most rows that are accepted, with every column, take two thirds."""
 CPU_SECONDS, SECONDS = 20, 60
+AT_ONCE = 2
+"""Imports that are read at once; of one network address, the dashboard lets in one."""
 ANSWER_MIB = 128
 ENVIRONMENT = ("HOME", "PATH", "LANG")
 """The environment that the process gets besides our settings: no token."""
 
-_lock = threading.Lock()
+_places = threading.BoundedSemaphore(AT_ONCE)
 
 
 def plan_in_child(files: Files, metadata: UserMetadata) -> Plan:
     """`plan` in a child process. Raises ImportProblem if it exceeds the limits, or waits too long for other imports."""
     environment = {name: value for name, value in os.environ.items() if name in ENVIRONMENT or name.startswith(PREFIX)}
-    if not _lock.acquire(timeout=SECONDS / 2):
+    if not _places.acquire(timeout=SECONDS / 2):
         raise ImportProblem("Files of other readers are being read. Try again in a moment.")
     try:
         completed = subprocess.run(
@@ -51,7 +52,7 @@ def plan_in_child(files: Files, metadata: UserMetadata) -> Plan:
     except subprocess.TimeoutExpired:
         answer = b""
     finally:
-        _lock.release()
+        _places.release()
     if not answer:
         raise ImportProblem(
             f"Reading these files takes more than {CPU_SECONDS} s or {MEMORY_MIB} MiB. Import them in parts, or run: "
@@ -78,7 +79,7 @@ def main() -> None:
     ):
         resource.setrlimit(resource_type, (limit, limit))
     files, metadata = pickle.load(sys.stdin.buffer)
-    answer = json.dumps(asdict(plan(files, metadata))).encode()
+    answer = json.dumps(vars(plan(files, metadata)), default=vars).encode()  # asdict would copy every row
     if len(answer) > ANSWER_MIB << 20:
         sys.exit("too long")
     sys.stdout.buffer.write(answer)

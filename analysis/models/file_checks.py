@@ -21,7 +21,7 @@ SKIPPED = ("*/*", "consolidated*", "trainer_state.json")
 read by trainers alone."""
 ADAPTER = "adapter_config.json"
 MAX_TOKENIZER_BYTES = 100_000_000
-"""Bytes of a tokenizer.json, which a child process tries first (tokenizer_sandbox.py)."""
+"""Bytes of a tokenizer.json, which holds a vocabulary of hundreds of thousands of tokens."""
 MAX_TEXT_FILE_BYTES = 20_000_000
 """Bytes of any other vocabulary, config or index. JSON can take 25 times as much memory as it is read."""
 MAX_HEADER_BYTES = 10_000_000
@@ -29,6 +29,9 @@ MAX_HEADER_BYTES = 10_000_000
 MAX_ADDED_TOKENS = 20_000
 """Tokens that are added to a vocabulary one by one, each kept as an object of its own."""
 TOKENIZER_CONFIG, SPECIAL_TOKENS = "tokenizer_config.json", "special_tokens_map.json"
+TOKENIZER, ADDED_TOKENS = "tokenizer.json", "added_tokens.json"
+ADDED_TOKEN_KEY = b'"special"'
+"""Each added token in a tokenizer.json has this key. Reading it as JSON would take much longer."""
 FILE_KEYS = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
 """What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
 lines as tokens. save_pretrained writes none of them; transformers itself sees to other names of files."""
@@ -77,6 +80,10 @@ def check(folder: Path, name: str) -> None:
             _check_shards(path, name)
         elif path.name in (TOKENIZER_CONFIG, SPECIAL_TOKENS):
             _check_tokenizer(path, name)
+        elif path.name == ADDED_TOKENS:
+            _check_added(len(_read(path, name)), path, name)
+        elif path.name == TOKENIZER and path.is_file():
+            _check_added(path.read_bytes().count(ADDED_TOKEN_KEY), path, name)
         elif path.name in PROCESSORS:
             _check_processor(path, name)
 
@@ -116,13 +123,8 @@ def _check_shards(path: Path, name: str) -> None:
 
 def _check_tokenizer(path: Path, name: str) -> None:
     config = _read(path, name)
-    added = config.get("added_tokens_decoder")
-    if isinstance(added, dict) and len(added) > MAX_ADDED_TOKENS:
-        raise ModelError(
-            f"The {path.name} of {name} adds {len(added):,} tokens to its vocabulary; at most {MAX_ADDED_TOKENS:,} are "
-            "taken. "
-            "Put them into the vocabulary itself, or choose another model."
-        )
+    lists = [value for key, value in config.items() if "token" in key and isinstance(value, dict | list)]
+    _check_added(max(map(len, lists), default=0), path, name)
     unexpected = [key for key in FILE_KEYS if config.get(key)]
     if path.name == SPECIAL_TOKENS:
         unexpected = [key for key in config if not key.endswith(("token", "tokens"))]
@@ -130,6 +132,15 @@ def _check_tokenizer(path: Path, name: str) -> None:
         raise ModelError(
             f"The {path.name} of {name} says {unexpected[0][:100]!r}, which could have another file opened in place of "
             "the tokenizer's own. Save the tokenizer again with save_pretrained."
+        )
+
+
+def _check_added(count: int, path: Path, name: str) -> None:
+    """Refuses so many tokens beside a vocabulary that adding them would take minutes."""
+    if count > MAX_ADDED_TOKENS:
+        raise ModelError(
+            f"The {path.name} of {name} adds {count:,} tokens to its vocabulary; at most {MAX_ADDED_TOKENS:,} are "
+            "taken. Put them into the vocabulary itself, or choose another model."
         )
 
 

@@ -24,10 +24,8 @@ from transformers import (
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 from transformers.utils import logging
 
-from analysis.core import settings
 from analysis.core.errors import ModelError
 from analysis.core.provenance import model_options
-from analysis.models import tokenizer_sandbox
 from analysis.models.causal import is_causal
 from analysis.models.checkpoint_weights import check_weights, encoder_only
 from analysis.models.families import FAMILIES
@@ -68,6 +66,10 @@ class Loaded:
 
     headed: bool = False
     """Whether it was loaded with its head, where the checkpoint has one."""
+
+    def serves(self, head: bool) -> bool:
+        """Whether it can be asked, by a request that needs the head of the model or does not."""
+        return self.headed or not head
 
     def with_head(self, head: bool) -> "Loaded":
         """The same weights, without the head if `head` is false."""
@@ -165,8 +167,6 @@ def load(
         try:
             source.check_unchanged()
             _check_counts(source.config, source.name)
-            if settings.hosted() and source.from_hub:
-                tokenizer_sandbox.check_folder(source.folder)
             config, loader = _safe_config(source.config), _loader(source, head)
             reading = "making a model of its config.json"
             _check_size(config, loader, source)
@@ -209,8 +209,6 @@ def load(
         )
     if not images:
         _check_vocabulary(tokenizer, model, source.name)
-        if settings.hosted() and source.from_hub:
-            tokenizer = tokenizer_sandbox.SandboxedTokenizer(tokenizer)
     dtype, _ = _stored_weights(source.folder)
     return Loaded(move_model(model.eval(), device), tokenizer, source, device, dtype, headed=head)
 

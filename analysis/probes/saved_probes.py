@@ -2,11 +2,10 @@
 
 Where ADDEND_PROBES names a place, they lie there and nowhere else: not in the store, not where SQL or a download of
 the results reaches. Else they lie under `probes/` in the data folder, and the next sync puts them into the store too.
-An id is 128 random bits: who has the link has the probe, and nobody guesses one.
+Who has the link has the probe, and nobody guesses an id (saved_names.py). The same probe saved twice is one file.
 """
 
 import re
-import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from analysis.core.errors import StoreError
 from analysis.core.term_names import MEAN_SOURCES, SCORE_BIAS, SOURCES
 from analysis.measurements.terms.masks import ALL
 from analysis.measurements.terms.result import Decomposition, Layers, Provenance, TokenInfo
+from analysis.probes import saved_names
 from analysis.store import files
 from analysis.store.paths import data_folder
 from analysis.store.storage import Storage, is_address
@@ -38,11 +38,18 @@ def write(
     name: str | None = None,
     layers: Layers | None = None,
 ) -> str:
-    """Writes a probe as a results file and returns its id, which is `name` or a new one.
+    """Writes a probe as a results file and returns its id, which is `name` or that of the same probe saved before.
 
-    layers: the terms of every layer of the same text, to be kept with it.
+    layers: the terms of every layer of the same text, to be kept with it. Raises StoreError where there is no room.
     """
     provenance = decomposition.provenance
+    if name is None:
+        about = (provenance.device, provenance.dtype, provenance.git_sha, provenance.versions)
+        run_id = saved_names.probe_id([command, title, provenance.revision, *about])
+    else:
+        run_id = name
+    if name is None and saved_names.is_stored(run_id):
+        return run_id
     run = files.Run(
         kind="probe",
         command=command,
@@ -54,7 +61,7 @@ def write(
         created=provenance.created,
         git_sha=provenance.git_sha,
         versions=provenance.versions,
-        run_id=name or secrets.token_hex(16),
+        run_id=run_id,
         config={
             "title": title or (name or "saved probe"),
             "layer": decomposition.layer,
@@ -93,13 +100,14 @@ def write(
             for head in range(decomposition.heads)
         ],
     }
-    location = settings.text("ADDEND_PROBES")
-    if is_address(location):
-        with tempfile.TemporaryDirectory() as folder:
-            path = files.write("probe", columns, run, folder=Path(folder))
-            Storage("ADDEND_PROBES", location).put(path, path.name)
-    else:
-        files.write("probe", columns, run, folder=Path(location) if location else None)
+    with saved_names.saving:
+        saved_names.check_room(sum(np.asarray(array).nbytes for column in columns.values() for array in column))
+        if storage := saved_names.storage():
+            with tempfile.TemporaryDirectory() as folder:
+                path = files.write("probe", columns, run, folder=Path(folder))
+                storage.put(path, path.name)
+        else:
+            files.write("probe", columns, run, folder=saved_names.folder())
     return run.run_id
 
 

@@ -128,6 +128,12 @@ def _freeze_option(freeze: str) -> str:
     return f"--freeze {freeze}" if freeze else ""
 
 
+def compute_measures(result: object) -> None:
+    """Computes what every page shows of a decomposition, which keeps it. Does nothing to other results."""
+    if isinstance(result, Decomposition):
+        _ = result.shares(), result.effects(), result.pattern
+
+
 def save(decomposition: Decomposition, title: str = "", *, name: str | None = None) -> str:
     """Keeps a probe and returns its id, with which a link finds it."""
     return saved_probes.write(decomposition, command(decomposition), title, name=name)

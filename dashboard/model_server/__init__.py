@@ -1,4 +1,4 @@
-"""The live probe service: one owner of models, of the line before the device, and of results. Knows no Streamlit."""
+"""The live probe service: one owner of models, of the queues before them, and of results. Knows no Streamlit."""
 
 from dashboard.model_server.server import LiveRequest, ModelServer
 

@@ -15,9 +15,10 @@ MAX_CLIENTS = 10_000
 
 
 class KeyedLock:
-    """One thing at a time of each client."""
+    """One thing at a time of each client. request_kind: what it is called in a sentence."""
 
-    def __init__(self) -> None:
+    def __init__(self, request_kind: str = "query") -> None:
+        self._request_kind = request_kind
         self._busy: set[str] = set()
         self._free = threading.Condition()
 
@@ -26,7 +27,7 @@ class KeyedLock:
         """Waits for the client's earlier request, at most `timeout` seconds. Raises Busy where that still runs."""
         with self._free:
             if not self._free.wait_for(lambda: client not in self._busy, timeout):
-                raise Busy("Another query of yours is running. Try again when it has ended.")
+                raise Busy(f"Another {self._request_kind} of yours is running. Try again when it has ended.")
             self._busy.add(client)
         try:
             yield

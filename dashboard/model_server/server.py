@@ -4,13 +4,16 @@ A request runs in a thread of its own: it finds the model's files (a hub may be 
 queues for the device, loads the model where it is not cached, and runs. Whoever asks meanwhile for the very same waits
 for the same run. A run that nobody waits for any more leaves the queue or, where it has begun, stops at the next module
 of the model; so does one that takes too long. Failures are raised to those who waited and are not cached.
+
+Models of strangers have a queue of their own, so that nobody else waits for what they take; `load` gives them processes
+of their own, which can be ended at any moment.
 """
 
 import gc
 import sys
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -64,8 +67,8 @@ class TimedResult:
 class Job:
     """One running request, and how many wait for it."""
 
-    def __init__(self, request: LiveRequest, fetch: bool) -> None:
-        self.request, self.fetch = request, fetch
+    def __init__(self, request: LiveRequest, fetch: bool, client: str, queue: FairQueue) -> None:
+        self.request, self.fetch, self.client, self.queue = request, fetch, client, queue
         self.ticket, self.done = Ticket(), threading.Event()
         self.waiters = 0
         self.downloading = False
@@ -101,9 +104,11 @@ class Job:
 class ModelServer:
     """Runs the requests of all sessions. Limits are functions, so that changed settings take effect.
 
-    finish: applied to a result before others see it, still in turn. guard: given a function that raises when the run is
-    to stop, a context in which a model's forward pass calls it. on_turn: called with a request and its seconds in the
-    queue when its turn begins. before_load: called before a model is loaded.
+    load: given a request, where its model's files are and a function that raises when the work is to stop, the model.
+    run: given a request, the model and that function, the result. finish: applied to a result before others see it,
+    still in turn. is_foreign: whether a model, by where its files are, is a stranger's. on_turn: called with a request
+    and its seconds in the queue when its turn begins. client_downloads: the downloads that one client may have among
+    `max_downloads`.
     """
 
     def __init__(
@@ -114,25 +119,32 @@ class ModelServer:
         seconds: Callable[[], int],
         max_jobs: Callable[[], int],
         max_downloads: Callable[[], int] = lambda: 20,
+        client_downloads: Callable[[], int] = lambda: 20,
+        load: Callable[[LiveRequest, Any, Callable[[], None]], Any] = lambda request, source, _: request.load(
+            lambda _: None, source
+        ),
+        run: Callable[[LiveRequest, Any, Callable[[], None]], Any] = lambda request, loaded, _: request.run(loaded),
         finish: Callable[[Any], None] = lambda _: None,
-        guard: Callable[[Callable[[], None]], AbstractContextManager[Any]] = lambda _: nullcontext(),
+        is_foreign: Callable[[Any], bool] = lambda _: False,
         on_turn: Callable[[LiveRequest, float], None] = lambda *_: None,
-        before_load: Callable[[], None] = lambda: None,
         size: Callable[[Any], int] = bytes_of,
         model_size: Callable[[Any], int] = model_bytes,
     ) -> None:
-        self._seconds, self._max_jobs, self._finish, self._guard = seconds, max_jobs, finish, guard
-        self._on_turn, self._before_load, self._max_downloads = on_turn, before_load, max_downloads
+        self._seconds, self._max_jobs, self._on_turn, self._is_foreign = seconds, max_jobs, on_turn, is_foreign
+        self._max_downloads, self._client_downloads = max_downloads, client_downloads
+        self._load, self._run, self._finish = load, run, finish
         self.models: ResultsCache[Any] = ResultsCache(
             lambda: models_mb() * MB, model_size, on_evict=_free_memory, keep_newest=True
         )
         self.results: ResultsCache[TimedResult] = ResultsCache(
             lambda: results_mb() * MB, lambda result: size(result.result)
         )
-        self.queue = FairQueue()
+        self.queue, self.foreign_queue = FairQueue(), FairQueue()
         self._lock = threading.Lock()
         self._jobs: dict[LiveRequest, Job] = {}
-        self._running = self._downloading = 0
+        self._running = 0
+        self._downloads: Counter[str] = Counter()
+        """How many downloads of each client are running."""
         self._sources: OrderedDict[Hashable, tuple[threading.Lock, list[Any]]] = OrderedDict()
 
     def ask(
@@ -142,17 +154,19 @@ class ModelServer:
         *,
         fetch: bool = True,
         slot: AbstractContextManager[Any] | None = None,
+        client: str = "",
     ) -> Any:
         """The result of a request: cached, or run now. `progress` is called while it waits, and may raise to leave.
 
-        slot: entered first, and left when the work ends, even where whoever asked has left before.
+        slot: entered first, and left when the work ends, even where whoever asked has left before. client: who asks,
+        whose downloads are counted.
         Raises Busy where too many requests are running, ProbeTimeout, and what the run itself raises.
         """
         if (cached := self.results.get(request)) is not None:
             return cached.result
         with ExitStack() as stack:
             stack.enter_context(slot or nullcontext())
-            job = self._join(request, fetch, stack)
+            job = self._join(request, fetch, client, stack)
         try:
             while not job.done.wait(BEAT_SECONDS):
                 progress(self._status(job))
@@ -164,7 +178,7 @@ class ModelServer:
             raise job.error
         return job.result
 
-    def _join(self, request: LiveRequest, fetch: bool, stack: ExitStack) -> Job:
+    def _join(self, request: LiveRequest, fetch: bool, client: str, stack: ExitStack) -> Job:
         with self._lock:
             job = self._jobs.get(request)
             if job is None or job.fetch != fetch:
@@ -173,7 +187,7 @@ class ModelServer:
                         f"{self._running} probes are on their way, as many as this server takes at once. "
                         "Try again in a moment."
                     )
-                job = self._jobs[request] = Job(request, fetch)
+                job = self._jobs[request] = Job(request, fetch, client, self.queue)
                 self._running += 1
                 threading.Thread(target=self._work, args=(job,), daemon=True, name="probe").start()
             job.waiters += 1
@@ -187,17 +201,19 @@ class ModelServer:
                 return
             if self._jobs.get(job.request) is job:
                 del self._jobs[job.request]
-        self.queue.leave(job.ticket)
+        job.queue.leave(job.ticket)
 
     def _status(self, job: Job) -> str:
-        ahead = self.queue.ahead(job.ticket)
+        ahead = job.queue.ahead(job.ticket)
         return f"Waiting: {ahead} ahead of you" if ahead else job.message
 
     def _work(self, job: Job) -> None:
         try:
             try:
                 result = self._find(job)
-                with self.queue.turn(job.ticket):
+                if self._is_foreign(result):
+                    job.queue = self.foreign_queue
+                with job.queue.turn(job.ticket):
                     self._on_turn(job.request, time.monotonic() - job.created)
                     self._run_in_turn(job, result)
             except Cancelled as cancelled:
@@ -222,9 +238,10 @@ class ModelServer:
         loaded = self._load_model(job, result)
         job.report("Taking the attention apart")
         started = time.monotonic()
-        with self._guard(job.check):
-            job.result = job.request.run(loaded)
-            self._finish(job.result)
+        job.result = self._run(job.request, loaded, job.check)
+        self._finish(job.result)
+        if self._is_foreign(result):
+            self.models.put((result.name, result.revision), loaded)  # whose process may have grown
         outcome = TimedResult(job.result, time.monotonic() - started)
         self.results.put(job.request, outcome, bytes_of(job.request))  # an uploaded image is part of what was asked
 
@@ -256,34 +273,46 @@ class ModelServer:
         """Progress of a download: from the first report on, the job counts as a download and not as a probe."""
         with self._lock:
             if not job.downloading:
-                if self._downloading >= self._max_downloads():
+                if (running := self._downloads.total()) >= self._max_downloads():
                     raise Busy(
-                        f"{self._downloading} downloads are on their way, as many as this server takes at once. "
+                        f"{running} downloads are on their way, as many as this server takes at once. "
                         "Try again in a few minutes."
                     )
-                job.downloading, self._downloading, self._running = True, self._downloading + 1, self._running - 1
+                if (own := self._downloads[job.client]) >= self._client_downloads():
+                    raise Busy(
+                        f"{own} downloads of your network address are on their way, as many as this server takes of "
+                        "one. Try again when one of them has ended."
+                    )
+                self._downloads[job.client] += 1
+                job.downloading, self._running = True, self._running - 1
         job.report(message)
 
     def downloading(self) -> int:
         """How many downloads are running."""
         with self._lock:
-            return self._downloading
+            return self._downloads.total()
+
+    def queue_lengths(self) -> tuple[int, int]:
+        """How many requests wait, and how many run."""
+        lengths = self.queue.length(), self.foreign_queue.length()
+        return sum(waiting for waiting, _ in lengths), sum(running for _, running in lengths)
 
     def _end_download(self, job: Job) -> None:
         with self._lock:
             if job.downloading:
-                job.downloading, self._downloading, self._running = False, self._downloading - 1, self._running + 1
+                job.downloading, self._running = False, self._running + 1
+                self._downloads[job.client] -= 1
+                self._downloads += Counter()  # drops clients without any
 
     def _load_model(self, job: Job, result: Any) -> Any:
         key, head = (result.name, result.revision), job.request.head
         cached = self.models.get(key)
-        if cached is not None and (cached.headed or not head):
+        if cached is not None and cached.serves(head):
             return cached.with_head(head)
         self.models.drop(key)  # with its head it is the same model and more; both at once would be twice the memory
         self.models.make_room(result.bytes)
         job.report(f"Loading {result.name}")
-        self._before_load()
-        loaded = job.request.load(job.report, result)
+        loaded = self._load(job.request, result, job.check)
         self.models.put(key, loaded)
         return loaded.with_head(head)
 

@@ -1,13 +1,11 @@
 """Live probes: a session's requests to the server of models and results, within its limits."""
 
-import gc
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from analysis.probes.image_probe import ImageRequest
 from analysis.probes.model_request import ModelRequest
 from dashboard.hosting import log
 from dashboard.hosting.addresses import client_network
-from dashboard.model_server import LiveRequest, ModelServer
+from dashboard.model_server import LiveRequest, ModelServer, loading
 from dashboard.model_server.rate_limits import ConcurrencyLimit, RateLimit
 from dashboard.model_server.results_cache import ResultsCache
 from dashboard.model_server.server import MB
@@ -53,31 +51,20 @@ class Shared:
     """Saved probes, which need no model."""
 
 
-@cache
-def _freeze_libraries() -> None:
-    """Keeps the garbage collector from scanning PyTorch whenever a model makes room: that takes longer than loading a
-    small model. Called before any model is loaded, since what exists by then is never collected.
-    """
-    import_module("torch")
-    import_module("transformers")
-    gc.collect()
-    gc.freeze()
-
-
-def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
-    from analysis.models.cancellation import cancellable
-
-    return cancellable(check)
-
-
 def _finish(result: Any) -> None:
     """Computes what every page shows while the device is ours, and makes the result read-only."""
-    if isinstance(result, Decomposition):
-        _ = result.shares(), result.effects(), result.pattern  # each is cached by the result
+    text_probe.compute_measures(result)
     freeze(result)
 
 
 _number = settings.number
+
+
+def _half(name: str) -> int:
+    """What one network address may have of a setting."""
+    return max(1, _number(name) // 2)
+
+
 _SHARED = Shared(
     service=ModelServer(
         models_mb=partial(_number, "ADDEND_MODELS_MB"),
@@ -85,16 +72,19 @@ _SHARED = Shared(
         seconds=partial(_number, "ADDEND_SECONDS"),
         max_jobs=partial(_number, "ADDEND_QUEUE"),
         max_downloads=partial(_number, "ADDEND_DOWNLOADS"),
+        client_downloads=lambda: _number("ADDEND_DOWNLOADS") if not settings.hosted() else _half("ADDEND_DOWNLOADS"),
+        load=loading.load,
+        run=loading.run,
         finish=_finish,
-        guard=_guard,
+        is_foreign=loading.is_foreign,
+        model_size=loading.size,
         on_turn=lambda request, seconds: log.log_event(
             "turn", request=type(request).__name__, waited=round(seconds, 3)
         ),
-        before_load=_freeze_libraries,
     ),
     sessions=RateLimit(partial(_number, "ADDEND_PROBES_A_MINUTE"), "session"),
     addresses=RateLimit(partial(_number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
-    slots=ConcurrencyLimit(lambda: max(1, _number("ADDEND_QUEUE") // 2), "network address"),
+    slots=ConcurrencyLimit(lambda: _half("ADDEND_QUEUE"), "network address"),
     saved=ResultsCache(lambda: _number("ADDEND_RESULTS_MB") * MB, bytes_of),
 )
 
@@ -143,7 +133,13 @@ def run_request(request: LiveRequest, progress: Callable[[str], None] | None = N
         download_requested = request.place() in st.session_state.get(PRESSED, ())
         try:
             fetch = download_requested or not settings.hosted()
-            result = service.ask(request, _progress_callback(request, note, progress), fetch=fetch, slot=slot)
+            result = service.ask(
+                request,
+                _progress_callback(request, note, progress),
+                fetch=fetch,
+                slot=slot,
+                client=client_address(),
+            )
         except ModelNotDownloaded as error:
             error.place = request.place()
             raise

@@ -1,7 +1,7 @@
-"""Limits on readers' SQL queries: so many a minute, and one at a time."""
+"""Limits on readers' SQL queries, imports and saved probes: so many a minute, and one at a time."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,6 +9,9 @@ from analysis.core import settings
 from analysis.sql.limits import LIMITS
 from dashboard.model_server.rate_limits import KeyedLock, RateLimit
 from dashboard.session import live
+
+IMPORT_WAIT_SECONDS = 30.0
+"""How long a reader's import waits for the one before."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Shared:
 
 _number = settings.number
 _IMPORTS = RateLimit(partial(_number, "ADDEND_IMPORTS_A_MINUTE"), "network address", request_kind="readings of uploads")
+_READING = KeyedLock("import")
+_SAVES = RateLimit(partial(_number, "ADDEND_SAVES_A_MINUTE"), "network address", request_kind="probes to save")
 _SHARED = Shared(
     sessions=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE"), "session", request_kind="queries"),
     addresses=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", request_kind="queries"),
@@ -34,11 +39,21 @@ def shared() -> Shared:
     return _SHARED
 
 
-def count_import() -> None:
-    """Counts a reading of uploaded files. Raises Busy where this address asks for too many."""
+@contextmanager
+def count_import() -> Iterator[None]:
+    """Counts a reading of uploaded files. Raises Busy where this address asks for too many, or still has one read."""
     client = live.client_address()
     _IMPORTS.check(client)
-    _IMPORTS.count(client)
+    with _READING.turn(client, IMPORT_WAIT_SECONDS) if settings.hosted() else nullcontext():
+        _IMPORTS.count(client)
+        yield
+
+
+def count_save() -> None:
+    """Counts a probe that is saved. Raises Busy where this address saves too many."""
+    client = live.client_address()
+    _SAVES.check(client)
+    _SAVES.count(client)
 
 
 @contextmanager

@@ -144,8 +144,9 @@ if uploaded:
         st.error(f"These are more than {MAX_MIB} MiB or {MAX_FILES:,} files; send them in parts.")
         st.stop()
     with show.reporting_problems():
-        query_quota.count_import()
         planner = plan_in_child if settings.hosted() else plan
-        show_preview(planner({item.name.replace("\\", "/"): item.getvalue() for item in uploaded}, defaults))
+        with query_quota.count_import():
+            planned = planner({item.name.replace("\\", "/"): item.getvalue() for item in uploaded}, defaults)
+        show_preview(planned)
 else:
     st.caption("You see what would be added before anything is stored.")

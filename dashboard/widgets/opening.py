@@ -2,6 +2,9 @@
 
 Importing the libraries that draw and query takes seconds, and building the store where there is none takes longer.
 Then PyTorch and the default model are loaded, and the default probe is run, before anybody asks for it.
+
+A server for many readers does all of this before it lets the first one in (`prepare`): the imports would hold up every
+page that is drawn meanwhile.
 """
 
 import time
@@ -42,10 +45,25 @@ def begin() -> None:
     Thread(target=_prepare, name="opening", daemon=True).start()
 
 
+def prepare() -> None:
+    """Prepares everything, and returns when it is done. Called by a server before it answers anybody."""
+    with _lock:
+        _started.append(time.monotonic())
+    _prepare_pages()
+    _warm_up()
+
+
 def _prepare() -> None:
+    time.sleep(FIRST_SECONDS)
+    _prepare_pages()
+    time.sleep(PAUSE_SECONDS)
+    _warm_up()
+
+
+def _prepare_pages() -> None:
+    """Imports the libraries that draw, and builds the store where it is not current."""
     from analysis.core.errors import AddendError
 
-    time.sleep(FIRST_SECONDS)
     try:
         from analysis import store_build
         from dashboard.widgets import only_figure  # noqa: F401  with it come the libraries that draw
@@ -56,8 +74,6 @@ def _prepare() -> None:
         return  # The page meets the same problem and reports it.
     finally:
         _prepared.set()
-    time.sleep(PAUSE_SECONDS)
-    _warm_up()
 
 
 def _warm_up() -> None:

@@ -14,7 +14,7 @@ from analysis.links import Value
 from analysis.measurements.terms import Decomposition
 from analysis.probes import text_probe
 from analysis.store import checkpoints
-from dashboard.session import held_texts, live, queries
+from dashboard.session import held_texts, live, queries, query_quota
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
@@ -238,13 +238,20 @@ def save_button(pickers: Pickers, decomposition: Decomposition) -> None:
     if st.button(
         "Save probe", icon=":material/bookmark_add:", help="Stores the probe with its text, so that a link can open it."
     ):
-        probe_id = text_probe.save(decomposition)
-        store_build.refresh()
-        queries.ensure_store()
-        # The id stands for model and text: a shared link need not show them.
-        for name, default in pickers.view.defaults().items():
-            if name in ("model", "revision", "text", "pair", "truncate"):  # not the layer: its slider is drawn
-                pickers.set(name, default)
-        pickers.set("probe", probe_id)
-        pickers.done()
-        st.rerun()
+        with show.reporting_problems():
+            query_quota.count_save()
+            _save(pickers, decomposition)
+
+
+def _save(pickers: Pickers, decomposition: Decomposition) -> None:
+    """Saves a probe and shows it."""
+    probe_id = text_probe.save(decomposition)
+    store_build.refresh()
+    queries.ensure_store()
+    # The id stands for model and text: a shared link need not show them.
+    for name, default in pickers.view.defaults().items():
+        if name in ("model", "revision", "text", "pair", "truncate"):  # not the layer: its slider is drawn
+            pickers.set(name, default)
+    pickers.set("probe", probe_id)
+    pickers.done()
+    st.rerun()

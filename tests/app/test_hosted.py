@@ -19,9 +19,12 @@ from PIL import Image
 from streamlit.error_util import handle_uncaught_app_exception
 from streamlit.testing.v1 import AppTest
 
+from analysis.core.errors import Busy
+from analysis.imports.base import UserMetadata
+from analysis.imports.plan_process import plan_in_child
 from analysis.links import VIEWS
 from dashboard.hosting import log
-from dashboard.session import live
+from dashboard.session import live, query_quota
 from dashboard.session.markdown_escape import escape_markdown
 from tests.app.shown import opened, shown
 from tests.app.test_vision import png
@@ -384,6 +387,34 @@ def test_nothing_is_saved_unless_the_owner_says_so():
     app = opened("probe", text="a")
     (button,) = [button for button in app.button if button.label == "Save probe"]
     assert button.disabled
+
+
+def test_an_address_saves_so_many_probes_a_minute(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADDEND_SAVE_PROBES", "1")
+    monkeypatch.setenv("ADDEND_PROBES", str(tmp_path / "probes"))
+    monkeypatch.setenv("ADDEND_SAVES_A_MINUTE", "2")
+    for number in range(4):
+        app = opened("probe", text=f"saved by a reader {number}")
+        next(button for button in app.button if button.label == "Save probe").click()
+        app.run()
+        stands(app)
+        assert ("takes 2 probes to save per minute from one network address" in told(app)) == (number >= 2)
+    assert len(list((tmp_path / "probes").glob("*.parquet"))) == 2
+
+
+def test_one_import_of_an_address_is_read_at_a_time(tmp_path, monkeypatch):
+    """Six files of one client held the only place in turn, and a one-row file of somebody else was refused."""
+    monkeypatch.setenv("ADDEND_IMPORT", "1")
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
+    monkeypatch.setattr(query_quota, "IMPORT_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(query_quota.live, "client_address", lambda: "203.0.113.7")
+    with query_quota.count_import():
+        with pytest.raises(Busy, match="Another import of yours is running"), query_quota.count_import():
+            pytest.fail("it was let in")
+        monkeypatch.setattr(query_quota.live, "client_address", lambda: "203.0.113.8")
+        with query_quota.count_import():
+            row = b"variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,1e-4,0.6\n"
+            assert plan_in_child({"mine.csv": row}, UserMetadata()).rows == 1
 
 
 # What is logged, and what breaks -----------------------------------------------------------------------------

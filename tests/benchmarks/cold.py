@@ -2,7 +2,8 @@
 
     python -m tests.benchmarks.cold [--starts 5] [--page PATH] [--imports] [--write]
 
-A script, not a test. The store is built already, as in the image. Each start is a new process of the server; a reader
+A script, not a test. The store is built already, as in the image. Each start is a new process of the app, as at home:
+`dashboard/server.py` answers nobody before everything is prepared (first_load.py measures it). A reader
 without a browser (reader.py) knocks until it answers, and opens Home (or --page) at once. Then the same once more in
 headless Chromium, where there is one, from starting the process to Home's answer and picture drawn. Python's files are
 compiled and in the system's cache from the first start on, which is not counted. --imports: which imports take longest.
@@ -41,7 +42,7 @@ async def opened(address: str, page: str) -> float:
 def start(page: str, settings: dict[str, str]) -> tuple[float, float, float]:
     """Seconds until the server answers, until the first page is sent, and the server's processor seconds by then."""
     started = time.perf_counter()
-    with served("dashboard/server.py", settings, wait=False) as server:
+    with served("dashboard/app.py", settings, wait=False) as server:
         answers(server)
         answered = time.perf_counter() - started
         asyncio.run(opened(server.address, page))
@@ -56,7 +57,7 @@ def drawn(settings: dict[str, str]) -> float:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         tab = browser.new_context(viewport={"width": 1360, "height": 1000}).new_page()
         started = time.perf_counter()
-        with served("dashboard/server.py", settings, wait=False) as server:
+        with served("dashboard/app.py", settings, wait=False) as server:
             answers(server)
             tab.goto(server.address)
             tab.locator(HERO).first.wait_for(timeout=120_000)
@@ -91,7 +92,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store.duckdb"
         synced(store)
-        settings = {"ADDEND_STORE": str(store), "ADDEND_HOSTED": "1"}
+        settings = {"ADDEND_STORE": str(store)}
         start(asked.page, settings)
         table.say("start  answers s  page sent s  processor s")
         sent = []

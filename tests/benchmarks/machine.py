@@ -100,15 +100,23 @@ def free_port() -> int:
 
 @contextmanager
 def served(
-    script: str, settings: Mapping[str, str], *options: str, log: Path | None = None, wait: bool = True
+    script: str,
+    settings: Mapping[str, str],
+    *options: str,
+    log: Path | None = None,
+    wait: bool = True,
+    code: Path = ROOT,
 ) -> Iterator[Server]:
-    """Runs a script of this repository with Streamlit until the block ends. wait: until it answers."""
+    """Runs a script of this repository, or of another checkout, with Streamlit until the block ends.
+
+    wait: until it answers. code: the checkout.
+    """
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", "--server.headless=true"]
     with log.open("wb") if log else open(os.devnull, "wb") as said:
         process = subprocess.Popen(
             [*command, "--server.fileWatcherType=none", *options],
-            cwd=ROOT,
+            cwd=code,
             env={**os.environ, **settings},
             stdout=said,
             stderr=said,
@@ -135,12 +143,12 @@ def answers(server: Server) -> None:
     raise SystemExit(f"The server did not answer within {START_SECONDS:.0f} s.")
 
 
-def synced(store: Path, settings: Mapping[str, str] | None = None) -> float:
-    """Builds a store by the product's own command, and gives the seconds that took."""
+def synced(store: Path, settings: Mapping[str, str] | None = None, code: Path = ROOT) -> float:
+    """Builds a store by the product's own command, of this or another checkout, and gives the seconds that took."""
     started = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "analysis", "sync"],
-        cwd=ROOT,
+        cwd=code,
         env={**os.environ, **(settings or {}), "ADDEND_STORE": str(store)},
         check=True,
         stdout=subprocess.DEVNULL,

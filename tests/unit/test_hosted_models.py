@@ -25,7 +25,6 @@ from analysis.measurements.terms import decompose
 from analysis.models.cancellation import cancellable
 from analysis.models.load import load
 from analysis.models.source import resolve
-from analysis.models.tokenizer_sandbox import SandboxedTokenizer
 from analysis.probes import text_probe
 from dashboard.model_server.sizes import model_bytes
 
@@ -398,53 +397,6 @@ def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypa
     for more in ({"truncate": True, "text": "x" * 1001}, {"text": "é" * 501}, {"text": "a", "pair": "b" * 1001}):
         with pytest.raises(TextError, match="at most 1 kB are accepted"):
             text_probe.TermsRequest(**(ask | more)).run(loaded)
-
-
-BOMBS: dict[str, Any] = {
-    "abort for want of memory": {
-        "normalizer": {
-            "type": "Sequence",
-            "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}] * 4,
-        }
-    },
-    "panic": {"normalizer": {"type": "Replace", "pattern": {"Regex": "^(a|a|aa)+$"}, "content": ""}},
-    "abort while reading back": {
-        "decoder": {
-            "type": "Sequence",
-            "decoders": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}] * 4,
-        }
-    },
-}
-
-
-@pytest.mark.parametrize("bomb", BOMBS)
-def test_a_strangers_tokenizer_ends_a_child_and_not_the_server(hosted, hub: Hub, bomb):  # noqa: F811
-    files = hub.repositories["owner/tiny"].files[SHA]
-    files["tokenizer.json"] = json.dumps(json.loads(files["tokenizer.json"]) | BOMBS[bomb]).encode()
-    config = json.loads(files["tokenizer_config.json"]) | {"tokenizer_class": "PreTrainedTokenizerFast"}
-    files["tokenizer_config.json"] = json.dumps(config).encode()
-    with pytest.raises(ModelError, match="fails on this text or on any, or takes more than"):
-        text_probe.TermsRequest(model="owner/tiny", text="a" * 30 + " ba cat").run()
-
-
-def test_a_tokenizer_that_is_a_bomb_as_it_is_opened(hosted, hub: Hub):  # noqa: F811
-    files = hub.repositories["owner/tiny"].files[SHA]
-    held = json.loads(files["tokenizer.json"]) | BOMBS["abort for want of memory"]
-    held["added_tokens"].append(held["added_tokens"][0] | {"id": 99, "content": "a" * 99, "normalized": True})
-    files["tokenizer.json"] = json.dumps(held).encode()
-    with pytest.raises(ModelError, match="fails on this text or on any, or takes more than"):
-        load(resolve("owner/tiny"), device="cpu")
-
-
-def test_a_tokenizer_that_was_tried_gives_what_it_gives(hosted, hub: Hub):  # noqa: F811
-    loaded = load(resolve("owner/tiny"), device="cpu")
-    own = load(resolve(), device="cpu")
-    assert isinstance(loaded.tokenizer, SandboxedTokenizer)
-    assert not isinstance(own.tokenizer, SandboxedTokenizer)
-    plain = decompose(loaded.model, loaded.tokenizer._tokenizer, TEXT, TEXT)
-    tried = decompose(loaded.model, loaded.tokenizer, TEXT, TEXT)
-    assert plain.tokens == tried.tokens
-    assert (plain.scores == tried.scores).all()
 
 
 def test_half_a_character_is_refused(folder: Path):

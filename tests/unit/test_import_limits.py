@@ -10,6 +10,7 @@ import pytest
 from analysis.core.errors import ImportProblem
 from analysis.imports import plan_process as process
 from analysis.imports.base import UserMetadata
+from analysis.imports.limits import MAX_MIB, MAX_ROWS
 from analysis.imports.plan import gather, plan
 from analysis.imports.plan_process import plan_in_child
 
@@ -33,6 +34,35 @@ def test_the_plan_is_the_same_as_without(content):
     assert plan_in_child(files, UserMetadata(preset="mine")) == plan(files, UserMetadata(preset="mine"))
     files.pop("strange.txt")
     assert plan_in_child(files, UserMetadata()) == plan(files, UserMetadata())
+
+
+def full_table(rows: int) -> bytes:
+    """A table with every column of scores, one run a row: what takes the most of a row."""
+    header = "variant,preset,metric,seed,value,task,finetune_seed,learning_rate,pretraining,data,train_examples,"
+    header += "dev_examples,seconds"
+    lines = (
+        f"v{n // 4000},mine,accuracy,{n % 4000},{0.5 + n % 1000 / 2500:.4f},rte,3,2e-5,p-{n},GLUE 1.0,2490,277,12.5"
+        for n in range(rows)
+    )
+    return "\n".join([header, *lines]).encode()
+
+
+def test_an_import_of_the_stated_size_is_read():
+    """The process has its limits of time and memory; 190,000 rows were refused."""
+    table = full_table(MAX_ROWS)
+    assert len(table) < MAX_MIB << 20
+    assert plan_in_child({"full.csv": table}, UserMetadata()).rows == MAX_ROWS
+
+
+def test_two_imports_are_read_at_once(monkeypatch):
+    """One that takes long leaves a place to somebody else."""
+    monkeypatch.setattr(process, "SECONDS", 20)
+    with process._places:
+        assert plan_in_child({"scores.csv": CSV}, UserMetadata()).bad
+        with process._places:
+            monkeypatch.setattr(process, "SECONDS", 0.1)
+            with pytest.raises(ImportProblem, match="Files of other readers are being read"):
+                plan_in_child({"scores.csv": CSV}, UserMetadata())
 
 
 def wide(columns: int, rows: int) -> bytes:

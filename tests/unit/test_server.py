@@ -1,8 +1,11 @@
 """Proves that each answer of the hosted server carries its security headers, and what it holds back of what Streamlit
 would take of browsers: messages that reach into other sessions, and more uploads than there is memory for."""
 
+import asyncio
+import time
 import tomllib
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,10 +20,13 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+import dashboard.server
 from dashboard.hosting import guards
 from dashboard.hosting.addresses import client_network
-from dashboard.server import POLICY, Guarded
+from dashboard.model_server import foreign_models
+from dashboard.server import POLICY, Guarded, prepared
 from dashboard.session import live, query_quota
+from dashboard.widgets import opening
 
 
 async def page(_):
@@ -160,6 +166,136 @@ def test_an_upload_beyond_the_room_is_refused_before_it_is_read(monkeypatch):
         assert client.delete("/_stcore/upload_file/s/f").status_code == 200
         monkeypatch.undo()
         assert client.put("/_stcore/upload_file/s/f", content=b"0").text == "stored"
+
+
+def stored(megabytes: int) -> dict[str, SimpleNamespace]:
+    return {"file": SimpleNamespace(data=bytes(megabytes * guards.MB))}
+
+
+def test_one_address_has_a_share_of_the_uploads():
+    """28 slow uploads of one address, or six sessions of it with 50 MB each, left no room for anybody else."""
+    kept: dict[str, dict] = {}
+    uploads = guards.Uploads(lambda: kept, lambda: 10 * guards.MB)
+    with ExitStack() as slow:
+        taken = [slow.enter_context(uploads.room(f"s{number}", "203.0.113.7")) for number in range(28)]
+        assert sum(taken) == guards.ADDRESS_UPLOADS, "so many are on their way, and the others are refused"
+        with uploads.room("other", "203.0.113.8") as fits:
+            assert fits
+    file = stored(10)["file"]
+    for number, part in product(range(6), range(5)):
+        with uploads.room(f"s{number}", "203.0.113.7") as fits:
+            if fits:
+                kept.setdefault(f"s{number}", {})[str(part)] = file
+    assert 10 * sum(map(len, kept.values())) == guards.ADDRESS_MB < guards.TOTAL_MB / 2
+    with uploads.room("s0", "203.0.113.7") as own, uploads.room("other", "203.0.113.8") as fits:
+        assert fits
+        assert not own
+    kept.clear()
+    with uploads.room("s9", "203.0.113.7") as fits:
+        assert fits, "what has gone is not counted"
+
+
+def test_an_upload_takes_the_room_that_it_states():
+    """A browser sends several small files at once."""
+    uploads = guards.Uploads(dict, lambda: 10 * guards.MB)
+    with ExitStack() as open_ones:
+        small = [open_ones.enter_context(uploads.room("s", "a", 1_000)) for _ in range(guards.ADDRESS_UPLOADS)]
+        assert all(small)
+    with ExitStack() as open_ones:
+        large = [open_ones.enter_context(uploads.room("s", "a", 10**12)) for _ in range(guards.ADDRESS_UPLOADS)]
+        assert sum(large) == guards.SESSION_MB // 10, "nobody states more than one file may have"
+
+
+def put(path: str, receive) -> list[int]:
+    """The status of a PUT whose body arrives as `receive` says."""
+    statuses: list[int] = []
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async def taken(request):
+        await request.body()
+        return PlainTextResponse("stored")
+
+    async def ask() -> None:
+        guarded = Guarded(Starlette(routes=[Route("/_stcore/upload_file/{session}/{file}", taken, methods=["PUT"])]))
+        scope = {"type": "http", "method": "PUT", "path": path, "headers": [], "query_string": b"", "client": ("a", 1)}
+        await guarded(scope, receive, send)
+        assert guarded.uploads._uploading == []
+
+    asyncio.run(ask())
+    return statuses
+
+
+def test_an_upload_that_stands_still_is_ended(monkeypatch):
+    monkeypatch.setattr(guards, "PUT_SECONDS", 0.1)
+
+    async def stalled():
+        return await asyncio.Event().wait()
+
+    async def whole():
+        return {"type": "http.request", "body": b"0", "more_body": False}
+
+    assert put("/_stcore/upload_file/s/f", stalled) == [408]
+    assert put("/_stcore/upload_file/s/f", whole) == [200]
+
+
+def test_files_of_a_reader_who_left_are_dropped_soon(monkeypatch):
+    kept = {"stays": stored(1), "leaves": stored(1), "returns": stored(1)}
+    connected = {"stays", "returns"}
+    now = [0.0]
+    monkeypatch.setattr(guards, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    uploads = guards.Uploads(lambda: kept, lambda: 1, connected.__contains__, lambda session: kept.pop(session))
+    uploads.free_absent()
+    now[0] = guards.ABSENT_SECONDS - 1
+    connected.remove("returns")
+    uploads.free_absent()
+    assert set(kept) == {"stays", "leaves", "returns"}
+    now[0] += 2
+    connected.add("returns")
+    uploads.free_absent()
+    assert set(kept) == {"stays", "returns"}
+    connected.remove("returns")
+    uploads.free_absent()
+    now[0] += guards.ABSENT_SECONDS + 1
+    with uploads.room("new"):
+        assert set(kept) == {"stays"}, "room is made for an upload, too"
+    assert guards.ABSENT_SECONDS <= 60
+
+
+def test_the_end_of_a_connection_has_its_files_dropped(monkeypatch):
+    dropped: list[str] = []
+    monkeypatch.setattr(guards, "ABSENT_SECONDS", -1.0)
+    monkeypatch.setattr(guards, "streamlit_uploads", lambda: {"gone": stored(0)})
+    routes = [WebSocketRoute("/stream", socket)]
+    monkeypatch.setattr(guards, "remove_uploads", dropped.append)
+    with TestClient(Starlette(routes=routes, middleware=[Middleware(Guarded)])) as own:
+        with own.websocket_connect("/stream") as open_one:
+            assert open_one.receive_text() == "open"
+            assert not dropped
+        until_dropped = time.monotonic() + 10
+        while not dropped:
+            assert time.monotonic() < until_dropped
+            time.sleep(0.01)
+    assert set(dropped) == {"gone"}
+
+
+@pytest.mark.parametrize(("hosted", "models", "started"), [("1", "*", True), ("1", "", False), ("0", "*", False)])
+def test_nobody_is_answered_before_everything_is_prepared(monkeypatch, hosted, models, started):
+    """30 readers of a new server waited for its imports: 5 in 100 for more than 6 s."""
+    done: list[str] = []
+    monkeypatch.setenv("ADDEND_HOSTED", hosted)
+    monkeypatch.setenv("ADDEND_MODELS", models)
+    monkeypatch.setattr(opening, "prepare", lambda: done.append("prepared"))
+    monkeypatch.setattr(foreign_models.TEMPLATE, "start", lambda: done.append("template"))
+
+    async def first_answer(request):
+        return PlainTextResponse(",".join(done))
+
+    with TestClient(Starlette(routes=[Route("/", first_answer)], lifespan=prepared)) as client:
+        assert client.get("/").text == ("template,prepared" if started else "prepared")
+    assert dashboard.server.app._user_lifespan is prepared
 
 
 # Whose a connection is ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from analysis.measurements.means.windows import Windows, windows
 from analysis.models.families import Family, family_of
 from analysis.models.load import Loaded
 from analysis.models.source_inputs import OutputSource, WeightSource
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import trace_sources
 from analysis.streams.tensor import stacked
 

@@ -23,7 +23,7 @@ from analysis.measurements.terms.run import check_layer, checked_family, encode,
 from analysis.models.families import Family
 from analysis.models.inferred_family import infer_family
 from analysis.models.load import Loaded
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Layer
 
 BATCH_TOKENS = 8_192

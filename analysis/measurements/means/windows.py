@@ -12,7 +12,7 @@ from numpy import ndarray
 from analysis.core.errors import TextError, TextTooLong
 from analysis.models.families import longest
 from analysis.models.load import Loaded
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 
 SEED = 0
 BATCH = 8

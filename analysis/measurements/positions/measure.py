@@ -22,7 +22,7 @@ from analysis.measurements.positions.without_rotation import AttentionCalls, lay
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.families import Family, known_family
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"

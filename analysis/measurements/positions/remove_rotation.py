@@ -26,7 +26,7 @@ from analysis.measurements.positions.without_rotation import (
 )
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.rotary_tables import ROTATION_ARGUMENT
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 
 MAX_PASSES = 400
 """Layers times bands, above which a reader would wait too long."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from analysis.ablation.glue.finetune import StoredRows
-    from analysis.models.tokenizer_sandbox import Tokenizer
+    from analysis.models.tokenizer import Tokenizer
 
 PRESET = "surgery"
 DROPOUT = 0.1

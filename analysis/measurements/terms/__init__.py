@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from analysis.measurements.means.stored import StoredBasis
-    from analysis.models.tokenizer_sandbox import Tokenizer
+    from analysis.models.tokenizer import Tokenizer
 
 __all__ = ["FOUR", "SOURCES", "TERMS", "Decomposition", "decompose"]
 

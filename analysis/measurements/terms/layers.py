@@ -12,7 +12,7 @@ from analysis.core.term_names import SOURCES
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.result import Layers
 from analysis.measurements.terms.run import checked_family, encode, error_of, provenance
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import stacked, total
 

@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 from analysis.measurements.terms.result import Patterns
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.patterns import patterns
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Layer
 
 

@@ -29,7 +29,7 @@ from analysis.measurements.terms.tokens import tokens_of
 from analysis.measurements.terms.unknown_tokens import unknown_cause
 from analysis.models.families import Family, family_of, longest
 from analysis.models.submodules import word_table
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 HALF = (torch.float16, torch.bfloat16)

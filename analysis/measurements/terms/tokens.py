@@ -12,7 +12,7 @@ from transformers import BatchEncoding
 
 from analysis.core.visible_text import visible
 from analysis.measurements.terms.result import LINE, PIECE_MARK, SPACE, TokenInfo
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 
 
 def tokens_of(
