@@ -35,7 +35,7 @@ def test_who_has_used_up_a_minute_gets_no_other(set_clock: Callable[[], None]) -
 
 
 def test_a_deadline_stays_where_it_was(set_clock: Callable[[], None]) -> None:
-    job = Job(object(), fetch=False)  # type: ignore[arg-type]
+    job = Job(object(), False, "a reader", FairQueue("probes"))  # type: ignore[arg-type]
     job.start(1)
     set_clock()
     job.check()

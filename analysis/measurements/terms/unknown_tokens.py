@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from transformers import BatchEncoding
 
-from analysis.models.tokenizer_sandbox import Tokenizer
+from analysis.models.tokenizer import Tokenizer
 
 MARKS = {"WordPiece": "##", "Unigram": "▁"}
 """By which vocabularies of a kind mark pieces; those of BPE are marked in one of several ways."""
