@@ -26,7 +26,7 @@ __all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "WORDS", "Claim", "Document", "Vi
 
 _files = {file.path: file.content for file in rule_files()}
 QUESTIONS: dict[str, str] = _files[FILE]["questions"]
-"""What the claims are grouped by on the page: key -> a question."""
+"""The questions that the page groups the claims by: key -> question."""
 DOCUMENTS = {
     document["id"]: Document(**{name: value for name, value in document.items() if name != "id"})
     for document in _files[FILE]["document"]

@@ -44,7 +44,7 @@ class EvidenceRow:
 
     @property
     def published(self) -> bool:
-        """Whether a paper prints it, rather than a run of ours."""
+        """A paper prints this number; it is not from a run of ours."""
         return self.citation is not None
 
 
@@ -116,7 +116,7 @@ def counts() -> dict[str, int]:
 
 
 def changed() -> int:
-    """How many claims have a rule that was changed after its verdict was known."""
+    """The number of claims whose rule was changed after its verdict was known."""
     return sum(bool(entry.changed) for entry in ledger())
 
 

@@ -100,4 +100,4 @@ class ProbeStopped(AddendError):
     """A probe that its reader stopped."""
 
     request: object = None
-    """What was asked."""
+    """The request that was stopped."""

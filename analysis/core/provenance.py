@@ -1,4 +1,4 @@
-"""Where a number comes from: code, libraries, machine and moment."""
+"""Provenance of a number: the code, libraries, machine and moment that produced it."""
 
 import platform
 import re

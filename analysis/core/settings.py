@@ -130,7 +130,7 @@ SETTINGS: Mapping[str, Setting] = {
 
 
 def hosted() -> bool:
-    """Whether strangers use this server. A wrong value counts as yes; `check` says that it is wrong."""
+    """True if strangers use this server. An invalid value counts as yes; `check` reports it."""
     return os.environ.get("ADDEND_HOSTED", "").strip() not in ("", "0")
 
 

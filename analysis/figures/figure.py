@@ -107,7 +107,7 @@ class Figure(Generic[ContentT]):
 
     @property
     def heading(self) -> str:
-        """What stands above the figure: its finding, or where there is none what is drawn."""
+        """The heading above the figure: its finding or, if there is none, its title."""
         return self.finding or self.title
 
 
@@ -130,10 +130,10 @@ class LiveRun(Generic[RunT]):
 
 @dataclass(frozen=True, kw_only=True)
 class FigureSpec:
-    """How a figure is made.
+    """The recipe for one figure.
 
-    parameters: what it is asked for. build: makes it, from the parameters alone or, where `live` is given, from the
-    parameters and a run.
+    parameters: the class of its parameters. build: makes the figure from its parameters and, if `live` is given, from a
+    run of a model.
     """
 
     parameters: type[Parameters]

@@ -77,7 +77,7 @@ def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:
 
 
 def is_image(values: ndarray) -> bool:
-    """Whether a map is drawn as an image, whose cells have no tooltips."""
+    """True for a map so large that it is drawn as an image, whose cells have no tooltips."""
     return values.size > MAX_CELLS or max(values.shape) > MAX_NAMES
 
 

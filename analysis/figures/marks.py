@@ -45,9 +45,10 @@ Tip = str | tuple[str, str] | tuple[str, str, str]
 
 
 def tips(*columns: Tip) -> list[alt.Tooltip]:
-    """What a pointer shows of a mark.
+    """The tooltip of a mark, one line per column.
 
-    A column with a number format is a number. A name may carry Vega-Lite's type (`seed:Q`); else it is shown as it is.
+    A column with a number format is a number. A name may carry Vega-Lite's type (`seed:Q`); else its values are shown
+    as they are.
     """
     return [_tip(*((column,) if isinstance(column, str) else column)) for column in columns]
 

@@ -36,7 +36,7 @@ RUN_HOURS = 0.1
 
 
 class AnyStatement(TypedDict):
-    """What `measurements.toml`, or a file beside it, says of a statement of any kind; its head explains the fields."""
+    """Fields of every kind of statement in `measurements.toml` and the files beside it; its head explains them."""
 
     id: str
     statement: str
@@ -274,7 +274,7 @@ def _judge_measured(statement: Statement, judgement: partial[Judgement], ask: As
 
 
 def _missing_evidence(readings: list[Reading], statement: PublishedStatement | RowsStatement) -> str:
-    """What an open statement waits for."""
+    """The evidence that an open statement still needs."""
     families = rows.families(readings)
     if (missing := statement.get("least", 1) - len(families)) > 0:
         return (

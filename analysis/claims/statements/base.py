@@ -1,4 +1,4 @@
-"""What a statement is, and what a rule of version 2 makes of it. Numbers are in `unit`; None where there is none."""
+"""Statements and the verdicts that rules of version 2 give on them. Numbers are in `unit`; None for a missing one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

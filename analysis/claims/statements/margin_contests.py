@@ -44,7 +44,7 @@ Side = Mapping[int, TrainedRun]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """When two complete sides cannot be compared.
+    """Conditions under which two complete sides cannot be compared.
 
     half: the step by which every run must have left the plateau, where losses are compared; None for trainings without
     a plateau. paired_spread: the standard deviation of paired differences of losses must be below it, in nats; None for
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What is found of one statement. missing: trainings still to be run. reason: why it cannot be tested."""
+    """The finding on one statement. missing: trainings still to be run. reason: why it cannot be tested."""
 
     found: Difference | None
     test: MarginTest
@@ -138,7 +138,7 @@ def numbers(found: Difference | None, kind: str) -> Numbers:
 
 
 def finding(names: tuple[str, str], kind: str, values: Numbers, seeds: int) -> str:
-    """What was found of two variants, in words; empty where nothing was."""
+    """The finding on two variants, in words; empty if no effect was measured."""
     effect, low, high = values
     if effect is None:
         return ""

@@ -35,7 +35,7 @@ def query(pairs: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Gain:
-    """What one figure gains over another; above 0 is better. unit: points, BLEU, or nats (the log of perplexity)."""
+    """The gain of one figure over another; above 0 is better. unit: points, BLEU, or nats (the log of perplexity)."""
 
     gain: float
     unit: str
@@ -50,7 +50,7 @@ class Gain:
 
 
 def gains(rows: Rows) -> list[Gain]:
-    """What the variant of every pair gains. Figures in units without a margin are left out."""
+    """The gain of each pair's variant over its baseline. Figures in units without a margin are left out."""
     results = []
     for row in rows:
         metric, value, baseline = row["metric"], row["value"], row["baseline_value"]

@@ -58,7 +58,7 @@ class Heading:
 
     @property
     def lean(self) -> str:
-        """How its parts stand, in words: `4 of 6 supported, 1 contradicted, 1 open`."""
+        """The verdicts of its parts, counted in words: `4 of 6 supported, 1 contradicted, 1 open`."""
         counts = Counter(part.verdict for part in self.parts)
         phrases = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
         if not phrases:
@@ -107,9 +107,9 @@ def counts() -> dict[str, int]:
 
 
 def standing(variant: str, baseline: str) -> StandingRow | None:
-    """How a variant stands against another in final loss; None where no statement of version 2 is about them.
+    """The standing of one variant against another in final loss; None if no statement of version 2 compares them.
 
-    The ledger, the page Training and the guided reading say of two variants of one preset what stands here.
+    The ledger, the page Training and the guided reading all take the result for two variants of a preset from here.
     """
     return _standings().get((variant, baseline))
 

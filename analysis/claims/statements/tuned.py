@@ -35,7 +35,7 @@ def refusal(config: Mapping[str, object], rules: SurgeryRules) -> str:
 
 
 def counted_runs(rows: Sequence[Mapping[str, Any]], rules: SurgeryRules) -> Values:
-    """What the rules count of the rows of `SCORES`; of two runs of one seed the newer."""
+    """The scores among the rows of `SCORES` that the rules count; if a seed was run twice, those of the newer run."""
     scores: dict[str, dict[int, dict[str, float]]] = {}
     for row in rows:
         config = json.loads(row["config"] or "{}")

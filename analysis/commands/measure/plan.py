@@ -1,4 +1,4 @@
-"""What is measured of many models, as tasks that run side by side: each is one kind of measurement of one model."""
+"""The measurements of many models, as tasks that run in parallel: each task is one kind of measurement of one model."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class MeasurementOptions:
-    """What holds for all models; None for what each command takes by itself.
+    """Options that apply to all models; None leaves an option to each command's own default.
 
     texts: a UTF-8 text, with empty lines between articles. tokens: of a text, a window or a position table.
     """
@@ -90,7 +90,7 @@ class Measurement:
 
     @property
     def finished(self) -> bool:
-        """Whether its results files are there, unless they are to be made again."""
+        """All its results files exist and need not be made again."""
         return not self.again and all(
             (data_folder() / KINDS[result_kind].folder / f"{self.name}.parquet").is_file()
             for result_kind in MEASUREMENTS[self.kind].result_kinds

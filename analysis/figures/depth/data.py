@@ -62,7 +62,7 @@ def stored_models(models: Sequence[str], view: str, command: str) -> tuple[pd.Da
 
 
 def run_descriptions(frame: pd.DataFrame) -> dict[str, str]:
-    """What the numbers trace to, a line per model."""
+    """The runs and corpora that the numbers come from, a line per model."""
     rows = frame.drop_duplicates("model")
     return {
         "models": "; ".join(f"{row.model} ({row.revision})" for row in rows.itertuples()),

@@ -29,7 +29,7 @@ MEASURES = {
     "time": "Time per step (× the baseline)",
     "parameters": "Parameters (× the baseline)",
 }
-"""What the board shows of each variant; every difference is to the baseline."""
+"""Measures that the board shows of each variant; every difference is taken from the baseline."""
 
 
 class BoardParameters(Parameters):

@@ -29,7 +29,7 @@ NUMBERS = ["along", "value", "low", "high", "baseline", "baseline_low", "baselin
 
 
 def _chart_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """What a chart carries of stored rows; a column in which nothing is known is one of numbers, too."""
+    """The columns of stored rows that a chart needs; a column without any known value still has a numeric type."""
     return rows.reindex(columns=[*NUMBERS, "series", "layer", "head"]).astype(dict.fromkeys(NUMBERS, float))
 
 

@@ -141,14 +141,14 @@ def _axis_range(rows: pd.DataFrame) -> tuple[float, float]:
 
 
 def _kinds(rows: pd.DataFrame, *, relative: bool) -> pd.Series:
-    """What each mark says, by its name in LOOKS: a verdict, or whose it is."""
+    """The kind of each mark, as a name in LOOKS: a verdict, or the side it belongs to, own or published."""
     if relative:
         return rows.verdict.fillna("no interval").str.split(" within").str[0]
     return rows.verdict.where(rows.verdict == PUBLISHED, "own")
 
 
 def _kind_titles(content: GlueContent) -> dict[str, str]:
-    """What a legend says of the kinds, where it is more than their names."""
+    """The legend's labels for kinds whose names do not explain themselves."""
     margin = f"{content.study.margin:g} point{'' if content.study.margin == 1 else 's'}"
     return {
         "own": content.own_source,

@@ -71,7 +71,7 @@ def headline(study: Study) -> list[str]:
 
 
 def _after_surgery() -> list[str]:
-    """What the frozen rules make of one model fine-tuned after several operations: the ledger's own sentences."""
+    """Verdicts of the frozen rules on one model fine-tuned after several operations, in the ledger's own sentences."""
     statements = [statement for statement in stored.statements() if statement.kind == "tuned"]
     decided = [statement for statement in statements if statement.verdict != OPEN]
     summary = (
@@ -114,7 +114,7 @@ def _resolution(unresolved: pd.DataFrame) -> str:
 
 
 def _nothing_to_compare(study: Study) -> Reason | None:
-    """What the average of the baseline or of the others lacks for a verdict."""
+    """The reason why averages cannot be compared; None if the baseline and another variant have enough seeds."""
     if not study.averaged_tasks:
         return Reason(
             "no task is averaged",

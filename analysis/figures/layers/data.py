@@ -155,7 +155,7 @@ def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
 
 
 def _over_depth(frame: pd.DataFrame, terms: Sequence[str]) -> str:
-    """Which of the named terms is the largest at which layers."""
+    """A sentence that names, for each layer, the largest of the given terms."""
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
     return leading_by_layer(lead) if len(lead) and lead.shape[1] > 1 else ""

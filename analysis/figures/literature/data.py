@@ -1,6 +1,6 @@
-"""What papers report when positions are not simply added: each variant against its own paper's baseline.
+"""Published results of alternatives to adding positions: each variant against its own paper's baseline.
 
-Which rows are compared is written down here; every number is computed from the published tables.
+This module lists the pairs of rows to compare; every number is computed from the published tables.
 """
 
 import math

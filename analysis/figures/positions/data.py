@@ -1,4 +1,4 @@
-"""Where position is in a model: every layer's scores by what they depend on, and the kernels of rotary bands."""
+"""The place of position in a model: every layer's scores, split by their dependence on it; kernels of rotary bands."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ MIN_SHARE = 0.0005
 
 
 class BaselineParameters(Parameters):
-    """What the map stands beside, of `BASELINES`; empty for nothing."""
+    """The map to show beside this one: a key of `BASELINES`, or empty for none."""
 
     baseline: str
 

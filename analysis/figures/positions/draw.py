@@ -13,7 +13,7 @@ from analysis.figures.positions.cell import CellContent
 from analysis.figures.positions.data import DEPENDS, KernelsContent, MapContent, UnrotatedContent
 
 TERMS = {"content": "word", "position": "position", "both": "word_to_position"}
-"""What each part depends on, as terms that colours are named by."""
+"""The part of a score -> the term whose colour it takes."""
 DISTANCE = "distance, key minus query (tokens)"
 HEIGHT = 240
 
