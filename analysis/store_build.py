@@ -100,7 +100,7 @@ _last_check: tuple[Path, float, str] | None = None
 
 
 def is_current() -> bool:
-    """Whether the store exists and agrees with the files as they were last checked. Cheap: every page calls it."""
+    """True if the store exists and agrees with the files as last checked. This is cheap, since every page calls it."""
     return store_path().is_file() and _cached_fingerprint(version()) == _current_fingerprint()
 
 

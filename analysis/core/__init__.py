@@ -1,2 +1,1 @@
-"""The base of all other modules: errors, settings, registries, formatting, provenance. Imports no other part of Addend.
-"""
+"""The base of all other modules: errors, settings, registries, formatting, provenance. Imports no other module."""

@@ -1,4 +1,4 @@
-"""What the store holds of one preset: its fine-tunings at the chosen rates, majority levels, replicates."""
+"""The stored results of one preset: its fine-tunings at the chosen rates, majority levels, replicates."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

@@ -43,11 +43,11 @@ BASELINES = {
     "kazemnejad2023length|Figure 1": "APE (sinusoidal)",
     "hsiao2024reinforced|abstract": "baseline: addition, same embedding dim, ~3x parameters",
 }
-"""What a table's variants are compared with where it is not the first row."""
+"""The row that a table's variants are compared with, for tables in which it is not the first one."""
 
 
 def read_as(transcribed_from: str) -> str:
-    """What kind of text a figure was read in, in a word or two."""
+    """The kind of text that a figure was read in, in a word or two."""
     if transcribed_from.startswith("authors' repository"):
         return "authors' repository"
     return READ_AS.get(transcribed_from, "web page" if transcribed_from.startswith("https://") else transcribed_from)
@@ -76,7 +76,7 @@ class Table:
     cells: pd.DataFrame
     notes: tuple[Note, ...]
     shared: str
-    """What the settings of every column begin with, left out of the columns' names."""
+    """The common beginning of all columns' settings, which the columns' names leave out."""
 
     @property
     def citation(self) -> str:
@@ -90,12 +90,12 @@ class Table:
 
     @property
     def sources(self) -> list[str]:
-        """What the figures were read in."""
+        """The texts that the figures were read in."""
         return list(dict.fromkeys(self.cells.transcribed_from))
 
     @property
     def kinds_read(self) -> list[str]:
-        """What kinds of text those are."""
+        """The kinds of those texts, without repetition."""
         return list(dict.fromkeys(map(read_as, self.sources)))
 
     @property
@@ -117,7 +117,7 @@ class Table:
 
     @property
     def compares(self) -> bool:
-        """Whether there are two variants with a score in one column."""
+        """At least two variants have a score in the same column, so that they can be compared."""
         return bool((self.scores.groupby(["panel", "column"]).row.nunique() > 1).any())
 
     @cached_property
@@ -210,7 +210,7 @@ def index() -> pd.DataFrame:
 
 
 def _kind(table: Any) -> str:
-    """What a table measures, in a few words."""
+    """The quantity that a table measures, in a few words."""
     if table.settings:
         return "Hyper-parameters"
     if table.glue >= 2:

@@ -1,4 +1,4 @@
-"""What the front page says: the answer in sentences, and the cards. Kept in a file, so that it is shown at once.
+"""Content of the front page: the answer in sentences, and the cards. Kept in a file, so that it is shown at once.
 
 The file is committed. It is used as long as the results files are those that it was made from; the store, which is
 built meanwhile, then takes its place. This module imports neither pandas nor DuckDB.

@@ -1,4 +1,4 @@
-"""How much a reader's query may take. The operating system holds the child process to it, not DuckDB alone."""
+"""Limits on a reader's query. The operating system enforces them on the child process, not DuckDB alone."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Limits:
     """By the clock."""
     at_once: int = 2
     wait_seconds: int = 5
-    """How long a query waits for its turn before it is rejected."""
+    """Seconds that a query waits for its turn before it is rejected."""
 
 
 LIMITS = Limits()

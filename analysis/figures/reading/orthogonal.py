@@ -1,4 +1,4 @@
-"""How the angle between random vectors narrows to a right one as dimensions are added: exact."""
+"""The angle between random vectors, which approaches a right angle as dimensions are added; computed exactly."""
 
 from dataclasses import dataclass
 from typing import Annotated

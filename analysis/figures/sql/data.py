@@ -48,7 +48,7 @@ class ChartContent:
 
 
 def numeric(frame: pd.DataFrame, column: str) -> bool:
-    """Whether a column holds numbers."""
+    """True if a column holds numbers; truth values do not count as such."""
     return types.is_numeric_dtype(frame[column]) and not types.is_bool_dtype(frame[column])
 
 
@@ -76,7 +76,7 @@ def columns(frame: pd.DataFrame, params: ChartParameters) -> tuple[str, str, str
 
 
 def _lines(frame: pd.DataFrame, x: str, y: str) -> "pd.Series[str] | str":
-    """What tells a result's lines apart, by the columns of text; empty where no line would have two points."""
+    """The name of each row's line, joined from the columns of text; empty if too few rows would share a line."""
     names = [name for name in frame.columns if name not in (x, y) and not numeric(frame, name)]
     lines = frame[names].astype(str).agg(", ".join, axis=1) if names else pd.Series("", index=frame.index)
     return lines if 2 * lines.nunique() <= len(lines) else ""

@@ -11,7 +11,7 @@ LABEL = "Spearman's correlation"
 LABEL_CHARACTERS = 30
 """Of one line of a label: two lines leave the dots beside it room on a phone."""
 AXIS_PADDING = 0.01
-"""How far an axis reaches beyond the longest interval."""
+"""The length by which an axis extends beyond the longest interval, in units of the axis."""
 TIPS: tuple[marks.Tip, ...] = (
     ("value", LABEL, ".4f"),
     *marks.interval_tips(".4f"),

@@ -169,7 +169,10 @@ def _target(mean: pd.DataFrame, baseline: str) -> float | None:
 
 
 def _crossings(mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str) -> dict[str, Crossing]:
-    """Where each variant's mean curve first reaches the target; the baseline's own end is left out."""
+    """The first step, or its equivalent on the axis, at which each variant's mean curve reaches the target.
+
+    The baseline is left out, since the target is its own last value.
+    """
     curves = {name: curve(mean[mean.variant == name], axis) for name in variants if name != baseline}
     return {name: steps_to(mean_curve, target) for name, mean_curve in curves.items() if mean_curve is not None}
 
@@ -196,7 +199,7 @@ def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
 
 
 def learned_table(variant: str) -> bool:
-    """Whether a variant has a learned table with a row per position, of which training reaches only the first."""
+    """True for a variant with a learned table of one row per position; training reaches only the first rows."""
     settings = VARIANTS[variant].settings if variant in VARIANTS else {}
     return settings.get("position") == "learned" or settings.get("untied", "none") != "none"
 
@@ -303,7 +306,7 @@ def _variance_finding(mean: pd.DataFrame, variant: str) -> str:
 
 
 def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
-    """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
+    """The effect of leaving the scale out on the scores' variance, at the start and the end, and on the final loss."""
     if not {SCALED, UNSCALED} <= set(trainings.variants):
         return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the effect of the scale is not judged."
     ranges = {}

@@ -102,10 +102,10 @@ class Trained:
     preset: str
     objective: str
     changes: str
-    """How the settings differ from the preset's, in words."""
+    """The differences from the preset's settings, in words."""
     runs: pd.DataFrame
     sample: str
-    """What `final` was measured on."""
+    """The data that `final` was measured on."""
     left_out: str
     """Sentences on runs at other learning rates and on those that diverged; empty where there are none."""
     baseline: str
@@ -180,7 +180,7 @@ class Trained:
         )
 
     def provenance(self, variants: list[str] | None = None) -> dict[str, str]:
-        """Where each variant's numbers come from."""
+        """The runs behind each variant's numbers: seed, run, device, moment and code."""
         return {
             title(name): "; ".join(
                 f"seed {row.seed}: run {row.run_id}, {row.device}, {row.created}, code {row.git_sha}"

@@ -62,9 +62,9 @@ def scales(content: CurvesContent, theme: Theme) -> tuple[alt.Color, alt.StrokeD
 def spread_names(
     values: np.ndarray, sizes: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False
 ) -> np.ndarray:
-    """Where names stand (pixels from the top) so that none covers another: as near their lines as there is room.
+    """The heights of names (pixels from the top) at which none covers another, each as near to its line as possible.
 
-    sizes: the pixels that each name takes.
+    values: of the lines, which order and place their names. sizes: the pixels that each name takes.
     """
     low, high = np.log(domain) if log else domain
     preferred = (high - (np.log(values) if log else values)) / ((high - low) or 1) * height

@@ -416,7 +416,7 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
 
 
 def count_outcomes(table: pd.DataFrame, base: str) -> str:
-    """How many variants end lower or higher than the baseline, and how many are not resolved."""
+    """A sentence with the numbers of variants that end lower or higher than the baseline, or are not resolved."""
     resolved = table[table.told_apart & (table.variant != base)]
     unresolved = len(table) - len(resolved) - int((table.variant == base).any())
     lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
@@ -425,7 +425,7 @@ def count_outcomes(table: pd.DataFrame, base: str) -> str:
 
 
 def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
-    """Which variant needs the smallest share of the baseline's steps, and how many never reach its loss."""
+    """A sentence on the variant that reaches the baseline's loss soonest, and on the number that never reach it."""
     reached = steps[~steps.censored & steps.ratio.notna()]
     if reached.empty:
         return f"No variant reached {title(baseline)}'s final loss at every seed"
@@ -437,7 +437,7 @@ def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
 
 
 def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
-    """Which variant leaves the plateau first, and when the baseline does."""
+    """A sentence on the variant that leaves the plateau first, and on the step at which the baseline does."""
     first = table.iloc[0]
     text = f"{first.title} leaves the plateau first, after {first.told} steps"
     baseline_row = table[table.variant == baseline]

@@ -1,4 +1,4 @@
-"""What the difference between adding and untying is made of: variants between the two, each one change further."""
+"""The difference between adding and untying, split into single changes by variants between the two."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -176,7 +176,7 @@ def _sentence(rows: pd.DataFrame) -> str:
 
 
 def _largest_change(table: pd.DataFrame) -> str:
-    """Which single change lowers the loss most, and how much all of them together do."""
+    """A sentence on the total change in loss, and on the single change that contributes most to it."""
     parts, total = table[table.change != ALL_CHANGES], table[table.change == ALL_CHANGES]
     if parts.empty or total.empty:
         return ""

@@ -1,4 +1,4 @@
-"""Whether a difference outlives its settings: final losses at other peak learning rates, norms and lengths of training.
+"""Differences under other settings: final losses at other peak learning rates, norms and lengths of training.
 
 A setting is one recipe at one peak learning rate. Variants are compared within a setting only, and once more with each
 at the best of its rates.
@@ -204,7 +204,7 @@ def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
 
 
 def _plateau_sentence(stuck: pd.DataFrame, level: float, orderless: str) -> str:
-    """Which variants are still on the plateau at which setting."""
+    """A sentence that lists, for each setting, the variants that are still on the plateau at the end."""
     text = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
     return (
         f"Still on the plateau at the end, with a loss above {level:.2f} ({PLATEAU_MARGIN:g} nats below where "
@@ -213,7 +213,7 @@ def _plateau_sentence(stuck: pd.DataFrame, level: float, orderless: str) -> str:
 
 
 def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
-    """What trains these runs, a line per setting, and what makes the figure's numbers anew from the store."""
+    """The commands that train these runs, a line per setting, and the one that recomputes the figure from the store."""
     query = urlencode({name: value for name, value in params.values().items() if value})
     export = f"python -m analysis export '/training?part=settings&{query}' --figure training_settings -o settings.csv"
     return "\n".join([*training_commands(params.preset, runs), export])

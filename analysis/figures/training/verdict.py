@@ -1,4 +1,4 @@
-"""Whether a recipe trains long enough for position to matter: computed, before anything is read off its runs."""
+"""A test that a recipe trains long enough for position to matter, computed before its runs are interpreted."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from analysis.statistics import difference
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the recipe trains long enough for a variant's position to matter."""
+    """The verdict on a recipe: it trains long enough for a variant's position to matter, or that is not shown."""
 
     why_not: str
-    """In a few words; empty where it does."""
+    """The reason why it is not shown, in a few words; empty if it is."""
     sentence: str
 
     @property
     def holds(self) -> bool:
-        """Whether it does."""
+        """The recipe is shown to train long enough."""
         return not self.why_not
 
     @property

@@ -16,7 +16,7 @@ OPERATIONS = {
     "mean_position": "no position",
     "permuted": "positions shuffled",
 }
-"""Which operations of the surgery are shown, and their names in a few words."""
+"""The operations of the surgery that are shown -> their names in a few words."""
 
 
 def front_page() -> FrontPage:

@@ -1,4 +1,4 @@
-"""What the store holds of each method: costs, own losses, longer texts, published comparisons, verdicts."""
+"""The stored evidence on each method: costs, own losses, longer texts, published comparisons, verdicts."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple

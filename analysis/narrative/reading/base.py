@@ -1,4 +1,4 @@
-"""What a step of the guided reading is: our text, one chart with something to touch, one computed sentence."""
+"""A step of the guided reading: our text, one chart with something to touch, one computed sentence."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Any
 from analysis.core.registry import Registry
 
 Values = Mapping[str, Any]
-"""What the reading's link says, by field."""
+"""The values in the reading's link, by field."""
 
 PAGE = "read"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """What a reader can change in a step's chart: one field of the reading's link.
+    """A control that changes a step's chart by setting one field of the reading's link.
 
-    options: what there is to choose, asked when the step is shown. slides: a slider, else a drop-down.
-    show: how an option is written. label: says what it changes.
+    options: the values to choose from, computed when the step is shown. slides: a slider, else a drop-down.
+    show: writes an option as text. label: names the quantity that the control changes.
     """
 
     field: str
@@ -29,7 +29,7 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class Destination:
-    """Where a step leads on to: a page, the state it opens in, and what the reader finds there."""
+    """The page that a step leads on to. says: what the reader finds there. values: the state that it opens in."""
 
     page: str
     says: str

@@ -1,4 +1,4 @@
-"""The answer in one breath: what adding is, what it costs, and where it loses."""
+"""The answer in one breath: the algebra of adding, its cost, and the methods that it loses to."""
 
 from analysis.claims.statements.base import SUPPORTED, Ask
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
@@ -19,7 +19,7 @@ def _holds(facts: Facts, *names: str) -> bool:
 
 
 def _loses(facts: Facts) -> str:
-    """Where adding once loses to other ways of telling positions, and to which."""
+    """A sentence on the methods that did better than adding positions once at the input; empty if none is supported."""
     ways = []
     if _holds(facts, "C34q") or _holds(facts, "C34b"):
         ways.append("in every layer")
