@@ -84,7 +84,7 @@ def _variants() -> list[dict[str, object]]:
 
 
 def _tasks() -> list[dict[str, object]]:
-    """Those we fine-tune on; the published metrics add the others."""
+    """The tasks that we fine-tune on; the published metrics add the others."""
     from analysis.ablation.glue.tasks import TASKS
 
     return [

@@ -74,7 +74,7 @@ SEQUENTIAL = {
     False: ["#ffffff", "#c3d9ea", "#6ba3cc", "#2a6fa8", "#0a3a6b"],
     True: ["#0e1117", "#17364f", "#22659c", "#529fd8", "#c8e5fb"],
 }
-"""From the ground at zero to the strongest; by whether the ground is dark."""
+"""Colours of a scale from the ground, at zero, to the strongest; by whether the ground is dark."""
 
 
 STRONG = {False: 0.71, True: 0.54}

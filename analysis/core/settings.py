@@ -16,7 +16,7 @@ PREFIX = "ADDEND_"
 OTHER_VARIABLES = ("ADDEND_VENV", "ADDEND_KILLS")
 """Variables of our scripts and tests, which the app does not read."""
 ADDRESS = re.compile(r"[a-z][a-z0-9.+-]*://[^\s?#@]*[^\s?#@/:]/?")
-"""Of object storage: no user, no password, no query, which may hold keys."""
+"""Address of object storage, without user, password or query, since these may hold keys."""
 SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
 
 

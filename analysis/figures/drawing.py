@@ -100,7 +100,7 @@ class Theme:
         return self.many(1)[0]
 
     def many(self, count: int) -> list[str]:
-        """So many series that have no meaning of their own; colours come again after the last."""
+        """Colours for `count` series that have no meaning of their own; they repeat after the last."""
         hues = [SERIES[index % len(SERIES)] for index in range(count)]
         return [_LIGHTER.get(hue, hue) if self.dark else hue for hue in hues]
 

@@ -17,7 +17,7 @@ from analysis.figures.drawing import Chart, Theme, colour_scale, printable
 LEGEND_PIXELS = 62
 MAX_LABELS = 20
 MAX_CELLS = 64 * 64
-"""Above this a map is drawn as an image: 512 x 512 cells would be megabytes of JSON."""
+"""The most cells of a map that is not drawn as an image: 512 x 512 cells would be megabytes of JSON."""
 
 MAX_NAMES = 64
 """A map with more rows or columns is an image as well: names of cells would overlap."""

@@ -34,7 +34,7 @@ WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
-"""Of a label that is broken into lines: the letters of a line, and its height in pixels."""
+"""The most letters in a line of a label that is broken into lines, and the height of a line in pixels."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
 

@@ -48,7 +48,7 @@ class Results:
 
     @property
     def variants(self) -> list[str]:
-        """Those with a score, in the registry's order."""
+        """The variants that have a score, in the registry's order."""
         return [name for name in self.titles if name in self.scores]
 
     def replicates(self, rates: Mapping[tuple[str, str], float]) -> Replicates:
@@ -73,7 +73,7 @@ class Results:
 
 @cached_until_store_changes()
 def presets() -> tuple[str, ...]:
-    """Those with scores, the default first."""
+    """The presets that have scores, the default first."""
     rows = read.query("SELECT DISTINCT preset FROM scores WHERE variant <> ? AND preset IS NOT NULL", [MAJORITY])
     return tuple(sorted(rows.preset, key=lambda name: (name != DEFAULT_PRESET, name)))
 

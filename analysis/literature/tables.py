@@ -18,7 +18,7 @@ from analysis.store.paths import cached_until_store_changes
 HYPER_PARAMETER = "hyper-parameter"
 GLUE_AVERAGE = "glue_average"
 CHANGE = ": change"
-"""In a variant's name: the paper prints a difference here, not a score."""
+"""The mark in a variant's name for a row in which the paper prints a difference, not a score."""
 
 POINTS = {"accuracy", "f1", "exact_match", "matthews_correlation", "pearson", "spearmanr", "mean", "average_precision"}
 """Metrics printed x100, whose differences are points."""
@@ -117,7 +117,7 @@ class Table:
 
     @property
     def compares(self) -> bool:
-        """At least two variants have a score in the same column, so that they can be compared."""
+        """Two or more variants have a score in the same column, so that they can be compared."""
         return bool((self.scores.groupby(["panel", "column"]).row.nunique() > 1).any())
 
     @cached_property

@@ -73,7 +73,7 @@ DEFINITIONS = {
     "ridge regression": "Linear regression that keeps its coefficients small, so that it does not fit noise.",
     "nearest mean": "A decoder that answers with the class whose mean vector is closest.",
 }
-"""By the word as it stands on screen. A plural is found too."""
+"""Definitions by the term as it stands on screen. A plural is found too."""
 
 
 def definitions_in(text: str) -> dict[str, str]:

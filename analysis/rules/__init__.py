@@ -115,7 +115,7 @@ class TrainingRules:
         return {"version": self.version, "sha256": self.sha256}
 
     def refusal(self, config: Mapping[str, object]) -> str:
-        """Why a run with this manifest decides nothing under these rules; empty where it may.
+        """The reason why a run with this manifest decides nothing under these rules; empty if it may.
 
         config: the settings of the run as its results file has them, with `rules` and `began`.
         """
@@ -233,9 +233,9 @@ class EncoderRules:
         return {"version": self.version, "sha256": self.sha256}
 
     def refusal(self, config: Mapping[str, object]) -> str:
-        """Why a run with this manifest decides nothing under these rules, its learning rate apart; empty where it may.
+        """The reason why a run with this manifest decides nothing under these rules; empty if it may.
 
-        config: the settings of the run as its results file has them, with `rules` and `began`.
+        The learning rate is not checked here. config: the settings in the run's results file, with `rules` and `began`.
         """
         preset = str(config.get("preset"))
         if preset not in self.recipes:

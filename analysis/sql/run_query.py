@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """As a frame. Sums of whole numbers, which DuckDB gives 128 bits, are whole numbers where they fit.
+        """The result as a frame. Sums of whole numbers, which DuckDB stores in 128 bits, stay whole where they fit.
 
         It takes many times the table's memory, so it is made anew each time, one at a time, and never kept.
         Raises QueryError for values that cannot be shown.

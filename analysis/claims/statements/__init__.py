@@ -46,7 +46,7 @@ class AnyStatement(TypedDict):
 
 
 class OpenStatement(AnyStatement):
-    """One that nothing here can decide."""
+    """A statement that nothing here can decide."""
 
     kind: Literal["open"]
     why: str
@@ -54,7 +54,7 @@ class OpenStatement(AnyStatement):
 
 
 class CountedStatement(AnyStatement):
-    """One that is decided by how many readings hold."""
+    """A statement that is decided by the number of readings that hold."""
 
     quantifier: str
     least: NotRequired[int]

@@ -224,7 +224,7 @@ def _plateau_reason(contest: Contest, sides: Sequence[Side], rules: TrainingRule
 
 
 def on_plateau(exits: Sequence[int | None], steps: int, rules: TrainingRules | None = None) -> str:
-    """Why the final losses of a variant's runs cannot be compared; empty where they can.
+    """The reason why the final losses of a variant's runs cannot be compared; empty if they can.
 
     exits: of every seed, the step of the first evaluation below the plateau; None where there was none.
     """

@@ -102,7 +102,7 @@ def compare_sides(
 
 
 def _refusal(names: tuple[str, str], sides: Sequence[Side], result: Difference, kind: str, limits: Limits) -> str:
-    """Why two complete sides cannot be compared; empty where they can."""
+    """The reason why two complete sides cannot be compared; empty if they can."""
     for name, side in zip(names, sides, strict=True):
         seeds = plural(len(side), "seed")
         if diverged := sum(run.diverged for run in side.values()):

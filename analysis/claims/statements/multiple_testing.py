@@ -11,7 +11,7 @@ from scipy import special
 from analysis.statistics import holm
 
 ALPHA = 0.025
-"""On one side, as a 95 % interval has it."""
+"""The level of a one-sided test, which equals one tail of a 95 % interval."""
 Z = float(special.ndtri(1 - ALPHA))
 
 

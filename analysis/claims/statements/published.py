@@ -15,7 +15,7 @@ from analysis.literature.tables import POINTS
 MARGINS = {"points": 1.0, "BLEU": 0.5, "nats": 0.05}
 """The least difference that matters: GLUE points as on the GLUE page; BLEU; perplexity by its logarithm, 5 %."""
 ROUNDING = 1e-9
-"""Of floating point: figures that differ by exactly the margin do not differ by more than it."""
+"""Tolerance for floating-point error: figures that differ by exactly the margin do not differ by more than it."""
 LOGARITHMIC = ("perplexity", "validation_loss", "training_loss")
 Rows = Sequence[Mapping[str, Any]]
 PAIR = (

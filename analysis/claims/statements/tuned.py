@@ -25,7 +25,7 @@ Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 
 def refusal(config: Mapping[str, object], rules: SurgeryRules) -> str:
-    """Why a run with this manifest decides nothing under these rules; empty where it may."""
+    """The reason why a run with this manifest decides nothing under these rules; empty if it may."""
     run_rules, began = config.get("rules"), str(config.get("began") or "")
     if not isinstance(run_rules, Mapping) or run_rules.get("sha256") != rules.sha256:
         return "it was not begun under these rules"
@@ -55,7 +55,7 @@ def averages(values: Values, arm: str) -> dict[Hashable, float]:
 
 
 def unfit_reason(values: Values, rules: SurgeryRules, intact: str = "minilm_intact") -> str:
-    """Why the intact model was not fine-tuned well enough to say anything; empty where it was."""
+    """The reason why the intact model's fine-tuning is too poor to decide anything; empty if it is good enough."""
     seeds = values.get(intact, {})
     for task, minimum in rules.able.items():
         mean = sum(tasks[task] for tasks in seeds.values()) / len(seeds) if seeds else 0.0

@@ -58,7 +58,7 @@ MEASUREMENTS: Mapping[str, MeasurementKind] = {
         result_kinds=("geometry",), options=lambda options: {"positions": options.tokens}, needs="means"
     ),
 }
-"""By name."""
+"""The kinds of measurement, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)

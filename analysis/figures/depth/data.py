@@ -80,7 +80,7 @@ def _config(row: Any, name: str) -> Any:
 
 
 def windows(rows: pd.DataFrame) -> str:
-    """Over what each model was measured: once where it is the same for all."""
+    """The windows and corpus that each model was measured over; told once if they are the same for all."""
     settings = {row.model: (_config(row, "windows"), _config(row, "length"), row.corpus) for row in rows.itertuples()}
     texts = {setting: f"{setting[0]} windows of {setting[1]} tokens ({setting[2]})" for setting in settings.values()}
     if len(texts) == 1:

@@ -70,7 +70,7 @@ def _compare_rows(name: str, length: int, dim: int, compare: str) -> Comparison:
 
 
 class CompareParameters(PairParameters):
-    """By what rows are compared, of `COMPARISONS`."""
+    """The measure that rows are compared by: a key of `COMPARISONS`."""
 
     compare: str
 
@@ -198,7 +198,7 @@ def shown_dimensions(matrix: np.ndarray) -> np.ndarray:
 
 
 class ShiftParameters(PairParameters):
-    """By how many positions encodings are shifted."""
+    """The number of positions that encodings are shifted by."""
 
     shift: int
 

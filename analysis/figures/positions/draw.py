@@ -20,7 +20,7 @@ HEIGHT = 240
 
 @drawing("position_map", columns=2)
 def position_map(figure: Figure[MapContent], theme: Theme) -> list[Chart]:
-    """For each run a map of what depends on position, and bars of everything; one scale for all maps."""
+    """Two charts per run: a map of the parts that depend on position, and bars of all parts; maps share one scale."""
     frame, columns, layers = figure.content.frame, figure.content.sources, figure.content.layers
     by_position = frame[frame.part != "content"].groupby(["of", "layer", "source"]).share.sum()
     limit = max(float(np.nanmax(np.abs(by_position))), 0.01)

@@ -70,7 +70,7 @@ def _status(run: Mapping[str, Any]) -> str:
 
 
 MAX_CHARACTERS = 500
-"""Of a setting's value that are shown."""
+"""The most characters of a setting's value that are shown."""
 
 
 def settings(config: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from analysis.figures.surgery.data import MaskedSurgeryContent, SurgeryContent
 
 LABEL = "Spearman's correlation"
 LABEL_CHARACTERS = 30
-"""Of one line of a label: two lines leave the dots beside it room on a phone."""
+"""The most letters in one line of a label; two such lines leave room for the dots on a phone."""
 AXIS_PADDING = 0.01
 """The length by which an axis extends beyond the longest interval, in units of the axis."""
 TIPS: tuple[marks.Tip, ...] = (

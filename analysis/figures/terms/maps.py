@@ -44,7 +44,7 @@ NO_SOURCE = {
     "disentangled": "This model compares content with embeddings of the distance in its scores: the terms content to "
     "distance and distance to content hold those comparisons.",
 }
-"""Why there is no position among the sources, by how positions enter."""
+"""The way in which positions enter a model -> the reason why position is not among its sources."""
 
 
 class HeadParameters(Parameters):

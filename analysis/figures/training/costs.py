@@ -36,7 +36,7 @@ COSTS = {
     "peak_memory_mib": Cost("Peak memory", "MiB", ",.0f", "Peak memory (MiB)"),
 }
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
-"""These depend on the machine; the others on the model alone."""
+"""Costs that depend on the machine; the others depend on the model alone."""
 
 
 class CostsParameters(Parameters):
@@ -108,7 +108,7 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
 
 
 def _table(wide: pd.DataFrame) -> pd.DataFrame:
-    """As it is read: a row per variant, and how its size compares where it is not the baseline's."""
+    """The table as readers see it: a row per variant, with an explanation if its size differs from the baseline's."""
     names = [str(name) for name in wide.index]
     written = {
         name: ["" if pd.isna(value) else format(value, cost.format) for value in wide[name]]

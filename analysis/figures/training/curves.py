@@ -66,7 +66,7 @@ class LearningCurvesContent(CurvesContent):
 
 
 def thinned(rows: pd.DataFrame) -> pd.DataFrame:
-    """At most `POINTS` steps of every curve."""
+    """The rows of at most `POINTS` steps, spread evenly over those that were evaluated."""
     steps = np.unique(rows.step)
     if len(steps) <= POINTS:
         return rows

@@ -113,7 +113,7 @@ class Trained:
 
     @property
     def variants(self) -> list[str]:
-        """Those that were run, the baseline first, then in the registry's order."""
+        """The variants that were run, the baseline first, then in the registry's order."""
         ran = set(self.runs.variant)
         known = [name for name in VARIANTS if name in ran]
         return sorted([*known, *sorted(ran - set(known))], key=lambda name: name != self.baseline)

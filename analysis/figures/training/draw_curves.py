@@ -139,7 +139,7 @@ def names(
 
 
 def padded_range(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
-    """From the smallest to the largest value, with some padding."""
+    """The range from the smallest to the largest value, with padding of `share` of it at either end."""
     low, high = float(values.min()), float(values.max())
     room = share * (high - low or 1)
     return low - room, high + room

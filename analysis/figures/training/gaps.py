@@ -41,7 +41,7 @@ from analysis.store import read
 
 ALPHA = 0.05
 TUPE_SHARE = 0.3
-"""Of the baseline's steps: what Ke et al. (2021) say TUPE needs for a better result."""
+"""The share of the baseline's steps with which, as Ke et al. (2021) report, TUPE gives a better result."""
 NAN = float("nan")
 
 

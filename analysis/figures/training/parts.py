@@ -115,7 +115,7 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
 
 
 def _way(trainings: Trained, way: str) -> pd.DataFrame:
-    """Its changes and, last, all of them together; empty where a variant of it was not run at a common seed."""
+    """The changes of one way and, last, all of them together; empty if its variants have no seed in common."""
     names = [FIRST, *(change.after for change in WAYS[way])]
     losses = {name: trainings.finals(name) for name in names}
     shared: set[Hashable] = set.intersection(*(set(by_seed) for by_seed in losses.values()))
@@ -148,7 +148,10 @@ def _row(way: str, description: str, before: str, after: str, gap: Difference) -
 
 
 def _corrected(table: pd.DataFrame) -> pd.DataFrame:
-    """With Holm's correction over the changes; those that both ways share, of the same seeds, count once."""
+    """The table with Holm's correction over its changes.
+
+    A change that both ways share, over the same seeds, counts once.
+    """
     tested = table[table.change != ALL_CHANGES].drop_duplicates(["before", "after", "n", "p"])
     correction = holm(tested.p.tolist(), alpha=0.05)
     adjusted = {

@@ -106,7 +106,7 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
 
 
 def _labelled(runs: pd.DataFrame) -> pd.DataFrame:
-    """With each run's setting in words, the usual recipe's rates first.
+    """The runs with their settings in words, those of the usual recipe's rates first.
 
     A rate is named where its recipe was run at several, and where the recipe is the usual one.
     """
@@ -186,7 +186,7 @@ def _sentences(table: pd.DataFrame, base: str) -> list[str]:
 
 
 def _finding(table: pd.DataFrame, base: str) -> str:
-    """At how many settings each way the other variants end, counted where there is a difference to the baseline."""
+    """A sentence that counts the comparisons at other settings in which a variant ends with a lower loss."""
     compared = table[(table.setting != BEST) & table.gap.notna()]
     if compared.empty:
         return ""
@@ -198,7 +198,7 @@ def _finding(table: pd.DataFrame, base: str) -> str:
 
 
 def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
-    """Above this loss, a variant ends no better than a model without position; NaN where none was run."""
+    """The loss above which a variant ends no better than a model without position; NaN if no such model was run."""
     usual = rows[(rows.variant == orderless) & (rows.recipe == usual_recipe(rows))]
     return usual.final.mean() - PLATEAU_MARGIN
 

@@ -29,7 +29,7 @@ class Verdict:
 
 
 def _steps_leaving_plateau(trainings: Trained, variant: str) -> list[int | None]:
-    """Of every seed, the first step at which the validation loss was below the plateau; None where it never was."""
+    """The first step, for every seed, at which the validation loss was below the plateau; None if it never was."""
     plateau = training_rules().plateau
     curves = trainings.curves("validation_loss", variants=[variant])
     below = curves[curves.value < plateau].groupby("seed").step.min()

@@ -52,7 +52,7 @@ def _fewer(eight: float | None, facts: Facts) -> str:
 
 
 def _narrow(ask: Ask) -> str:
-    """The cost of the same cut to an encoder of width 128, against that of removing as many random directions of words."""
+    """The cost of the same cut to an encoder of width 128, against removing as many random directions of words."""
     rows = ask(OWN)
     if not rows or rows[0]["separated"] is None or rows[0]["at_random"] is None:
         return ""

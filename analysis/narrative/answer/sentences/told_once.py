@@ -7,7 +7,7 @@ from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, re
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements in each of which one thing differs."""
 TOLD = ("C34b", "C34a", "C34p", "C34c", "C34f", "C34d", "C34n")
-"""Of these, what Home says, in this order; the others are on the page Claims."""
+"""The statements, of these, that Home tells, in this order; the others are on the page Claims."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
