@@ -1,8 +1,8 @@
 """The ledger of claims: what the documents say about adding positions, and what the store shows.
 
-What is claimed lies as data in `analysis/rules`: documents, questions and claims in `documents.toml`, and in any file
-there the headings of claims that no document makes. `analysis.claims.statements` judges what the claims say, one
-statement at a time, when the store is built.
+The claims are data in `analysis/rules`: documents, questions and claims in `documents.toml`, and, in any file there,
+the headings of claims that no document makes. `analysis.claims.statements` judges the claims, one statement at a
+time, when the store is built.
 
 Before there were statements, version 1 of the rules judged 28 claims as wholes. Those first verdicts are closed: the
 results file under `data/results/first_verdicts` holds them with their rules, queries and evidence, and its run says

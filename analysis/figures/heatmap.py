@@ -50,7 +50,7 @@ def heatmap(
 
     rows, columns: their names, which may repeat, for cells are placed by index; their numbers where none are given.
     below: lines below the title. diverging: whether zero is the middle of the colours; by default where it is the
-    middle of the domain. first: what the counting of rows and columns begins with, where they are too many to be named.
+    middle of the domain. first: the number that rows and columns are counted from if they are too many to be named.
     level: whether the columns' names have room to stand level.
     """
     theme = theme or Theme()

@@ -30,7 +30,7 @@ class Results:
 
     choices: the learning rate of every variant and task. scores: variant -> task -> pre-training seed -> fine-tunings
     at that rate, the main metric in points. Of two of the same variant, task, seeds and rate the newest counts.
-    tasks: indexed by task; title, glue, partial (what is partial about its data, or ""), train_examples.
+    tasks: indexed by task; title, glue, partial (the part of its data that was used, or ""), train_examples.
     pretrained: the pre-trainings that count, None for all of them; left_out: how many others were fine-tuned too.
     """
 
@@ -97,7 +97,7 @@ def pretrained(preset: str) -> tuple[str, ...]:
 
 
 def _filter_sql(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[object]]:
-    """SQL of which rows count, and what its question marks stand for."""
+    """The SQL condition for the rows that count, and the values of its placeholders."""
     if counted is None:
         return "preset = ?", [preset]
     return "preset = ? AND pretraining IN (SELECT unnest(?))", [preset, list(counted)]

@@ -170,7 +170,7 @@ class Study:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """A row per variant and task, and one for its average: what the protocol makes of its runs."""
+        """A row per variant and task, and one for its average: the runs summarised under the protocol."""
         rows = []
         sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
         for variant in self.results.variants:

@@ -68,8 +68,8 @@ class Note:
 class Table:
     """One table of a paper.
 
-    cells: one row per printed number, in the paper's order: `row`, `column` and `panel` say where it is, `value` and
-    `sd` are as printed, `unit` is what its differences are counted in.
+    cells: one row per printed number, in the paper's order: `row`, `column` and `panel` are its place, `value` and
+    `sd` are as printed, `unit` is the unit of its differences.
     """
 
     id: str
@@ -162,7 +162,7 @@ class Table:
         return grids[0], grids[1]
 
     def best(self) -> set[int]:
-        """Row numbers of the best cells of their columns, where it is known which way is better."""
+        """Row numbers of the best cell of each column for which it is known whether higher or lower is better."""
         items: set[int] = set()
         for _, cells in self.scores.groupby(["panel", "column"]):
             better = cells.higher_is_better.iloc[0]
@@ -191,7 +191,7 @@ def _line(panel: str, row: str) -> str:
 
 
 def index() -> pd.DataFrame:
-    """Every table: id, label, kind. GLUE first, widest first; then by what is measured; hyper-parameters last."""
+    """Every table: id, label, kind. GLUE first, widest first; then by kind; hyper-parameters last."""
     rows = read.query(
         "SELECT citation || '|' || table_name AS id, any_value(short) AS short, any_value(table_name) AS table_name, "
         "first(task_title ORDER BY row_number) AS task, first(metric_title ORDER BY row_number) AS metric, "

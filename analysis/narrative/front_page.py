@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """One number. strong: drawn in the ink of the page, as what the card speaks of."""
+    """One number. strong: drawn in the ink of the page, because the card is about it."""
 
     name: str
     value: float

@@ -70,8 +70,8 @@ def cached_answer(sql: str, limits: Limits = LIMITS) -> Answer | None:
 def ask(sql: str, limits: Limits = LIMITS) -> Answer:
     """The rows of one SELECT over the store without saved probes. The last few answers are kept.
 
-    Raises QueryError, in one sentence, for what is refused, fails, or takes more than the limits; StoreError where
-    there is no store.
+    Raises QueryError, in one sentence, for a query that is refused, fails, or exceeds the limits; StoreError if there
+    is no store.
     """
     if not sql.strip():
         raise QueryError("The query is empty; expected one SELECT over the tables and views listed on the page.")

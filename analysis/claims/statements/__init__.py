@@ -1,4 +1,4 @@
-"""Statements: what the claims say, one thing at a time, and what the rules make of each.
+"""Statements, into which the claims are split, and the verdicts of the rules on each.
 
 The rules are files (`analysis/rules`): some judge trainings and were frozen before these, the others judge
 measurements and published tables. `judge(ask)` puts every statement to a store; the tables `statements` and `readings`
@@ -64,7 +64,7 @@ class CountedStatement(AnyStatement):
 
 
 class PublishedStatement(CountedStatement):
-    """One about pairs of variants in published tables."""
+    """A statement about pairs of variants in published tables."""
 
     kind: Literal["published"]
     pairs: list[list[str]]
@@ -73,7 +73,7 @@ class PublishedStatement(CountedStatement):
 
 
 class RowsStatement(CountedStatement):
-    """One about rows that a query gives, each with its own line."""
+    """A statement about the rows of a query, each of which is compared with its own line."""
 
     kind: Literal["rows"]
     sql: str
@@ -225,7 +225,7 @@ def _seed_readings(contest: Contest, runs: contests.JudgedRuns) -> list[Reading]
 
 
 def _partial_judgement(statement: Statement, version: int, sha: str) -> partial[Judgement]:
-    """A judgement with what it says whatever the data."""
+    """A judgement with those of its fields that do not depend on the data."""
     return partial(
         Judgement,
         id=statement["id"],

@@ -43,7 +43,7 @@ class Region:
 
 @cache
 def _rules() -> dict[str, Mapping[str, Any]]:
-    """Statement -> what the newest file about it says of it."""
+    """Statement -> its entry in the newest file that has one."""
     rules: dict[str, Mapping[str, Any]] = {}
     for file in sorted(rule_files(), key=lambda file: file.version):
         for name in ("statement", "contest"):
@@ -92,7 +92,7 @@ def trained_pair(judgement: Judgement) -> str:
 
 
 def rule_in_words(judgement: Judgement) -> str:
-    """The rule of a statement: what is compared, over how many seeds, with which line and which correction."""
+    """The rule of a statement in words: the comparison, the number of seeds, the line and the correction."""
     rule = _rules().get(judgement.id)
     if rule is None:
         return ""

@@ -77,10 +77,10 @@ def compare_sides(
     limits: Limits,
     problem: str = "",
 ) -> Comparison:
-    """Variant less baseline, paired by seed, with the test of what a statement expects.
+    """The difference, variant less baseline, paired by seed, with the test of the statement's expectation.
 
-    names: of the two variants. margin: in nats; statements about steps take `limits.earlier` instead. problem: what
-    keeps every comparison of these runs open, empty for nothing.
+    names: of the two variants. margin: in nats; statements about steps take `limits.earlier` instead. problem: a
+    reason that keeps every comparison of these runs open; empty for none.
     """
     chosen = tuple({seed: run for seed, run in side.items() if seed in seeds} for side in sides)
     values: list[dict[Hashable, float]] = [

@@ -43,8 +43,8 @@ class Change:
 class Heading:
     """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it.
 
-    changes: statements that it had before. statement, documents: what the documents say and which do; empty for a claim
-    that none of them makes.
+    changes: statements that it had before. statement: the claim as the documents make it. documents: the ones that make
+    it. Both are empty for a claim that no document makes.
     """
 
     id: str

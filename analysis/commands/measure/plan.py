@@ -108,7 +108,7 @@ class Measurement:
 def plan_measurements(
     models: Sequence[str], kinds: Sequence[str], options: MeasurementOptions, *, device: str, again: bool = False
 ) -> list[Measurement]:
-    """The measurements of models, each a folder, an id or NAME=FOLDER. Raises AddendError for what is not known."""
+    """The measurements of models, each a folder, an id or NAME=FOLDER. Raises AddendError for unknown ones."""
     if unknown := [kind for kind in kinds if kind not in MEASUREMENTS]:
         raise UnknownName(f"Nothing is measured under the name {unknown[0]!r}; known: {', '.join(MEASUREMENTS)}.")
     named_models = [_name_and_model(model) for model in models]

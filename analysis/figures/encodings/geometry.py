@@ -205,7 +205,7 @@ class ShiftParameters(PairParameters):
 
 @dataclass(frozen=True)
 class ShiftContent:
-    """results: what a shift by k does to each encoding shown."""
+    """results: the map that shifts each encoding shown by k positions."""
 
     shown: list[SizedEncoding]
     results: list[ShiftResult]

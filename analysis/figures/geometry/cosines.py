@@ -29,7 +29,7 @@ class DimensionParameters(GeometryParameters):
 
 @dataclass(frozen=True)
 class CosinesContent:
-    """rows: shares of the model's pairs by cosine. random: those of random vectors, and what they are called."""
+    """rows: shares of the model's pairs by cosine. random: those of random vectors; random_name: their label."""
 
     rows: pd.DataFrame
     random: pd.DataFrame

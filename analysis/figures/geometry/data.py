@@ -72,9 +72,9 @@ class PanelsContent:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number with its 95 % interval, and the mean and 95 % range of what random vectors give.
+    """One number with its 95 % interval, and the mean and 95 % range of the same number for random vectors.
 
-    samples: what it is of, such as words or pairs.
+    samples: the number of words, pairs or other items that it is computed from.
     """
 
     value: float
@@ -87,7 +87,7 @@ class Estimate:
 
 
 def stored_rows(model: str, *measures: str) -> pd.DataFrame:
-    """The newest rows of some measures. Raises NoResults where there are none, with what the run says of why."""
+    """The newest rows of some measures. Raises NoResults if there are none, with the reason that the run gives."""
     placeholders = ", ".join("?" for _ in measures)
     rows = read.query(
         f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({placeholders}) "

@@ -54,7 +54,7 @@ class GlueParameters(Parameters):
 class GlueContent:
     """order: variants from the best average down. study: our own runs. published: the published table, if any.
 
-    own_source: what our own rows are called. baseline: the title of what the others are compared with.
+    own_source: the name of our own rows. baseline: the title of the variant that others are compared with.
     """
 
     order: list[str]

@@ -1,4 +1,4 @@
-"""Figures of interventions: what a model does on one text before and after, the permutation test, and over a corpus."""
+"""Figures of interventions: a model on one text before and after, the permutation test, and effects over a corpus."""
 
 import json
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ class PermutationContent:
 
 @dataclass(frozen=True)
 class EffectsContent:
-    """order: the interventions, that of the largest effect first. outcomes: name -> what it is, of those measured."""
+    """order: the interventions, that of the largest effect first. outcomes: those measured, name -> title."""
 
     order: list[str]
     outcomes: dict[str, str]

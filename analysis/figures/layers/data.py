@@ -46,7 +46,7 @@ class LayerHeadsContent:
 class DepthContent:
     """scores, states: layer, series, value of the terms of the scores and of the sources of the hidden states.
 
-    label: what the values of the scores are. order: of their series.
+    label: names the values of the scores. order: of their series.
     """
 
     scores: pd.DataFrame

@@ -80,7 +80,7 @@ UNROTATED_RUN = LiveRun(
 
 @figure("position_map", BaselineParameters, live=MAP_RUN)
 def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[MapContent]:
-    """Layer by source: what depends on position; and what each layer's scores depend on in all."""
+    """The share of scores that depends on position, by layer and source, and the split of each layer's whole scores."""
     main, baseline = run
     runs = {_title(main): main} | ({BASELINES[params.baseline]: baseline} if baseline else {})
     frame = pd.concat([_frame(result).assign(of=name) for name, result in runs.items()], ignore_index=True)

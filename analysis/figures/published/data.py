@@ -52,8 +52,7 @@ class DifferenceContent:
 class AverageContent:
     """baseline: the variant that others are compared with.
 
-    names: what the averages over `all` and over the `ticked` columns are called; the second is empty where none is
-    left out.
+    names: of the averages over `all` and over the `ticked` columns; the second is empty if none is left out.
     """
 
     baseline: str

@@ -32,11 +32,11 @@ class ChartParameters(Parameters):
 
 @dataclass(frozen=True)
 class ChartContent:
-    """rows: columns x, y, colour and line. x, y, colour: what they are called; colour is empty where there is none.
+    """rows: columns x, y, colour and line. x, y, colour: their names; colour is empty if there is none.
 
-    line: tells the lines apart, where names tell more of them apart than there are colours.
+    line: names the lines, which can be more than there are colours.
 
-    kind: quantitative, temporal or nominal, as x is. mark: one of MARKS.
+    kind: of x: quantitative, temporal or nominal. mark: one of MARKS.
     """
 
     rows: pd.DataFrame

@@ -1,4 +1,4 @@
-"""Drawings of surgery: what a sentence encoder still does once its sum is cut apart."""
+"""Drawings of surgery: the quality of a sentence encoder after its sum is cut apart."""
 
 import altair as alt
 import pandas as pd

@@ -46,7 +46,7 @@ class StoredTermsParameters(MeasureParameters):
 
 @dataclass(frozen=True)
 class TermTable:
-    """table: a row a head (or layer), a column a term, the values of a measure. label: what the measure is."""
+    """table: a row a head (or layer), a column a term, the values of a measure. label: the measure's name."""
 
     table: pd.DataFrame
     measure: str

@@ -197,7 +197,7 @@ REST = "all_others"
 
 
 def with_rest(decomposition: Decomposition, values: Mapping[str, float]) -> dict[str, float]:
-    """The terms that the question is about, and what all others add up to under `REST`."""
+    """The values of the four main terms, and the sum of all others under `REST`."""
     main = {term: value for term, value in values.items() if term in four(decomposition)}
     others = [value for term, value in values.items() if term not in main]
     return main | ({REST: float(sum(others))} if others else {})

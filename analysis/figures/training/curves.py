@@ -33,14 +33,14 @@ LENGTHS = (1, 2, 4)
 
 
 class LearningCurvesParameters(VariantsParameters):
-    """axis: what the loss is drawn against."""
+    """axis: a key of AXES, the quantity that the loss is drawn against."""
 
     axis: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurvesContent:
-    """rows: variant, seed, value and what is read along, one row per point. mean: the same over seeds.
+    """rows: variant, seed, value and the column of the horizontal axis, one row per point. mean: the same over seeds.
 
     variants: in the order of their colours. baseline: the one that the others are compared with.
     """
@@ -53,10 +53,10 @@ class CurvesContent:
 
 @dataclass(frozen=True, kw_only=True)
 class LearningCurvesContent(CurvesContent):
-    """Curves of validation loss. target: where the baseline's mean curve ends; None where it was not run.
+    """Curves of validation loss. target: the last loss of the baseline's mean curve; None if it was not run.
 
-    crossings: variant -> where its mean curve first reaches the target. axis: what the loss is drawn against.
-    finals: variant, value and what is read along: each mean's end, with its final loss on the larger sample.
+    crossings: variant -> the first point at which its mean curve reaches the target. axis: a key of AXES.
+    finals: variant, value and the column of the axis: each mean's end, with its final loss on the larger sample.
     """
 
     target: float | None

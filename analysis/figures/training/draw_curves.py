@@ -158,7 +158,7 @@ def lines(
 ) -> Chart:
     """A thin line a seed and the mean thick; one seed is its own mean.
 
-    What a pointer finds is an evaluation, not a line between two. dots: the area of a dot there; 0 for none to see.
+    A pointer finds evaluations, not the lines between them. dots: the area of an evaluation's dot; 0 hides it.
     """
     color, dash = scales(content, theme)
     seeds = alt.Chart(rows).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)

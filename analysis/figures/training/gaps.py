@@ -1,4 +1,4 @@
-"""Figures of what a variant gains over the baseline: in final loss, and in the training that a loss takes."""
+"""Figures of a variant's gain over the baseline: in final loss, and in the training needed to reach a loss."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -215,8 +215,8 @@ def _in_seconds(ratio: StepsRatio, relative_time: float) -> StepsRatio:
 def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's.
 
-    Runs are made at different hours and by different code, so seconds are steps times what a step costs, where that
-    was measured. Raises what `select_trainings` raises, and NoResults where only the baseline was run.
+    Runs are made at different hours and by different code, so seconds are steps times the measured time of a step,
+    for variants with one. Raises the errors of `select_trainings`, and NoResults if only the baseline was run.
     """
     trainings = select_trainings(params)
     trainings.require_baseline()

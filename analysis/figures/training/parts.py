@@ -59,7 +59,7 @@ WAYS: dict[str, tuple[Change, ...]] = {
         CLS_SEPARATE,
     ),
 }
-"""Ways from BERT-A to TUPE-A. What a change gives may depend on what was changed before it, so one is not enough.
+"""Ways from BERT-A to TUPE-A. The effect of a change may depend on the changes before it, so one way is not enough.
 
 On the first way each change is one; on the others, whose variants were trained before, some changes come together.
 BERT-A^d and TUPE divide by the root of 4d and 2d, so that each keeps the scale that its number of terms asks for.

@@ -291,7 +291,7 @@ IMAGE_RUN = LiveRun(
 
 
 def model_title(model: str) -> str:
-    """A model's name; of the one with random weights, what it is."""
+    """A model's name, or a description for the model with random weights."""
     return random_vit.TITLE if model == random_vit.NAME else model
 
 

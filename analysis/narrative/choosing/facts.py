@@ -34,7 +34,7 @@ def tells_order(settings: Settings) -> bool:
 
 
 class Need(NamedTuple):
-    """Something that an engineer may need: what the button says, what it means, and who has it."""
+    """A need of an engineer. title: the button's text. means: its meaning. met: true of the methods that meet it."""
 
     title: str
     means: str

@@ -23,11 +23,11 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One way.
+    """One way to encode positions.
 
-    variant: ours, whose settings say what it needs. described: what it is, where no variant of ours is that. pairs:
-    published comparisons with added positions, or with rotary ones of all dimensions. longer: published rows (table,
-    row) on texts longer than in training. claims: those of the ledger that are about it.
+    variant: ours, from whose settings its requirements follow. described: a description, if none of our variants is of
+    this kind. pairs: published comparisons with added positions, or with rotary ones of all dimensions. longer:
+    published rows (table, row) on texts longer than in training. claims: those of the ledger that are about it.
     """
 
     variant: str

@@ -38,15 +38,15 @@ class Destination:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step.
+    """One step of the reading.
 
-    place: its number, from 1. text: one paragraph of Markdown, ours, which names who claims what.
-    documents: the source documents that say it (`analysis.claims.DOCUMENTS`); claims: those of the ledger it is about;
+    place: its number, from 1. text: one paragraph of Markdown, ours, which names the author of every claim in it.
+    documents: its sources, keys of `analysis.claims.DOCUMENTS`; claims: those of the ledger that it is about;
     citations: BibTeX keys of the papers it names.
     figure: the figure's name; page: the page that it belongs to, whose fields `params` gives from the reading's;
     figures made for the reading belong to the reading itself and take its fields as they are.
-    moving: what the moving picture above the figure draws (`analysis.narrative.shift`), where the step has one.
-    says: one sentence, computed from the store. Raises NoResults where that holds nothing of the kind yet.
+    moving: the data of a moving picture above the figure (`analysis.narrative.shift`), if the step has one.
+    says: one sentence, computed from the store. Raises NoResults if its results are not stored yet.
     """
 
     place: int

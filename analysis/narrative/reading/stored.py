@@ -19,7 +19,7 @@ def decoded(model: str) -> pd.DataFrame:
 
 
 def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> pd.Series:
-    """One of those rows. Raises NoResults where there is none."""
+    """One row of `decoded`. Raises NoResults if there is none."""
     rows = frame[
         (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)
     ]

@@ -7,7 +7,7 @@ QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b',
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """Algebra first, since it needs no verdict; then what was measured, each clause only where it is supported."""
+    """Algebra first, since it needs no verdict; then the measurements, each told only if its statement is supported."""
     del ask
     bold = "A concatenation that a matrix follows is already a sum; adding uses one matrix for both parts"
     room = ", and the space has room for both" if _holds(facts, "C10d") else ""

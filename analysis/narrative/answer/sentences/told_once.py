@@ -5,7 +5,7 @@ from analysis.core.formatting import plural
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
-"""Statements in each of which one thing differs."""
+"""Statements that compare variants with a single difference."""
 TOLD = ("C34b", "C34a", "C34p", "C34c", "C34f", "C34d", "C34n")
 """The statements, of these, that Home tells, in this order; the others are on the page Claims."""
 
