@@ -245,7 +245,7 @@ def series(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | Non
 
 
 def sequential_hues(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | None = None) -> alt.Color:
-    """The colours, from dark to light, of names in an order, such as wavelengths; a single name has a series's colour."""
+    """Colours, from dark to light, of names in an order, such as wavelengths; a single name has the series colour."""
     domain = list(names)
     viridis, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[theme.series])
     return alt.Color(f"{field}:N", scale=viridis if len(domain) > 1 else single, legend=key)
@@ -265,7 +265,7 @@ def dashes(field: str, patterns: Mapping[str, Sequence[int]], key: alt.Legend | 
 
 
 def rule(theme: Theme, *, x: float | None = None, y: float | None = None, dash: Sequence[int] = ()) -> Chart:
-    """A reference line at a value of one axis: zero, a baseline, chance; dashed if the value is given and not measured."""
+    """A reference line at a value of one axis: zero, a baseline, chance; dashed if that is given and not measured."""
     mark = alt.Chart(pd.DataFrame({"at": [x if x is not None else y]})).mark_rule(
         color=theme.ink, opacity=0.7, strokeDash=list(dash) or [1, 0]
     )
