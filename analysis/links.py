@@ -111,7 +111,7 @@ _HEAD = _fields(at_layer=-1, at_head=-1)
 """One cell of a map of heads; -1: where the term is largest."""
 
 _MAP_PART = (*_fields(**{"from": 0}, to=-1), *_CELL)
-"""Which rows of a map are shown, and one cell of it; -1: to the last."""
+"""The rows of a map that are shown, from `from` to `to`, and one cell of it; -1 is the last row."""
 
 GLACIERS = (
     "Glaciers move. They move so slowly that a tent pitched on one seems to stand still all summer, but a row of "
@@ -241,7 +241,7 @@ VIEWS: dict[str, View] = {
 
 
 def public_address(browser_address: str | None = None) -> str:
-    """Where readers reach the app: ADDEND_PUBLIC_URL, else the address the browser is at, else this machine."""
+    """The address at which readers reach the app: ADDEND_PUBLIC_URL, else the browser's address, else this machine."""
     return (settings.text("ADDEND_PUBLIC_URL") or browser_address or "http://localhost:8501").rstrip("/")
 
 

@@ -84,7 +84,7 @@ def _variants() -> list[dict[str, object]]:
 
 
 def _tasks() -> list[dict[str, object]]:
-    """Those we fine-tune on; the published metrics add the others."""
+    """The tasks that we fine-tune on; the published metrics add the others."""
     from analysis.ablation.glue.tasks import TASKS
 
     return [
@@ -100,7 +100,7 @@ _last_check: tuple[Path, float, str] | None = None
 
 
 def is_current() -> bool:
-    """Whether the store exists and agrees with the files as they were last checked. Cheap: every page calls it."""
+    """True if the store exists and agrees with the files as last checked. This is cheap, since every page calls it."""
     return store_path().is_file() and _cached_fingerprint(version()) == _current_fingerprint()
 
 

@@ -1,8 +1,8 @@
 """The ledger of claims: what the documents say about adding positions, and what the store shows.
 
-What is claimed lies as data in `analysis/rules`: documents, questions and claims in `documents.toml`, and in any file
-there the headings of claims that no document makes. `analysis.claims.statements` judges what the claims say, one
-statement at a time, when the store is built.
+The claims are data in `analysis/rules`: documents, questions and claims in `documents.toml`, and, in any file there,
+the headings of claims that no document makes. `analysis.claims.statements` judges the claims, one statement at a
+time, when the store is built.
 
 Before there were statements, version 1 of the rules judged 28 claims as wholes. Those first verdicts are closed: the
 results file under `data/results/first_verdicts` holds them with their rules, queries and evidence, and its run says
@@ -26,7 +26,7 @@ __all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "WORDS", "Claim", "Document", "Vi
 
 _files = {file.path: file.content for file in rule_files()}
 QUESTIONS: dict[str, str] = _files[FILE]["questions"]
-"""What the claims are grouped by on the page: key -> a question."""
+"""The questions that the page groups the claims by: key -> question."""
 DOCUMENTS = {
     document["id"]: Document(**{name: value for name, value in document.items() if name != "id"})
     for document in _files[FILE]["document"]

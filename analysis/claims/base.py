@@ -1,4 +1,4 @@
-"""What a claim is: who says it, in which words, and to which question it belongs."""
+"""Claims: the statement in our own words, the documents that make it, and the question that it belongs to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ WORDS = (SUPPORTED, CONTRADICTED, MIXED, INCONCLUSIVE, UNMEASURED)
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """Where a claim was read. site: what the copy that we read says of where it is from; url where that is known."""
+    """A document that makes claims. site: its origin, as named in the copy that we read. url: its address, if known."""
 
     title: str
     kind: str

@@ -23,10 +23,10 @@ ENTRIES = (
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceRow:
-    """One thing that bears on a claim.
+    """One piece of evidence on a claim.
 
-    side: for, against, or beside (it decides nothing). says: what was compared, in words. value, low, high: in `unit`,
-    None where there is none. source: model, variant or paper. query: the name of the claim's query that it is from.
+    side: for, against, or beside (it decides nothing). says: the comparison in words. value, low, high: in `unit`, None
+    for a missing one. source: model, variant or paper. query: the name of the claim's query that gave it.
     """
 
     side: str
@@ -44,7 +44,7 @@ class EvidenceRow:
 
     @property
     def published(self) -> bool:
-        """Whether a paper prints it, rather than a run of ours."""
+        """A paper prints this number; it is not from a run of ours."""
         return self.citation is not None
 
 
@@ -52,10 +52,10 @@ class EvidenceRow:
 class Entry:
     """One claim with its first verdict.
 
-    asks: which measurements decided. rule: how, thresholds with their reasons. changed: what was changed in the rule
+    asks: the measurements that decided. rule: its thresholds, with their reasons. changed: changes made to the rule
     after its verdict was known. queries: name -> SQL over the store. effect, low, high: the one number that decided
-    most, in `unit`, which `measured` says in words; threshold: what the rule held it against. samples: how many, of
-    `sample_unit`. missing, command: what the store lacked, and what makes it. views: pages that show the evidence.
+    most, in `unit`, which `measured` says in words; threshold: the line that the rule compared it with. samples: their
+    number, in `sample_unit`. missing: data that the store lacked; command: makes them. views: pages with the evidence.
     """
 
     id: str
@@ -116,7 +116,7 @@ def counts() -> dict[str, int]:
 
 
 def changed() -> int:
-    """How many claims have a rule that was changed after its verdict was known."""
+    """The number of claims whose rule was changed after its verdict was known."""
     return sum(bool(entry.changed) for entry in ledger())
 
 

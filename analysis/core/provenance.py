@@ -1,4 +1,4 @@
-"""Where a number comes from: code, libraries, machine and moment."""
+"""Provenance of a number: the code, libraries, machine and moment that produced it."""
 
 import platform
 import re
@@ -58,7 +58,7 @@ def _version(name: str) -> str:
 def model_options(model: str, revision: str = "", called: str | None = None) -> str:
     """The command line's options that name a model again; the hash of files on disk is no revision to ask for.
 
-    called: what a folder was called in the results, where its path is nobody's business.
+    called: the name of a folder in the results, if its path shall not be shown.
     """
     if called is not None:
         return f"--model FOLDER --called {quote(called)}"

@@ -16,7 +16,7 @@ PREFIX = "ADDEND_"
 OTHER_VARIABLES = ("ADDEND_VENV", "ADDEND_KILLS")
 """Variables of our scripts and tests, which the app does not read."""
 ADDRESS = re.compile(r"[a-z][a-z0-9.+-]*://[^\s?#@]*[^\s?#@/:]/?")
-"""Of object storage: no user, no password, no query, which may hold keys."""
+"""Address of object storage, without user, password or query, since these may hold keys."""
 SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
 
 
@@ -138,7 +138,7 @@ SETTINGS: Mapping[str, Setting] = {
 
 
 def hosted() -> bool:
-    """Whether strangers use this server. A wrong value counts as yes; `check` says that it is wrong."""
+    """True if strangers use this server. An invalid value counts as yes; `check` reports it."""
     return os.environ.get("ADDEND_HOSTED", "").strip() not in ("", "0")
 
 

@@ -1,7 +1,7 @@
 """Characters that nobody can see, or that would join what stands before them, made visible: for tokens.
 
-The General Categories are those of the Unicode Standard, chapter 4; what is drawn as nothing besides is its property
-Default_Ignorable_Code_Point.
+The General Categories are those of the Unicode Standard, chapter 4; other characters that are drawn as nothing
+have its property Default_Ignorable_Code_Point.
 """
 
 import unicodedata

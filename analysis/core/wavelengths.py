@@ -5,4 +5,4 @@ from itertools import pairwise
 EDGES = (8, 32, 128, 512, 2048, 8192)
 """Wavelengths in tokens that part the bands."""
 BANDS = (f"under {EDGES[0]:,}", *(f"{low:,} to {high:,}" for low, high in pairwise(EDGES)), f"{EDGES[-1]:,} and over")
-"""What the bands are called, the fastest first."""
+"""Names of the bands, the shortest wavelengths first."""

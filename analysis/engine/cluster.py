@@ -17,7 +17,7 @@ from analysis.core.errors import AddendError
 from analysis.engine.task import Failed, Task, TaskT, ready
 
 RETRIES = 3
-"""How often a task whose worker died is started again."""
+"""The number of times that a task is restarted after its worker died."""
 ROOT = Path(__file__).resolve().parents[2]
 
 

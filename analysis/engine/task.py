@@ -32,7 +32,7 @@ class Task(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether all its results are stored."""
+        """All results of the task are stored."""
         ...
 
     def run(self, report: Report) -> None:

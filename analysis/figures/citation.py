@@ -1,4 +1,4 @@
-"""How a chart or a claim is cited: plain text and BibTeX, with link, date, the store's version and the code's."""
+"""Citations of charts and claims: plain text and BibTeX, with link, date, the store's version and the code's."""
 
 import re
 from dataclasses import dataclass
@@ -26,12 +26,11 @@ _TEX = {
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """What is cited.
+    """One citation of a chart or claim.
 
-    key: begins the BibTeX key, letters and digits. title: of the chart or claim. address: the link that shows it, or a
-    sentence on why there is none.
-    accessed: the moment, "2026-11-21T12:00:00Z". store: fingerprint of the store's files, built: when that was made.
-    code: the commit.
+    key: the letters and digits that begin the BibTeX key. title: of the chart or claim. address: the link that shows
+    it, or a sentence that explains why there is none. accessed: the moment, as in "2026-11-21T12:00:00Z".
+    store: fingerprint of the store's files. built: the moment when the store was built. code: the commit.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""What all drawings share: their registry, colours, fonts, and how panels become one picture."""
+"""The common base of all drawings: their registry, colours and fonts, and the assembly of panels into one picture."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -37,10 +37,10 @@ BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY = (
 SERIES = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY, "#8c6d31")
 """The order in which series get their colours."""
 _LIGHTER = {BLUE: "#4aa3df"}
-"""What is too dark on a dark ground."""
+"""Colours that are too dark on a dark ground, each with its lighter replacement."""
 
 TITLE_CHARACTERS = 90
-"""A title is broken into lines of so many."""
+"""The number of characters after which a title is broken into a new line."""
 FONT = "Source Sans Pro"
 """The dashboard's own typeface; a package has it, and exports carry it, so that they look alike on every machine."""
 
@@ -67,7 +67,7 @@ class Theme:
 
     @property
     def ground(self) -> str:
-        """What a chart stands on: halos that keep lines off digits."""
+        """The colour of the page behind a chart, used for the halos that keep lines off digits."""
         return self.colour(colours.GROUND)
 
     @property
@@ -100,7 +100,7 @@ class Theme:
         return self.many(1)[0]
 
     def many(self, count: int) -> list[str]:
-        """So many series that have no meaning of their own; colours come again after the last."""
+        """Colours for `count` series that have no meaning of their own; they repeat after the last."""
         hues = [SERIES[index % len(SERIES)] for index in range(count)]
         return [_LIGHTER.get(hue, hue) if self.dark else hue for hue in hues]
 
@@ -110,7 +110,7 @@ class Theme:
 
     @property
     def strong(self) -> float:
-        """How far to an end of a scale a cell is so strong that digits on it have the ground's colour."""
+        """The fraction of a colour scale beyond which digits on a cell take the ground's colour."""
         return colours.STRONG[self.dark]
 
     def ink_on_cells(self, strong: str) -> Any:
@@ -157,7 +157,7 @@ def panels(figure: Figure, theme: Theme | None = None) -> Sequence[Chart]:
 
 
 def columns(figure: Figure) -> int:
-    """How many panels of a figure stand abreast."""
+    """The number of panels of a figure that stand side by side."""
     return figure.columns or CHARTS[figure.name].columns
 
 

@@ -33,7 +33,7 @@ PNG_SCALE = 2
 
 
 def manifest(figure: Figure, address: str) -> dict[str, object]:
-    """What a reader of the file needs to find its numbers again."""
+    """The facts that a reader of the file needs to reproduce its numbers."""
     return {
         "made_by": f"Addend {__version__}",
         "figure": figure.name,

@@ -81,15 +81,16 @@ ContentT = TypeVar("ContentT")
 class Figure(Generic[ContentT]):
     """One figure's content. Two figures are equal when they are the same one.
 
-    name: that which it is registered under; the registration gives it.
-    title: what is drawn. finding: what it shows, as one sentence without its full stop, with its numbers; the heading
-    where there is one. frame: the data behind the chart, tidy, made when asked for (a large map has many rows).
-    caption: what, on what, how many, how sure. alt: what a reader who cannot see it should be told.
-    command: reproduces the numbers from a checkout. provenance: what the numbers trace to. Of a live figure, its
-    `LiveRun` says both where the figure does not.
-    sentences: what stands above the figure as a list, besides the finding.
-    content: what the drawing needs besides the frame, a frozen dataclass of the figure's own.
-    columns: how many panels stand abreast; 0 where the drawing alone decides.
+    name: the one it is registered under; the registration sets it.
+    title: names the quantity that is drawn. finding: the result with its numbers, as one sentence without a full stop;
+    it is the heading if there is one. frame: the tidy data behind the chart, made on demand, since a large map has many
+    rows. caption: the measure, its data, the number of samples and the uncertainty. alt: describes the figure to
+    readers who cannot see it.
+    command: reproduces the numbers from a checkout. provenance: the origin of the numbers, by name. A live figure
+    without these two takes them from its `LiveRun`.
+    sentences: shown above the figure as a list, besides the finding.
+    content: further data for the drawing, in a frozen dataclass of the figure's own.
+    columns: the number of panels side by side; 0 leaves it to the drawing.
     """
 
     title: str
@@ -107,7 +108,7 @@ class Figure(Generic[ContentT]):
 
     @property
     def heading(self) -> str:
-        """What stands above the figure: its finding, or where there is none what is drawn."""
+        """The heading above the figure: its finding or, if there is none, its title."""
         return self.finding or self.title
 
 
@@ -116,10 +117,10 @@ RunT = TypeVar("RunT")
 
 @dataclass(frozen=True, kw_only=True)
 class LiveRun(Generic[RunT]):
-    """A kind of run of a model that figures are made of, and what all of them say of it.
+    """A kind of run of a model, with the facts that all figures of such a run share.
 
-    obtain: makes the run that a link's values ask for. provenance: what its numbers trace to. command: what makes a run
-    again. Command and citation_keys are those of every figure that has none of its own.
+    obtain: makes the run that a link's values ask for. provenance: the origin of its numbers. command: makes the run
+    again. A figure without a command or citation_keys takes those given here.
     """
 
     obtain: Callable[[Values], RunT]
@@ -130,10 +131,10 @@ class LiveRun(Generic[RunT]):
 
 @dataclass(frozen=True, kw_only=True)
 class FigureSpec:
-    """How a figure is made.
+    """The recipe for one figure.
 
-    parameters: what it is asked for. build: makes it, from the parameters alone or, where `live` is given, from the
-    parameters and a run.
+    parameters: the class of its parameters. build: makes the figure from its parameters and, if `live` is given, from a
+    run of a model.
     """
 
     parameters: type[Parameters]
@@ -148,7 +149,7 @@ class FigureSpec:
         return self.build(self.parameters.of(values), *run)
 
     def make(self, values: Values) -> Figure[Any]:
-        """The figure, its run included. Raises what `of` raises, and what the run raises."""
+        """The figure, its run included. Raises the errors of `of` and of the run."""
         return self.of(values, self.live.obtain(values)) if self.live else self.of(values)
 
 
@@ -164,7 +165,7 @@ def figure(
 ) -> Callable[[Build[ParametersT, RunP, ContentT]], Build[ParametersT, RunP, ContentT]]:
     """Registers a function (parameters) -> Figure, or (parameters, run) -> Figure where `live` gives the run.
 
-    The figure gets the name and, of a live one, what `live` says of the run.
+    The figure gets the name and, if it is live, the provenance, command and citation keys that `live` gives.
     """
 
     def register(build: Build[ParametersT, RunP, ContentT]) -> Build[ParametersT, RunP, ContentT]:

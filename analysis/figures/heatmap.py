@@ -17,7 +17,7 @@ from analysis.figures.drawing import Chart, Theme, colour_scale, printable
 LEGEND_PIXELS = 62
 MAX_LABELS = 20
 MAX_CELLS = 64 * 64
-"""Above this a map is drawn as an image: 512 x 512 cells would be megabytes of JSON."""
+"""The most cells of a map that is not drawn as an image: 512 x 512 cells would be megabytes of JSON."""
 
 MAX_NAMES = 64
 """A map with more rows or columns is an image as well: names of cells would overlap."""
@@ -50,7 +50,7 @@ def heatmap(
 
     rows, columns: their names, which may repeat, for cells are placed by index; their numbers where none are given.
     below: lines below the title. diverging: whether zero is the middle of the colours; by default where it is the
-    middle of the domain. first: what the counting of rows and columns begins with, where they are too many to be named.
+    middle of the domain. first: the number that rows and columns are counted from if they are too many to be named.
     level: whether the columns' names have room to stand level.
     """
     theme = theme or Theme()
@@ -77,7 +77,7 @@ def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:
 
 
 def is_image(values: ndarray) -> bool:
-    """Whether a map is drawn as an image, whose cells have no tooltips."""
+    """True for a map so large that it is drawn as an image, whose cells have no tooltips."""
     return values.size > MAX_CELLS or max(values.shape) > MAX_NAMES
 
 

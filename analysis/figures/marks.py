@@ -34,7 +34,7 @@ WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
-"""Of a label that is broken into lines: the letters of a line, and its height in pixels."""
+"""The most letters in a line of a label that is broken into lines, and the height of a line in pixels."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
 
@@ -45,9 +45,10 @@ Tip = str | tuple[str, str] | tuple[str, str, str]
 
 
 def tips(*columns: Tip) -> list[alt.Tooltip]:
-    """What a pointer shows of a mark.
+    """The tooltip of a mark, one line per column.
 
-    A column with a number format is a number. A name may carry Vega-Lite's type (`seed:Q`); else it is shown as it is.
+    A column with a number format is a number. A name may carry Vega-Lite's type (`seed:Q`); else its values are shown
+    as they are.
     """
     return [_tip(*((column,) if isinstance(column, str) else column)) for column in columns]
 
@@ -244,7 +245,7 @@ def series(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | Non
 
 
 def sequential_hues(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | None = None) -> alt.Color:
-    """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
+    """Colours, from dark to light, of names in an order, such as wavelengths; a single name has the series colour."""
     domain = list(names)
     viridis, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[theme.series])
     return alt.Color(f"{field}:N", scale=viridis if len(domain) > 1 else single, legend=key)
@@ -264,7 +265,7 @@ def dashes(field: str, patterns: Mapping[str, Sequence[int]], key: alt.Legend | 
 
 
 def rule(theme: Theme, *, x: float | None = None, y: float | None = None, dash: Sequence[int] = ()) -> Chart:
-    """A reference line at a value of one axis: zero, a baseline, chance. Dashed where it is given and not measured."""
+    """A reference line at a value of one axis: zero, a baseline, chance; dashed if that is given and not measured."""
     mark = alt.Chart(pd.DataFrame({"at": [x if x is not None else y]})).mark_rule(
         color=theme.ink, opacity=0.7, strokeDash=list(dash) or [1, 0]
     )

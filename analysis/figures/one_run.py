@@ -1,4 +1,4 @@
-"""What the figures of one run of a model share: where it comes from, which head is meant, and maps as rows."""
+"""Common parts of the figures that show one run of a model: its provenance, the selected head, and maps as rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -18,11 +18,11 @@ MAX_NAMED = 6
 
 
 class LiveResult(Protocol):
-    """What a run of a model gives, whatever was measured."""
+    """The result of any measurement on one run of a model."""
 
     @property
     def provenance(self) -> Provenance:
-        """Where it comes from."""
+        """The model, device, code and moment that the result comes from."""
         ...
 
 
@@ -56,7 +56,7 @@ def stored_facts(row: Any, **sources: str) -> dict[str, str]:
 
 
 def cancellation_note(factors: Float[ndarray, "... head"]) -> str:
-    """How far the terms of the heads cancel, and whose shares are therefore withheld; empty where that is not known.
+    """A note on the cancellation of terms within heads, and on the shares withheld for it; empty if it is not known.
 
     factors: `Decomposition.cancellation` of one layer, or a row of it for each layer.
     """
@@ -80,7 +80,7 @@ def cancellation_note(factors: Float[ndarray, "... head"]) -> str:
 
 
 def unknown_tokens_note(decomposition: Decomposition) -> str:
-    """What to say of a text that is mostly unknown to the tokenizer; empty of any other."""
+    """A warning about a text that is mostly unknown to the tokenizer; empty for any other text."""
     words = sum(not token.special for token in decomposition.token_info)
     if not decomposition.unknown > words / 2:
         return ""

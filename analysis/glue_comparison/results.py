@@ -1,4 +1,4 @@
-"""What the store holds of one preset: its fine-tunings at the chosen rates, majority levels, replicates."""
+"""The stored results of one preset: its fine-tunings at the chosen rates, majority levels, replicates."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Results:
 
     choices: the learning rate of every variant and task. scores: variant -> task -> pre-training seed -> fine-tunings
     at that rate, the main metric in points. Of two of the same variant, task, seeds and rate the newest counts.
-    tasks: indexed by task; title, glue, partial (what is partial about its data, or ""), train_examples.
+    tasks: indexed by task; title, glue, partial (the part of its data that was used, or ""), train_examples.
     pretrained: the pre-trainings that count, None for all of them; left_out: how many others were fine-tuned too.
     """
 
@@ -48,7 +48,7 @@ class Results:
 
     @property
     def variants(self) -> list[str]:
-        """Those with a score, in the registry's order."""
+        """The variants that have a score, in the registry's order."""
         return [name for name in self.titles if name in self.scores]
 
     def replicates(self, rates: Mapping[tuple[str, str], float]) -> Replicates:
@@ -73,7 +73,7 @@ class Results:
 
 @cached_until_store_changes()
 def presets() -> tuple[str, ...]:
-    """Those with scores, the default first."""
+    """The presets that have scores, the default first."""
     rows = read.query("SELECT DISTINCT preset FROM scores WHERE variant <> ? AND preset IS NOT NULL", [MAJORITY])
     return tuple(sorted(rows.preset, key=lambda name: (name != DEFAULT_PRESET, name)))
 
@@ -97,7 +97,7 @@ def pretrained(preset: str) -> tuple[str, ...]:
 
 
 def _filter_sql(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[object]]:
-    """SQL of which rows count, and what its question marks stand for."""
+    """The SQL condition for the rows that count, and the values of its placeholders."""
     if counted is None:
         return "preset = ?", [preset]
     return "preset = ? AND pretraining IN (SELECT unnest(?))", [preset, list(counted)]

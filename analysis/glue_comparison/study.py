@@ -73,7 +73,7 @@ class Study:
         )
 
     def __bool__(self) -> bool:
-        """Whether there are results at all."""
+        """True if the study holds any results."""
         return bool(self.results.scores)
 
     @property
@@ -114,7 +114,7 @@ class Study:
 
     @cached_property
     def learnt(self) -> dict[tuple[str, str], str]:
-        """Whether a variant learnt a task: 'learnt', 'not learnt' or 'not known'."""
+        """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
         return {
             (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
             for variant, by_task in self.scores.items()
@@ -170,7 +170,7 @@ class Study:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """A row per variant and task, and one for its average: what the protocol makes of its runs."""
+        """A row per variant and task, and one for its average: the runs summarised under the protocol."""
         rows = []
         sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
         for variant in self.results.variants:

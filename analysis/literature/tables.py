@@ -18,7 +18,7 @@ from analysis.store.paths import cached_until_store_changes
 HYPER_PARAMETER = "hyper-parameter"
 GLUE_AVERAGE = "glue_average"
 CHANGE = ": change"
-"""In a variant's name: the paper prints a difference here, not a score."""
+"""The mark in a variant's name for a row in which the paper prints a difference, not a score."""
 
 POINTS = {"accuracy", "f1", "exact_match", "matthews_correlation", "pearson", "spearmanr", "mean", "average_precision"}
 """Metrics printed x100, whose differences are points."""
@@ -43,11 +43,11 @@ BASELINES = {
     "kazemnejad2023length|Figure 1": "APE (sinusoidal)",
     "hsiao2024reinforced|abstract": "baseline: addition, same embedding dim, ~3x parameters",
 }
-"""What a table's variants are compared with where it is not the first row."""
+"""The row that a table's variants are compared with, for tables in which it is not the first one."""
 
 
 def read_as(transcribed_from: str) -> str:
-    """What kind of text a figure was read in, in a word or two."""
+    """The kind of text that a figure was read in, in a word or two."""
     if transcribed_from.startswith("authors' repository"):
         return "authors' repository"
     return READ_AS.get(transcribed_from, "web page" if transcribed_from.startswith("https://") else transcribed_from)
@@ -68,15 +68,15 @@ class Note:
 class Table:
     """One table of a paper.
 
-    cells: one row per printed number, in the paper's order: `row`, `column` and `panel` say where it is, `value` and
-    `sd` are as printed, `unit` is what its differences are counted in.
+    cells: one row per printed number, in the paper's order: `row`, `column` and `panel` are its place, `value` and
+    `sd` are as printed, `unit` is the unit of its differences.
     """
 
     id: str
     cells: pd.DataFrame
     notes: tuple[Note, ...]
     shared: str
-    """What the settings of every column begin with, left out of the columns' names."""
+    """The common beginning of all columns' settings, which the columns' names leave out."""
 
     @property
     def citation(self) -> str:
@@ -90,12 +90,12 @@ class Table:
 
     @property
     def sources(self) -> list[str]:
-        """What the figures were read in."""
+        """The texts that the figures were read in."""
         return list(dict.fromkeys(self.cells.transcribed_from))
 
     @property
     def kinds_read(self) -> list[str]:
-        """What kinds of text those are."""
+        """The kinds of those texts, without repetition."""
         return list(dict.fromkeys(map(read_as, self.sources)))
 
     @property
@@ -117,7 +117,7 @@ class Table:
 
     @property
     def compares(self) -> bool:
-        """Whether there are two variants with a score in one column."""
+        """Two or more variants have a score in the same column, so that they can be compared."""
         return bool((self.scores.groupby(["panel", "column"]).row.nunique() > 1).any())
 
     @cached_property
@@ -162,7 +162,7 @@ class Table:
         return grids[0], grids[1]
 
     def best(self) -> set[int]:
-        """Row numbers of the best cells of their columns, where it is known which way is better."""
+        """Row numbers of the best cell of each column for which it is known whether higher or lower is better."""
         items: set[int] = set()
         for _, cells in self.scores.groupby(["panel", "column"]):
             better = cells.higher_is_better.iloc[0]
@@ -191,7 +191,7 @@ def _line(panel: str, row: str) -> str:
 
 
 def index() -> pd.DataFrame:
-    """Every table: id, label, kind. GLUE first, widest first; then by what is measured; hyper-parameters last."""
+    """Every table: id, label, kind. GLUE first, widest first; then by kind; hyper-parameters last."""
     rows = read.query(
         "SELECT citation || '|' || table_name AS id, any_value(short) AS short, any_value(table_name) AS table_name, "
         "first(task_title ORDER BY row_number) AS task, first(metric_title ORDER BY row_number) AS metric, "
@@ -210,7 +210,7 @@ def index() -> pd.DataFrame:
 
 
 def _kind(table: Any) -> str:
-    """What a table measures, in a few words."""
+    """The quantity that a table measures, in a few words."""
     if table.settings:
         return "Hyper-parameters"
     if table.glue >= 2:

@@ -1,1 +1,1 @@
-"""What Addend says in sentences: the answer, the guided reading, the choice of an encoding, the report."""
+"""Addend's findings in sentences: the answer, the guided reading, the choice of an encoding, the report."""

@@ -1,4 +1,4 @@
-"""What the front page says: the answer in sentences, and the cards. Kept in a file, so that it is shown at once.
+"""Content of the front page: the answer in sentences, and the cards. Kept in a file, so that it is shown at once.
 
 The file is committed. It is used as long as the results files are those that it was made from; the store, which is
 built meanwhile, then takes its place. This module imports neither pandas nor DuckDB.
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """One number. strong: drawn in the ink of the page, as what the card speaks of."""
+    """One number. strong: drawn in the ink of the page, because the card is about it."""
 
     name: str
     value: float

@@ -1,4 +1,4 @@
-"""What the terms mean that stay on screen because no plainer word says the same. Imports no torch and no dashboard."""
+"""Definitions of terms that stay on screen because no plainer word says the same. Imports no torch and no dashboard."""
 
 import re
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ DEFINITIONS = {
     "ridge regression": "Linear regression that keeps its coefficients small, so that it does not fit noise.",
     "nearest mean": "A decoder that answers with the class whose mean vector is closest.",
 }
-"""By the word as it stands on screen. A plural is found too."""
+"""Definitions by the term as it stands on screen. A plural is found too."""
 
 
 def definitions_in(text: str) -> dict[str, str]:
@@ -82,7 +82,7 @@ def definitions_in(text: str) -> dict[str, str]:
 
 
 def occurrences(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where a text uses a term: start and end, and the term as the glossary writes it."""
+    """Each use of a term in a text: (start, end, term as the glossary writes it)."""
     terms = {term.lower(): term for term in DEFINITIONS}
     for match in _terms().finditer(text):
         yield match.start(), match.end(), terms[match.group(1).lower()]

@@ -111,11 +111,11 @@ class TrainingRules:
         return {variant: tuple(sorted(seeds)) for variant, seeds in seeds_by_variant.items()}
 
     def manifest(self) -> dict[str, object]:
-        """What a run's manifest says of the rules it was begun under."""
+        """The part of a run's manifest that names the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
 
     def refusal(self, config: Mapping[str, object]) -> str:
-        """Why a run with this manifest decides nothing under these rules; empty where it may.
+        """The reason why a run with this manifest decides nothing under these rules; empty if it may.
 
         config: the settings of the run as its results file has them, with `rules` and `began`.
         """
@@ -183,7 +183,7 @@ class EncoderContest:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderRecipe:
-    """What a preset's runs must have: their steps, and their peak learning rate; None where pilots choose it."""
+    """The steps and the peak learning rate that a preset's runs must have; None for a rate that pilots choose."""
 
     steps: int
     learning_rate: float | None = None
@@ -229,13 +229,13 @@ class EncoderRules:
         return tuple(dict.fromkeys(name for one in needed for name in (one.variant, one.baseline)))
 
     def manifest(self) -> dict[str, object]:
-        """What a run's manifest says of the rules it was begun under."""
+        """The part of a run's manifest that names the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
 
     def refusal(self, config: Mapping[str, object]) -> str:
-        """Why a run with this manifest decides nothing under these rules, its learning rate apart; empty where it may.
+        """The reason why a run with this manifest decides nothing under these rules; empty if it may.
 
-        config: the settings of the run as its results file has them, with `rules` and `began`.
+        The learning rate is not checked here. config: the settings in the run's results file, with `rules` and `began`.
         """
         preset = str(config.get("preset"))
         if preset not in self.recipes:
@@ -274,7 +274,7 @@ def encoder_rules() -> EncoderRules:
 
 
 def manifest_of(preset: str, variant: str) -> dict[str, object] | None:
-    """What the manifest of a new run says of the rules it is begun under; None where no rules judge its preset."""
+    """The part of a new run's manifest that names the rules it begins under; None if no rules judge its preset."""
     if preset in encoder_rules().recipes:
         return encoder_rules().manifest()
     rules = rules_for(variant)
@@ -344,11 +344,11 @@ class SurgeryRules:
     statements: tuple[TunedStatement, ...]
 
     def manifest(self) -> dict[str, object]:
-        """What a run's manifest says of the rules it was begun under."""
+        """The part of a run's manifest that names the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
 
     def task_settings(self, task: str) -> dict[str, Any]:
-        """How every arm is fine-tuned on a task, as `FinetuneSettings` takes it."""
+        """The settings, for `FinetuneSettings`, with which every arm is fine-tuned on a task."""
         return {**self.settings, **self.changes.get(task, {})}
 
 

@@ -222,7 +222,7 @@ def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, s
 
 
 def rows_that_fit(batch: "pa.RecordBatch", size_limit: int) -> int:
-    """How many rows of a batch fit into so many bytes."""
+    """The number of a batch's first rows that together take at most `size_limit` bytes."""
     low, high = 0, len(batch)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""Queries to begin with, and what the stable views hold. Imports nothing: links read the first query."""
+"""Queries to begin with, and descriptions of the stable views. Imports nothing: links read the first query."""
 
 VIEWS = {
     "term_stats": "Attention terms of every head of our models over the probe set: the newest measurement of each.",

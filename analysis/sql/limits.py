@@ -1,4 +1,4 @@
-"""How much a reader's query may take. The operating system holds the child process to it, not DuckDB alone."""
+"""Limits on a reader's query. The operating system enforces them on the child process, not DuckDB alone."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ class Limits:
     """Rows times columns: a cell can take a hundred bytes here that takes one bit in the child's result."""
     result_mib: int = 8
     memory_mib: int = 1_024
-    """Of address space: Python, Arrow and DuckDB take about half of it."""
+    """Limit on address space, in MiB; Python, Arrow and DuckDB take about half of it."""
     cpu_seconds: int = 8
     seconds: int = 10
-    """By the clock."""
+    """Limit on elapsed time, in seconds."""
     at_once: int = 2
     wait_seconds: int = 5
-    """How long a query waits for its turn before it is rejected."""
+    """Seconds that a query waits for its turn before it is rejected."""
 
 
 LIMITS = Limits()

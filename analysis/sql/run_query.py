@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """As a frame. Sums of whole numbers, which DuckDB gives 128 bits, are whole numbers where they fit.
+        """The result as a frame. Sums of whole numbers, which DuckDB stores in 128 bits, stay whole where they fit.
 
         It takes many times the table's memory, so it is made anew each time, one at a time, and never kept.
         Raises QueryError for values that cannot be shown.
@@ -70,8 +70,8 @@ def cached_answer(sql: str, limits: Limits = LIMITS) -> Answer | None:
 def ask(sql: str, limits: Limits = LIMITS) -> Answer:
     """The rows of one SELECT over the store without saved probes. The last few answers are kept.
 
-    Raises QueryError, in one sentence, for what is refused, fails, or takes more than the limits; StoreError where
-    there is no store.
+    Raises QueryError, in one sentence, for a query that is refused, fails, or exceeds the limits; StoreError if there
+    is no store.
     """
     if not sql.strip():
         raise QueryError("The query is empty; expected one SELECT over the tables and views listed on the page.")

@@ -1,4 +1,4 @@
-"""Statements: what the claims say, one thing at a time, and what the rules make of each.
+"""Statements, into which the claims are split, and the verdicts of the rules on each.
 
 The rules are files (`analysis/rules`): some judge trainings and were frozen before these, the others judge
 measurements and published tables. `judge(ask)` puts every statement to a store; the tables `statements` and `readings`
@@ -36,7 +36,7 @@ RUN_HOURS = 0.1
 
 
 class AnyStatement(TypedDict):
-    """What `measurements.toml`, or a file beside it, says of a statement of any kind; its head explains the fields."""
+    """Fields of every kind of statement in `measurements.toml` and the files beside it; its head explains them."""
 
     id: str
     statement: str
@@ -46,7 +46,7 @@ class AnyStatement(TypedDict):
 
 
 class OpenStatement(AnyStatement):
-    """One that nothing here can decide."""
+    """A statement that nothing here can decide."""
 
     kind: Literal["open"]
     why: str
@@ -54,7 +54,7 @@ class OpenStatement(AnyStatement):
 
 
 class CountedStatement(AnyStatement):
-    """One that is decided by how many readings hold."""
+    """A statement that is decided by the number of readings that hold."""
 
     quantifier: str
     least: NotRequired[int]
@@ -64,7 +64,7 @@ class CountedStatement(AnyStatement):
 
 
 class PublishedStatement(CountedStatement):
-    """One about pairs of variants in published tables."""
+    """A statement about pairs of variants in published tables."""
 
     kind: Literal["published"]
     pairs: list[list[str]]
@@ -73,7 +73,7 @@ class PublishedStatement(CountedStatement):
 
 
 class RowsStatement(CountedStatement):
-    """One about rows that a query gives, each with its own line."""
+    """A statement about the rows of a query, each of which is compared with its own line."""
 
     kind: Literal["rows"]
     sql: str
@@ -225,7 +225,7 @@ def _seed_readings(contest: Contest, runs: contests.JudgedRuns) -> list[Reading]
 
 
 def _partial_judgement(statement: Statement, version: int, sha: str) -> partial[Judgement]:
-    """A judgement with what it says whatever the data."""
+    """A judgement with those of its fields that do not depend on the data."""
     return partial(
         Judgement,
         id=statement["id"],
@@ -274,7 +274,7 @@ def _judge_measured(statement: Statement, judgement: partial[Judgement], ask: As
 
 
 def _missing_evidence(readings: list[Reading], statement: PublishedStatement | RowsStatement) -> str:
-    """What an open statement waits for."""
+    """The evidence that an open statement still needs."""
     families = rows.families(readings)
     if (missing := statement.get("least", 1) - len(families)) > 0:
         return (

@@ -1,4 +1,4 @@
-"""What a statement is, and what a rule of version 2 makes of it. Numbers are in `unit`; None where there is none."""
+"""Statements and the verdicts that rules of version 2 give on them. Numbers are in `unit`; None for a missing one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ Ask = Callable[[str], list[dict[str, Any]]]
 class Reading:
     """One row that bears on a statement: a model, a pair of variants at one seed, a row of a published table.
 
-    standing: `holds`, `fails` or `open`. line: what the value is compared with. citation: the key of the paper that
-    prints it; None for our own.
+    standing: `holds`, `fails` or `open`. line: the number that the value is compared with. citation: the key of the
+    paper that prints it; None for our own.
     """
 
     source: str

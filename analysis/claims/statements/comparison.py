@@ -1,6 +1,6 @@
-"""What the rule of a statement compares: its lines, the side of them that supports the statement, the rule in words.
+"""The comparison that a statement's rule makes: its lines, the side of them that supports the statement, and its words.
 
-Read from the files of rules, so that pages draw and say what the rules in fact do.
+All of it is read from the files of rules, so that pages draw and describe the rules that are in fact applied.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """Where a value supports a statement: between `lower` and `upper`; None where it may go on without end.
+    """The values that support a statement: those between `lower` and `upper`; None for an end without a bound.
 
     neutral: the value that would mean no difference; None where the rule compares with a line alone.
     """
@@ -43,7 +43,7 @@ class Region:
 
 @cache
 def _rules() -> dict[str, Mapping[str, Any]]:
-    """Statement -> what the newest file about it says of it."""
+    """Statement -> its entry in the newest file that has one."""
     rules: dict[str, Mapping[str, Any]] = {}
     for file in sorted(rule_files(), key=lambda file: file.version):
         for name in ("statement", "contest"):
@@ -53,7 +53,7 @@ def _rules() -> dict[str, Mapping[str, Any]]:
 
 
 def region(judgement: Judgement) -> Region | None:
-    """Where the value of a statement supports it; None where its rule compares nothing."""
+    """The values that support a statement; None if its rule compares no value with a line."""
     rule = _rules().get(judgement.id)
     if rule is None or judgement.line is None:
         return None
@@ -77,7 +77,7 @@ def region(judgement: Judgement) -> Region | None:
 
 
 def shown_reading(judgement: Judgement) -> str:
-    """Which of a statement's readings its number is: the hardest, the clearest where one suffices, or the largest."""
+    """The reading whose number a statement shows: the hardest, the clearest if one suffices, or the largest."""
     if judgement.kind == "published":
         return "Largest"
     return deciding_word(_rules().get(judgement.id, {}).get("quantifier", "")).capitalize()
@@ -92,7 +92,7 @@ def trained_pair(judgement: Judgement) -> str:
 
 
 def rule_in_words(judgement: Judgement) -> str:
-    """The rule of a statement: what is compared, over how many seeds, with which line and which correction."""
+    """The rule of a statement in words: the comparison, the number of seeds, the line and the correction."""
     rule = _rules().get(judgement.id)
     if rule is None:
         return ""
@@ -171,7 +171,7 @@ CONTRADICTED_IF = {
     "not earlier": "the whole 95 % interval lies below {earlier}",
     "less": "the whole 95 % interval lies above {lower}",
 }
-"""What a statement expects -> when it holds and when its opposite does, in words."""
+"""The expectation of a statement -> the conditions that support it and that contradict it, in words."""
 
 
 def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:

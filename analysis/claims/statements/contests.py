@@ -26,7 +26,7 @@ ALLOWED = {
     "earlier": {EARLIER},
     "not earlier": {NOT_EARLIER},
 }
-"""What a statement expects -> the standings that support it; any other that is resolved contradicts it."""
+"""The expectation of a statement -> the standings that support it; any other resolved standing contradicts it."""
 
 PRETRAININGS = (
     "SELECT p.run_id, p.variant, p.seed, p.final_loss, p.diverged, p.config, p.rules_sha, c.value AS loss_4x "
@@ -77,7 +77,7 @@ class JudgedRuns:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How a variant stands against a baseline at one end point.
+    """The standing of a variant against a baseline at one end point.
 
     word: one of the standings above. found: the difference in final loss (nats), or the difference of the logarithms
     of steps. reason: why it is not resolved, in words; needed: seeds that would resolve it with a chance of 80 %, by
@@ -131,7 +131,7 @@ def load_runs(ask: Ask, rules: TrainingRules) -> JudgedRuns:
 
 
 def standing(contest: Contest, runs: JudgedRuns, rules: TrainingRules, p: float | None = None) -> Standing:
-    """How the variant of a contest stands against its baseline. p: its p-value corrected over its family."""
+    """The standing of a contest's variant against its baseline. p: its p-value corrected over its family."""
     sides = [
         {seed: run for seed, run in runs.runs.get(name, {}).items() if seed in contest.seeds}
         for name in (contest.variant, contest.baseline)
@@ -211,7 +211,7 @@ def _compare_losses(
 
 
 def _plateau_reason(contest: Contest, sides: Sequence[Side], rules: TrainingRules) -> str:
-    """Which side was still on the plateau after half of the steps; empty where neither was."""
+    """A sentence naming the side that was still on the plateau after half of the steps; empty if neither was."""
     if not contest.plateau:
         return ""
     for side in sides:
@@ -224,7 +224,7 @@ def _plateau_reason(contest: Contest, sides: Sequence[Side], rules: TrainingRule
 
 
 def on_plateau(exits: Sequence[int | None], steps: int, rules: TrainingRules | None = None) -> str:
-    """Why the final losses of a variant's runs cannot be compared; empty where they can.
+    """The reason why the final losses of a variant's runs cannot be compared; empty if they can.
 
     exits: of every seed, the step of the first evaluation below the plateau; None where there was none.
     """

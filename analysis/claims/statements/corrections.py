@@ -31,7 +31,7 @@ class Superseded:
 
 @dataclass(frozen=True, kw_only=True)
 class StandingRow:
-    """How a variant stands against a baseline in final loss under version 2 of the rules.
+    """The standing of a variant against a baseline in final loss, under version 2 of the rules.
 
     word: better, worse, the same or not resolved. reason: why it is not resolved. missing: trainings still to be run.
     effect: variant less baseline in nats; None where no seed has both.

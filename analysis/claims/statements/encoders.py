@@ -211,7 +211,7 @@ def _judgement(
 
 
 def _between_widths(contest: EncoderContest, values: margin_contests.Numbers, seeds: int) -> str:
-    """What was found of a difference at two widths, in words."""
+    """The finding on a difference between two widths, in words; empty if no effect was measured."""
     effect, low, high = values
     if effect is None:
         return ""

@@ -44,7 +44,7 @@ Side = Mapping[int, TrainedRun]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """When two complete sides cannot be compared.
+    """Conditions under which two complete sides cannot be compared.
 
     half: the step by which every run must have left the plateau, where losses are compared; None for trainings without
     a plateau. paired_spread: the standard deviation of paired differences of losses must be below it, in nats; None for
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What is found of one statement. missing: trainings still to be run. reason: why it cannot be tested."""
+    """The finding on one statement. missing: trainings still to be run. reason: why it cannot be tested."""
 
     found: Difference | None
     test: MarginTest
@@ -77,10 +77,10 @@ def compare_sides(
     limits: Limits,
     problem: str = "",
 ) -> Comparison:
-    """Variant less baseline, paired by seed, with the test of what a statement expects.
+    """The difference, variant less baseline, paired by seed, with the test of the statement's expectation.
 
-    names: of the two variants. margin: in nats; statements about steps take `limits.earlier` instead. problem: what
-    keeps every comparison of these runs open, empty for nothing.
+    names: of the two variants. margin: in nats; statements about steps take `limits.earlier` instead. problem: a
+    reason that keeps every comparison of these runs open; empty for none.
     """
     chosen = tuple({seed: run for seed, run in side.items() if seed in seeds} for side in sides)
     values: list[dict[Hashable, float]] = [
@@ -102,7 +102,7 @@ def compare_sides(
 
 
 def _refusal(names: tuple[str, str], sides: Sequence[Side], result: Difference, kind: str, limits: Limits) -> str:
-    """Why two complete sides cannot be compared; empty where they can."""
+    """The reason why two complete sides cannot be compared; empty if they can."""
     for name, side in zip(names, sides, strict=True):
         seeds = plural(len(side), "seed")
         if diverged := sum(run.diverged for run in side.values()):
@@ -138,7 +138,7 @@ def numbers(found: Difference | None, kind: str) -> Numbers:
 
 
 def finding(names: tuple[str, str], kind: str, values: Numbers, seeds: int) -> str:
-    """What was found of two variants, in words; empty where nothing was."""
+    """The finding on two variants, in words; empty if no effect was measured."""
     effect, low, high = values
     if effect is None:
         return ""

@@ -11,7 +11,7 @@ from scipy import special
 from analysis.statistics import holm
 
 ALPHA = 0.025
-"""On one side, as a 95 % interval has it."""
+"""The level of a one-sided test, which equals one tail of a 95 % interval."""
 Z = float(special.ndtri(1 - ALPHA))
 
 
@@ -24,5 +24,5 @@ def p_above_zero(gain: float, near: float | None) -> float:
 
 
 def significant_after_holm(p: Sequence[float]) -> tuple[bool, ...]:
-    """Which of them hold, corrected over all; one that is no number was not tried."""
+    """True for every p-value that is significant after Holm's correction over all; a NaN counts as not tried."""
     return holm(p, ALPHA).rejected if len(p) else ()

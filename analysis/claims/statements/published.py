@@ -15,7 +15,7 @@ from analysis.literature.tables import POINTS
 MARGINS = {"points": 1.0, "BLEU": 0.5, "nats": 0.05}
 """The least difference that matters: GLUE points as on the GLUE page; BLEU; perplexity by its logarithm, 5 %."""
 ROUNDING = 1e-9
-"""Of floating point: figures that differ by exactly the margin do not differ by more than it."""
+"""Tolerance for floating-point error: figures that differ by exactly the margin do not differ by more than it."""
 LOGARITHMIC = ("perplexity", "validation_loss", "training_loss")
 Rows = Sequence[Mapping[str, Any]]
 PAIR = (
@@ -35,7 +35,7 @@ def query(pairs: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Gain:
-    """What one figure gains over another; above 0 is better. unit: points, BLEU, or nats (the log of perplexity)."""
+    """The gain of one figure over another; above 0 is better. unit: points, BLEU, or nats (the log of perplexity)."""
 
     gain: float
     unit: str
@@ -50,7 +50,7 @@ class Gain:
 
 
 def gains(rows: Rows) -> list[Gain]:
-    """What the variant of every pair gains. Figures in units without a margin are left out."""
+    """The gain of each pair's variant over its baseline. Figures in units without a margin are left out."""
     results = []
     for row in rows:
         metric, value, baseline = row["metric"], row["value"], row["baseline_value"]

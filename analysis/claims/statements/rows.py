@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether the value has no interval; one that lies on its line does not hold."""
+        """The value has no interval. Such a value does not hold if it lies exactly on its line."""
         return self.low is None or self.high is None
 
 
@@ -116,7 +116,7 @@ def decide(readings: Sequence[Reading], quantifier: str, minimum: int, *, exhaus
 
 
 def tally(readings: Sequence[Reading]) -> str:
-    """How many readings hold and which do not, in words: `5 of 6 hold; exception: cpu-causal_bert_a-0`."""
+    """The count of readings that hold, and the exceptions, in words: `5 of 6 hold; exception: cpu-causal_bert_a-0`."""
     holding = sum(reading.standing == HOLDS for reading in readings)
     failing = [reading.source for reading in readings if reading.standing == FAILS]
     undecided = [reading.source for reading in readings if reading.standing == OPEN]
@@ -131,7 +131,7 @@ def tally(readings: Sequence[Reading]) -> str:
 
 
 def deciding_word(quantifier: str) -> str:
-    """What `deciding` gives, in a word."""
+    """One word for the reading that `deciding` returns: the clearest if one suffices, else the hardest."""
     return "clearest" if quantifier == "some" else "hardest"
 
 

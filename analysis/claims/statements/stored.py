@@ -43,8 +43,8 @@ class Change:
 class Heading:
     """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it.
 
-    changes: statements that it had before. statement, documents: what the documents say and which do; empty for a claim
-    that none of them makes.
+    changes: statements that it had before. statement: the claim as the documents make it. documents: the ones that make
+    it. Both are empty for a claim that no document makes.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Heading:
 
     @property
     def lean(self) -> str:
-        """How its parts stand, in words: `4 of 6 supported, 1 contradicted, 1 open`."""
+        """The verdicts of its parts, counted in words: `4 of 6 supported, 1 contradicted, 1 open`."""
         counts = Counter(part.verdict for part in self.parts)
         phrases = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
         if not phrases:
@@ -107,9 +107,9 @@ def counts() -> dict[str, int]:
 
 
 def standing(variant: str, baseline: str) -> StandingRow | None:
-    """How a variant stands against another in final loss; None where no statement of version 2 is about them.
+    """The standing of one variant against another in final loss; None if no statement of version 2 compares them.
 
-    The ledger, the page Training and the guided reading say of two variants of one preset what stands here.
+    The ledger, the page Training and the guided reading all take the result for two variants of a preset from here.
     """
     return _standings().get((variant, baseline))
 

@@ -25,7 +25,7 @@ Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 
 def refusal(config: Mapping[str, object], rules: SurgeryRules) -> str:
-    """Why a run with this manifest decides nothing under these rules; empty where it may."""
+    """The reason why a run with this manifest decides nothing under these rules; empty if it may."""
     run_rules, began = config.get("rules"), str(config.get("began") or "")
     if not isinstance(run_rules, Mapping) or run_rules.get("sha256") != rules.sha256:
         return "it was not begun under these rules"
@@ -35,7 +35,7 @@ def refusal(config: Mapping[str, object], rules: SurgeryRules) -> str:
 
 
 def counted_runs(rows: Sequence[Mapping[str, Any]], rules: SurgeryRules) -> Values:
-    """What the rules count of the rows of `SCORES`; of two runs of one seed the newer."""
+    """The scores among the rows of `SCORES` that the rules count; if a seed was run twice, those of the newer run."""
     scores: dict[str, dict[int, dict[str, float]]] = {}
     for row in rows:
         config = json.loads(row["config"] or "{}")
@@ -55,7 +55,7 @@ def averages(values: Values, arm: str) -> dict[Hashable, float]:
 
 
 def unfit_reason(values: Values, rules: SurgeryRules, intact: str = "minilm_intact") -> str:
-    """Why the intact model was not fine-tuned well enough to say anything; empty where it was."""
+    """The reason why the intact model's fine-tuning is too poor to decide anything; empty if it is good enough."""
     seeds = values.get(intact, {})
     for task, minimum in rules.able.items():
         mean = sum(tasks[task] for tasks in seeds.values()) / len(seeds) if seeds else 0.0

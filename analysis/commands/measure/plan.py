@@ -1,4 +1,4 @@
-"""What is measured of many models, as tasks that run side by side: each is one kind of measurement of one model."""
+"""The measurements of many models, as tasks that run in parallel: each task is one kind of measurement of one model."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class MeasurementOptions:
-    """What holds for all models; None for what each command takes by itself.
+    """Options that apply to all models; None leaves an option to each command's own default.
 
     texts: a UTF-8 text, with empty lines between articles. tokens: of a text, a window or a position table.
     """
@@ -58,7 +58,7 @@ MEASUREMENTS: Mapping[str, MeasurementKind] = {
         result_kinds=("geometry",), options=lambda options: {"positions": options.tokens}, needs="means"
     ),
 }
-"""By name."""
+"""The kinds of measurement, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class Measurement:
 
     @property
     def finished(self) -> bool:
-        """Whether its results files are there, unless they are to be made again."""
+        """All its results files exist and need not be made again."""
         return not self.again and all(
             (data_folder() / KINDS[result_kind].folder / f"{self.name}.parquet").is_file()
             for result_kind in MEASUREMENTS[self.kind].result_kinds
@@ -108,7 +108,7 @@ class Measurement:
 def plan_measurements(
     models: Sequence[str], kinds: Sequence[str], options: MeasurementOptions, *, device: str, again: bool = False
 ) -> list[Measurement]:
-    """The measurements of models, each a folder, an id or NAME=FOLDER. Raises AddendError for what is not known."""
+    """The measurements of models, each a folder, an id or NAME=FOLDER. Raises AddendError for unknown ones."""
     if unknown := [kind for kind in kinds if kind not in MEASUREMENTS]:
         raise UnknownName(f"Nothing is measured under the name {unknown[0]!r}; known: {', '.join(MEASUREMENTS)}.")
     named_models = [_name_and_model(model) for model in models]

@@ -32,9 +32,9 @@ class VerdictsContent:
 
 @dataclass(frozen=True)
 class EvidenceContent:
-    """drawn: the rows that are drawn, as `evidence` gives them. unit: what the rule judges in.
+    """drawn: the rows that are drawn, as `evidence` gives them. unit: of the effect that the rule judges.
 
-    threshold: what the rule holds the effect against, in that unit; None where it holds it against nothing.
+    threshold: the line that the rule compares the effect with, in that unit; None if it compares it with none.
     """
 
     drawn: pd.DataFrame

@@ -24,7 +24,7 @@ STYLES = {
     "beside": (colours.VERDICTS["open"], "diamond"),
 }
 LABEL_CHARACTERS, LABEL_LINES = 34, 3
-"""Of a name: the letters of a line, and its lines. Longer lines would leave the marks no room on a narrow screen."""
+"""The most letters in a line of a name, and the most lines. Longer ones leave the marks no room on a narrow screen."""
 
 
 @drawing("claims_statements", "claims_verdicts")

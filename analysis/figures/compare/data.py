@@ -23,7 +23,7 @@ SIDES = ("left", "right")
 
 
 class CompareParameters(ViewParameters):
-    """How the maps of both sides are arranged. head2: the right side's head, where it is not the left one's."""
+    """The arrangement of the maps on both sides. head2: the right side's head, if it differs from the left one's."""
 
     term: str
     head2: int

@@ -43,7 +43,7 @@ def _terms(figure: Figure[TwoSidesContent], theme: Theme) -> list[Chart]:
 
 @drawing("compare_maps", columns=3)
 def compare_maps(figure: Figure[CompareMapsContent], theme: Theme) -> list[Chart]:
-    """Left, right, and the difference where there is one."""
+    """Maps of the left side, the right side and, if there is one, the difference."""
     return [
         token_map(values, labels, figure.content.limit, theme, title=name)
         for name, (values, labels) in figure.content.maps.items()

@@ -1,1 +1,1 @@
-"""Figures of what becomes of position and words from layer to layer: their data, and their drawings in `draw*.py`."""
+"""Figures that follow position and words from layer to layer: their data, and their drawings in `draw*.py`."""

@@ -62,7 +62,7 @@ def stored_models(models: Sequence[str], view: str, command: str) -> tuple[pd.Da
 
 
 def run_descriptions(frame: pd.DataFrame) -> dict[str, str]:
-    """What the numbers trace to, a line per model."""
+    """The runs and corpora that the numbers come from, a line per model."""
     rows = frame.drop_duplicates("model")
     return {
         "models": "; ".join(f"{row.model} ({row.revision})" for row in rows.itertuples()),
@@ -80,7 +80,7 @@ def _config(row: Any, name: str) -> Any:
 
 
 def windows(rows: pd.DataFrame) -> str:
-    """Over what each model was measured: once where it is the same for all."""
+    """The windows and corpus that each model was measured over; told once if they are the same for all."""
     settings = {row.model: (_config(row, "windows"), _config(row, "length"), row.corpus) for row in rows.itertuples()}
     texts = {setting: f"{setting[0]} windows of {setting[1]} tokens ({setting[2]})" for setting in settings.values()}
     if len(texts) == 1:

@@ -77,7 +77,7 @@ def _output_change(rows: pd.DataFrame, model: str) -> str:
 
 @figure("depth_locality", ModelsParameters)
 def locality(params: ModelsParameters) -> Figure[LocalityContent]:
-    """How far [CLS] and words attend: by depth, and against distance."""
+    """The distances over which [CLS] and words attend: mean distance by depth, and attention against distance."""
     rows, models = stored_models(params.models, "newest_locality", COMMAND)
     rows = rows.assign(ratio=rows.value / rows.even, ratio_low=rows.low / rows.even)
     rows = rows.assign(ratio_high=rows.high / rows.even)
@@ -142,7 +142,7 @@ def _attention_distance(frame: pd.DataFrame, model: str) -> str:
 
 
 def _permutation_finding(rows: pd.DataFrame) -> str:
-    """How far one model's output moves when its words are permuted, with its positions and without."""
+    """A sentence on the movement of one model's output when its words are permuted, with positions and without."""
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").value
     if not {"as trained", "off"} <= set(ends.index):
         return ""
@@ -153,7 +153,7 @@ def _permutation_finding(rows: pd.DataFrame) -> str:
 
 
 def _distance_finding(rows: pd.DataFrame) -> str:
-    """How far words of one model attend, against even attention, over layers."""
+    """A sentence on the distance over which words attend, as a multiple of even attention's; mean over layers."""
     distances = rows[(rows["query"] == "word") & (rows.measure == "mean_distance") & rows["head"].isna()]
     if distances.empty:
         return ""

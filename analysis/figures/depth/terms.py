@@ -42,7 +42,7 @@ def _description(row: Any, rows: pd.DataFrame) -> str:
 
 
 STRONGEST = -1
-"""For a layer or a head that a link does not name: where the term is largest."""
+"""The value for a layer or head that a link does not name; it stands for the one where the term is largest."""
 
 
 class TermsParameters(MeasureParameters):

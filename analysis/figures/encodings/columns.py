@@ -125,7 +125,7 @@ def _movement_alt(entry: SizedEncoding, m: measures.Movement) -> str:
 
 @figure("encoding_spectrum", PairParameters)
 def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
-    """How fast each column turns: the share of its variance at each frequency."""
+    """The spectrum of each column: the share of its variance at each frequency."""
     shown = pair(params)
     spectra = [measures.spectrum(entry.table()) for entry in shown]
 
@@ -197,6 +197,6 @@ def _spectrum_alt(entry: SizedEncoding, result: measures.Spectrum) -> str:
 
 
 def _columns_with_half(moved: measures.Movement) -> int:
-    """How many columns, the most variable first, hold half of the variance."""
+    """The number of columns, counted from the most variable, that together hold half of the variance."""
     variance = np.sort(moved.sd**2)[::-1]
     return int(np.searchsorted(variance.cumsum(), variance.sum() / 2) + 1)

@@ -37,22 +37,22 @@ class SizedEncoding:
 
     @property
     def lines(self) -> list[str]:
-        """What to print under its name: its size, where that is not the size asked for."""
+        """Lines to print under its name: its size, if that differs from the size that was asked for."""
         return [self.size] if self.adapted else []
 
     @property
     def row(self) -> str:
-        """What one row of the table represents."""
+        """The unit of the table's rows: a position, or a distance in tokens."""
         return "position" if self.encoding.rows == "position" else "distance (tokens)"
 
     @property
     def column(self) -> str:
-        """What one column of the table represents."""
+        """The unit of the table's columns: a head or a dimension."""
         return "head" if self.encoding.columns == "heads" else "dimension"
 
     @property
     def unit(self) -> str:
-        """What one value of the table is."""
+        """The name of the table's values: score biases, or plain values."""
         return "score bias" if self.encoding.columns == "heads" else "value"
 
     @property
@@ -137,7 +137,7 @@ def citation_keys(shown: list[SizedEncoding], *more: str) -> tuple[str, ...]:
 
 
 def origins(shown: list[SizedEncoding]) -> dict[str, str]:
-    """Where each encoding's values come from."""
+    """The source of each encoding's values, by the encoding's title."""
     return {entry.title: entry.encoding.note for entry in shown}
 
 
@@ -189,7 +189,7 @@ def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
 
 
 def _value_range(entry: SizedEncoding) -> str:
-    """How far the largest value stands out from the usual ones, where they are not the same."""
+    """A sentence that compares the largest value with the usual ones, or says that all values are the same."""
     low, high = float(entry.table().min()), float(entry.table().max())
     if low == high:
         return f"{entry.title}: every value is {significant(low)}"

@@ -12,7 +12,7 @@ HEIGHT = 240
 
 
 def colours(theme: Theme) -> list[str]:
-    """Of the chosen encoding and of the one beside it."""
+    """The colours of the chosen encoding and of the one beside it."""
     return theme.many(2)
 
 

@@ -30,7 +30,7 @@ MAX_FULL_SIZE = 32
 
 
 class Comparison(NamedTuple):
-    """How alike every two positions are, and what follows from it."""
+    """The similarity of every two positions, and the numbers computed from it."""
 
     values: np.ndarray  # (query, key); NaN where undefined or not attended to
     kind: str  # cosine similarity, dot product, or score
@@ -70,7 +70,7 @@ def _compare_rows(name: str, length: int, dim: int, compare: str) -> Comparison:
 
 
 class CompareParameters(PairParameters):
-    """By what rows are compared, of `COMPARISONS`."""
+    """The measure that rows are compared by: a key of `COMPARISONS`."""
 
     compare: str
 
@@ -198,14 +198,14 @@ def shown_dimensions(matrix: np.ndarray) -> np.ndarray:
 
 
 class ShiftParameters(PairParameters):
-    """By how many positions encodings are shifted."""
+    """The number of positions that encodings are shifted by."""
 
     shift: int
 
 
 @dataclass(frozen=True)
 class ShiftContent:
-    """results: what a shift by k does to each encoding shown."""
+    """results: the map that shifts each encoding shown by k positions."""
 
     shown: list[SizedEncoding]
     results: list[ShiftResult]
@@ -214,7 +214,7 @@ class ShiftContent:
 
 @figure("encoding_shift", ShiftParameters)
 def shift(params: ShiftParameters) -> Figure[ShiftContent]:
-    """What turns the row of a position into that of the position k further on (claim C03)."""
+    """The best linear map from the row of a position to that of the position k further on (claim C03)."""
     shown, k = pair(params), params.shift
     results = [shift_result(entry, k) for entry in shown]
 
@@ -247,7 +247,7 @@ def shift(params: ShiftParameters) -> Figure[ShiftContent]:
 
 
 def _linear(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
-    """Whether a shift by k is one matrix, in a few words."""
+    """A few words that say if one matrix shifts every position by k, and how nearly it does."""
     if result.reason:
         return f"{entry.title}: {result.reason.split(';')[0].removesuffix('.')}"
     if result.matrix is None:
@@ -277,7 +277,7 @@ def _shift_sentence(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
 
 
 def _first_rise(entry: SizedEncoding, comparison: Comparison) -> str:
-    """How far similarity falls with distance before it rises again."""
+    """The distance at which similarity first rises again after falling, in a few words."""
     first = comparison.numbers["first_rise"]
     if np.isnan(first):
         return ""

@@ -17,7 +17,10 @@ GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
 
 
 class Measure(NamedTuple):
-    """What a number is called, says in a few words, is counted in; how exactly it is defined; its largest value."""
+    """A number that describes an encoding. short: its meaning in a few words. definition: the exact one.
+
+    top: the largest value that it can take; None if there is none.
+    """
 
     title: str
     short: str
@@ -201,7 +204,7 @@ def _sizes(rows: pd.DataFrame) -> str:
 
 
 def _invariant(table: pd.DataFrame) -> str:
-    """How many encodings compare positions by their distance alone, at the longest length."""
+    """A sentence on the number of encodings that compare positions by distance alone, at the longest length."""
     longest = table[
         (table.measure == "translation_invariance") & (table.about == table.about.max()) & table.value.notna()
     ]

@@ -29,7 +29,7 @@ MEASURES = {
     "time": "Time per step (× the baseline)",
     "parameters": "Parameters (× the baseline)",
 }
-"""What the board shows of each variant; every difference is to the baseline."""
+"""Measures that the board shows of each variant; every difference is taken from the baseline."""
 
 
 class BoardParameters(Parameters):
@@ -159,14 +159,14 @@ def _costs() -> list[pd.DataFrame]:
 
 
 def _order(long: pd.DataFrame) -> list[str]:
-    """Variants by their final loss, the lowest first; those that have none after them, as the code lists them."""
+    """Variants by final loss, the lowest first; variants without one come last, in the registry's order."""
     loss = long[long.measure == "loss"].set_index("variant").value.to_dict() | {BASELINE: 0.0}
     variants = set(long.variant)
     return sorted(variants, key=lambda name: (loss.get(name, np.inf), list(VARIANTS).index(name)))
 
 
 def _table(long: pd.DataFrame, order: list[str]) -> pd.DataFrame:
-    """A row per variant, a column per measure, each with its interval: what a reader sorts."""
+    """The table that readers sort: a row per variant, a column per measure, each with its interval."""
     wide = long.pivot(index="variant", columns="measure", values="value").reindex(index=order)
     table = pd.DataFrame({"Variant": [title(name) for name in order]})
     table["Position is"] = [VARIANTS[name].combines for name in order]

@@ -10,7 +10,7 @@ from analysis.figures.training.draw_curves import COMBINATION_COLOURS
 from analysis.figures.training.draw_gaps import VARIANT
 
 BASELINE_VALUES = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "parameters": 1.0}
-"""Where a measure says: as the baseline."""
+"""The value of each measure at which a variant equals the baseline."""
 
 
 @drawing("experiments_board", columns=3)

@@ -11,7 +11,7 @@ from analysis.figures.geometry.data import GeometryParameters, find_estimate, ge
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 
 DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
-"""Where the slider stops."""
+"""The dimensions that the slider offers."""
 PAIRS = {
     "word_position": "word and position",
     "word_position_centred": "word and position, centred",
@@ -29,7 +29,7 @@ class DimensionParameters(GeometryParameters):
 
 @dataclass(frozen=True)
 class CosinesContent:
-    """rows: shares of the model's pairs by cosine. random: those of random vectors, and what they are called."""
+    """rows: shares of the model's pairs by cosine. random: those of random vectors; random_name: their label."""
 
     rows: pd.DataFrame
     random: pd.DataFrame
@@ -55,7 +55,7 @@ def random_dimension(cosine: float) -> float | None:
 
 @figure("geometry_cosines", DimensionParameters)
 def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
-    """How cosines are spread: the model's, and of random vectors of the dimension that the slider gives.
+    """The distributions of cosines: the model's, and those of random vectors of the dimension that the slider gives.
 
     Raises NoResults where none is stored of the model.
     """
@@ -91,7 +91,7 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
 
 
 def _angle(model: str, dim: int) -> str:
-    """How near to a right angle the model's words and positions are, and random vectors; empty where not stored."""
+    """The mean |cosine| of the model's words and positions and of random vectors, in words; empty if not stored."""
     rows = stored_rows(model, "abs_cosine")
     row = find_estimate(rows, "abs_cosine", "word_position", rows.along.max())
     if row is None:

@@ -1,4 +1,4 @@
-"""What the figures of geometry share: their rows from the store, what they trace to, and panels of lines and dots."""
+"""The common parts of the figures of geometry: rows from the store, their provenance, and panels of lines and dots."""
 
 import json
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class GeometryParameters(Parameters):
 
 
 class RunSettings(TypedDict):
-    """What a measurement was run with, and the sizes of what it measured."""
+    """The settings that a measurement was run with, and the numbers of words, texts and positions that it measured."""
 
     seed: int
     device: str
@@ -44,7 +44,7 @@ class RunSettings(TypedDict):
     spoken: list[int]
     """The first position that a word can hold, and the first after those."""
     missing: dict[str, str]
-    """What could not be measured, and why."""
+    """Measures that could not be computed -> the reason."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class PanelsContent:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number with its 95 % interval, and the mean and 95 % range of what random vectors give.
+    """One number with its 95 % interval, and the mean and 95 % range of the same number for random vectors.
 
-    samples: what it is of, such as words or pairs.
+    samples: the number of words, pairs or other items that it is computed from.
     """
 
     value: float
@@ -87,7 +87,7 @@ class Estimate:
 
 
 def stored_rows(model: str, *measures: str) -> pd.DataFrame:
-    """The newest rows of some measures. Raises NoResults where there are none, with what the run says of why."""
+    """The newest rows of some measures. Raises NoResults if there are none, with the reason that the run gives."""
     placeholders = ", ".join("?" for _ in measures)
     rows = read.query(
         f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({placeholders}) "
@@ -113,7 +113,7 @@ def run_settings(rows: pd.DataFrame) -> RunSettings:
 
 
 def provenance(frame: pd.DataFrame) -> dict[str, str]:
-    """What the numbers trace to."""
+    """The provenance of the numbers: model, runs and device."""
     rows = frame.drop_duplicates("run_id")
     return {
         "model": "; ".join(dict.fromkeys(f"{r.model} ({r.revision})" for r in frames.rows(rows) if pd.notna(r.model))),

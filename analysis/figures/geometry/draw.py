@@ -16,7 +16,7 @@ LINE_HEIGHT = 15
 CLEAR = 75
 """Pixels right of the lowest margins: there, a name stands below the dots that rise."""
 MAX_DOTS = 100
-"""Of more values than this, lines are drawn without dots."""
+"""The most values of a line that are drawn with dots."""
 LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 LOG_COSINES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 RANDOM: tuple[marks.Tip, ...] = (
@@ -29,7 +29,7 @@ NUMBERS = ["along", "value", "low", "high", "baseline", "baseline_low", "baselin
 
 
 def _chart_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """What a chart carries of stored rows; a column in which nothing is known is one of numbers, too."""
+    """The columns of stored rows that a chart needs; a column without any known value still has a numeric type."""
     return rows.reindex(columns=[*NUMBERS, "series", "layer", "head"]).astype(dict.fromkeys(NUMBERS, float))
 
 

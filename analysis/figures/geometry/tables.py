@@ -205,7 +205,7 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
 
 
 def _avoid(low: float, high: float) -> str:
-    """What the interval of a rank correlation says of words and positions."""
+    """The verb that describes an interval of a rank correlation: one each for below zero, above zero, and across it."""
     return "keep out of" if high < 0 else "use most" if low > 0 else "neither avoid nor prefer"
 
 

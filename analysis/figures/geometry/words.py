@@ -60,7 +60,7 @@ def stored_cases(model: str, measure: str) -> pd.DataFrame:
 
 
 def _searched(config: RunSettings) -> str:
-    """Which words were set against all."""
+    """The words that were compared with the whole vocabulary, in a phrase."""
     if config["device"] != "cpu" or config["words"] >= config["vocabulary"]:
         return "of the whole vocabulary"
     return f"of {config['words']:,} words drawn at random with any of {config['vocabulary']:,}"
@@ -98,7 +98,7 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
 
 @figure("geometry_calls", WordParameters)
 def calls(params: WordParameters) -> Figure[CallsContent]:
-    """How near every word comes to being another, and the picked one.
+    """The margin by which every word, at its worst position, stays nearer to itself than to another word.
 
     Raises NoResults where none is stored of the model, or the word was not searched for.
     """
@@ -130,13 +130,13 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
 
 
 def _lost_words(lost: pd.DataFrame) -> str:
-    """How many words are lost, and which where they are few."""
+    """The number of lost words, with their names if they are few."""
     named = f" ({join_names(f'“{name}”' for name in lost.word)})" if 0 < len(lost) <= NAMED else ""
     return f"{len(lost) or 'none'}{named}"
 
 
 def _exact(rows: pd.DataFrame, pairs: int, model: str, words: str) -> str:
-    """Over what the nearest sums are exact."""
+    """A sentence that names the pairs of words over which the nearest sums are exact."""
     if (rows[rows.measure == "collision_complete"].value == 1).any():
         return (
             f"Exact over all pairs of words of {readable(model)} ({words}) and of different positions that a word can "
@@ -187,7 +187,7 @@ def collisions(params: GeometryParameters) -> Figure[PanelsContent]:
 
 @figure("geometry_decoded", GeometryParameters)
 def decoded(params: GeometryParameters) -> Figure[PanelsContent]:
-    """What decoders read from word + position.
+    """The words and positions that decoders read from the sum word + position, against chance.
 
     Raises NoResults where none is stored of the model.
     """
@@ -264,7 +264,7 @@ def order(params: GeometryParameters) -> Figure[PanelsContent]:
 
 @figure("geometry_heads", GeometryParameters)
 def heads(params: GeometryParameters) -> Figure[PanelsContent]:
-    """How much of their directions word and position share in every head, and what removing one's costs the other.
+    """The overlap of the directions used by word and position in every head, and the loss of one without the other's.
 
     Raises NoResults where none is stored of the model.
     """

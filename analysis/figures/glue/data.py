@@ -32,7 +32,7 @@ VALUES = {
     "median": "Dots: medians of all runs, as TUPE reports them; bars: 95 % t intervals of the mean over pre-training "
     "seeds. A median of so few runs has no interval, so a dot may lie off the middle of its bar.",
 }
-"""What dots and bars are, under each protocol."""
+"""The meaning of dots and bars, by protocol."""
 
 
 class GlueParameters(Parameters):
@@ -54,7 +54,7 @@ class GlueParameters(Parameters):
 class GlueContent:
     """order: variants from the best average down. study: our own runs. published: the published table, if any.
 
-    own_source: what our own rows are called. baseline: the title of what the others are compared with.
+    own_source: the name of our own rows. baseline: the title of the variant that others are compared with.
     """
 
     order: list[str]
@@ -112,12 +112,12 @@ def averaged_tasks(study: Study, published: PublishedComparison | None) -> list[
 
 
 def source(study: Study) -> str:
-    """What the rows of a preset are called."""
+    """The name given to the rows of a preset."""
     return f"{run_owner(study)}, preset {study.results.preset}"
 
 
 def run_owner(study: Study) -> str:
-    """Whether the runs are our own or were brought by a reader."""
+    """The owner of the runs: ourselves, or a reader who imported them."""
     return IMPORTED if study.results.preset.startswith(IMPORTED) else "own"
 
 
@@ -192,12 +192,12 @@ def _figure(
 
 
 def seed_kind(study: Study) -> str:
-    """What a seed of a study is: a training from scratch, or a fine-tuning of one model."""
+    """The kind of seed in a study: of a pre-training from scratch, or of a fine-tuning of one model."""
     return "fine-tuning seeds of one model" if study.results.preset == "surgery" else "pre-training seeds"
 
 
 def _own_caption(name: str, study: Study, shows: str) -> str:
-    """What the own side of a figure rests on."""
+    """The part of a caption that describes the data behind our own results."""
     if not study:
         return f"No results of our own yet: {MAKE}."
     cells = study.cells
@@ -250,7 +250,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
 
 
 def _published_caption(study: Study, published: PublishedComparison | None, shows: str) -> str:
-    """What the published side rests on."""
+    """The part of a caption that describes the data behind the published results."""
     if published is None:
         return ""
     table, ours = published.table, averaged_tasks(study, published)
@@ -361,7 +361,7 @@ def _not_ranked(finding: str, study: Study) -> str:
 
 
 def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
-    """What our own rows say: how many differ from the baseline, or whose average is the highest."""
+    """The finding in our own rows: how many differ from the baseline, or the variant with the highest average."""
     own_rows = shown[shown.verdict != PUBLISHED]
     if own_rows.empty:
         return ""

@@ -19,7 +19,7 @@ STYLES = {
     "no interval": (Colour(GREY, GREY), "cross"),
     PUBLISHED: (SOURCES["published"], "diamond"),
 }
-"""Colour and shape of what a mark says, told apart by shape or lightness too."""
+"""Colour and shape of each kind of mark, told apart by shape or lightness too."""
 AXIS_FACTOR = 1.6
 """Axes extend to this many times the largest difference; longer bars are cut off."""
 ROW_OFFSET = 7
@@ -107,7 +107,7 @@ def _by_task(content: GlueContent, rows: pd.DataFrame) -> list[tuple[str, pd.Dat
 
 
 def _heading(content: GlueContent, task: str, rows: pd.DataFrame, name: str = "") -> tuple[str, str]:
-    """The task and, below it, what must be said of it."""
+    """The task and, below it, the remarks on it."""
     study, below = content.study, [name]
     if (rows.verdict != PUBLISHED).any() and task != AVERAGE:
         below += ["not learnt"] if task in study.not_learnt else []
@@ -141,14 +141,14 @@ def _axis_range(rows: pd.DataFrame) -> tuple[float, float]:
 
 
 def _kinds(rows: pd.DataFrame, *, relative: bool) -> pd.Series:
-    """What each mark says, by its name in LOOKS: a verdict, or whose it is."""
+    """The kind of each mark, as a name in LOOKS: a verdict, or the side it belongs to, own or published."""
     if relative:
         return rows.verdict.fillna("no interval").str.split(" within").str[0]
     return rows.verdict.where(rows.verdict == PUBLISHED, "own")
 
 
 def _kind_titles(content: GlueContent) -> dict[str, str]:
-    """What a legend says of the kinds, where it is more than their names."""
+    """The legend's labels for kinds whose names do not explain themselves."""
     margin = f"{content.study.margin:g} point{'' if content.study.margin == 1 else 's'}"
     return {
         "own": content.own_source,
@@ -158,7 +158,7 @@ def _kind_titles(content: GlueContent) -> dict[str, str]:
 
 
 def _order(content: GlueContent, rows: pd.DataFrame, column: str) -> list[str]:
-    """Variants by what is drawn of them, the largest first: ours, then those that only a paper has."""
+    """Variants by the value drawn, the largest first: our own, then those that only a paper has."""
     known = [variant for variant in content.order if variant in set(rows.variant)]
     own_rows = rows[rows.verdict != PUBLISHED]
     own, printed = (group.groupby("variant")[column].mean() for group in (own_rows, rows[rows.verdict == PUBLISHED]))

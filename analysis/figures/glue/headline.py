@@ -23,7 +23,7 @@ NEEDED_TASKS = 3
 
 @dataclass(frozen=True)
 class Reason:
-    """Why there is no conclusion: in a few words, and in a sentence with the numbers."""
+    """The reason why there is no conclusion: in a few words, and in a sentence with the numbers."""
 
     word: str
     sentence: str
@@ -71,7 +71,7 @@ def headline(study: Study) -> list[str]:
 
 
 def _after_surgery() -> list[str]:
-    """What the frozen rules make of one model fine-tuned after several operations: the ledger's own sentences."""
+    """Verdicts of the frozen rules on one model fine-tuned after several operations, in the ledger's own sentences."""
     statements = [statement for statement in stored.statements() if statement.kind == "tuned"]
     decided = [statement for statement in statements if statement.verdict != OPEN]
     summary = (
@@ -114,7 +114,7 @@ def _resolution(unresolved: pd.DataFrame) -> str:
 
 
 def _nothing_to_compare(study: Study) -> Reason | None:
-    """What the average of the baseline or of the others lacks for a verdict."""
+    """The reason why averages cannot be compared; None if the baseline and another variant have enough seeds."""
     if not study.averaged_tasks:
         return Reason(
             "no task is averaged",
@@ -138,7 +138,7 @@ def _nothing_to_compare(study: Study) -> Reason | None:
 
 
 def _below_baselines(study: Study) -> Reason | None:
-    """Why these models cannot be ranked by GLUE: the baseline encoder beats what needs none on too few tasks.
+    """The reason why GLUE cannot rank these models: on too few tasks, the baseline beats methods without an encoder.
 
     It beats a task's baseline where its t interval over pre-training seeds lies above both the best score without an
     encoder and the mean of the model without position.
@@ -166,7 +166,7 @@ def _below_baselines(study: Study) -> Reason | None:
 
 
 def _positions_unused(study: Study) -> Reason | None:
-    """Why these trainings do not show that positions are used."""
+    """The reason why these trainings do not show that positions are used; None if they do."""
     settings = recipe(study.results.preset)
     if settings is None:
         return Reason(

@@ -21,10 +21,10 @@ class Table:
 
     cells: pd.DataFrame
     own_source: str
-    """What `from` says of our own rows."""
+    """The entry of our own rows in the column `from`."""
     notes: tuple[str, ...]
     signs: str
-    """What the signs in the cells mean; empty where there are no runs of ours."""
+    """An explanation of the signs in the cells; empty if there are no runs of ours."""
 
 
 WITHOUT_ENCODER = {

@@ -1,4 +1,4 @@
-"""Figures of interventions: what a model does on one text before and after, the permutation test, and over a corpus."""
+"""Figures of interventions: a model on one text before and after, the permutation test, and effects over a corpus."""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ OUTCOMES = {
     "drift": "output: 1 − cosine",
     "loss_change": "loss: change, nats per token",
 }
-"""What the stored figure shows, where a model has it."""
+"""Outcomes that the stored figure shows, each only for models that have it."""
 
 
 class PermutationParameters(Parameters):
@@ -76,7 +76,7 @@ class PermutationContent:
 
 @dataclass(frozen=True)
 class EffectsContent:
-    """order: the interventions, that of the largest effect first. outcomes: name -> what it is, of those measured."""
+    """order: the interventions, that of the largest effect first. outcomes: those measured, name -> title."""
 
     order: list[str]
     outcomes: dict[str, str]
@@ -150,7 +150,7 @@ def intervention_kl(_: Parameters, outcome: InterventionResult) -> Figure[Patter
 
 
 def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
-    """How far the attention of every head changes, of a text or an image."""
+    """The change in the attention of every head, for a text or an image."""
     layer, head = np.unravel_index(int(outcome.kl.argmax()), outcome.kl.shape)
     frame = frames.cells(outcome.kl, "kl", layer=None, head=None)
     return Figure(
@@ -192,7 +192,7 @@ def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Fi
 
 @figure("intervention_permutation", PermutationParameters, live=PERMUTATION)
 def intervention_permutation(params: PermutationParameters, outcome: PermutationTest) -> Figure[PermutationContent]:
-    """Whether the order of tokens shows in the output, positions off and on."""
+    """A test of the output's dependence on the order of tokens, with positions switched off and on."""
     off, on = float(outcome.off.max()), float(outcome.on.max())
     tokens = [outcome.token_info[index].text for index in outcome.order]
     frame = pd.DataFrame({"place": range(len(tokens)), "token": tokens, "off": outcome.off, "on": outcome.on})
@@ -284,7 +284,7 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
 
 
 def _outcome_finding(outcome: InterventionResult) -> str:
-    """What the intervention does to the predictions or, without a head that predicts, to the outputs."""
+    """A sentence on the effect on the predictions or, if the model has no head that predicts, on the outputs."""
     if outcome.predictions:
         before, after = outcome.predictions.losses
         return f"The loss goes from {before:.2f} to {after:.2f} nats per token"

@@ -84,7 +84,7 @@ def moved(figure: Figure[MovedContent], theme: Theme) -> list[Chart]:
 
 @drawing("intervention_maps", columns=3)
 def maps(figure: Figure[PatternsContent], theme: Theme) -> list[Chart]:
-    """Before, after and the difference; one scale, which the difference has on both sides of zero."""
+    """Maps of the patterns before and after, and of their difference. One scale; the difference's has both signs."""
     labels, limit = figure.content.labels, figure.content.limit
     return [
         token_map(values, labels, limit, theme, value="difference", title=name)

@@ -46,7 +46,7 @@ class LayerHeadsContent:
 class DepthContent:
     """scores, states: layer, series, value of the terms of the scores and of the sources of the hidden states.
 
-    label: what the values of the scores are. order: of their series.
+    label: names the values of the scores. order: of their series.
     """
 
     scores: pd.DataFrame
@@ -155,7 +155,7 @@ def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
 
 
 def _over_depth(frame: pd.DataFrame, terms: Sequence[str]) -> str:
-    """Which of the named terms is the largest at which layers."""
+    """A sentence that names, for each layer, the largest of the given terms."""
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
     return leading_by_layer(lead) if len(lead) and lead.shape[1] > 1 else ""

@@ -41,7 +41,7 @@ def layer_heads(figure: Figure[LayerHeadsContent], theme: Theme) -> list[Chart]:
 
 
 def _colour(names: Sequence[str], theme: Theme) -> alt.Color:
-    """The colours of terms and sources; the total has the ink's, what holds several the one of the rest."""
+    """The colours of terms and sources; the total has the ink's, and series of several terms have that of the rest."""
     colours = {name: theme.colour(COLOURS.get(name, of_term("bias"))) for name in names}
     return marks.hues("series", colours | ({"total": theme.ink} if "total" in colours else {}), marks.legend(columns=2))
 

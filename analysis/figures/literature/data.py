@@ -1,6 +1,6 @@
-"""What papers report when positions are not simply added: each variant against its own paper's baseline.
+"""Published results of alternatives to adding positions: each variant against its own paper's baseline.
 
-Which rows are compared is written down here; every number is computed from the published tables.
+This module lists the pairs of rows to compare; every number is computed from the published tables.
 """
 
 import math
@@ -116,7 +116,7 @@ COMPARISONS = (
 class LiteratureContent:
     """rows: a row per comparison and column. means: a row per comparison. panels: their titles, in their order.
 
-    notes: every caveat on a row that is compared, with its paper and what it is about; the page prints them.
+    notes: (paper, subject, caveat) of every caveat on a row that is compared; the page prints them.
     """
 
     rows: pd.DataFrame
@@ -239,7 +239,7 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _notes(tables: dict[str, published.Table]) -> list[tuple[str, str, str]]:
-    """(paper, what it is about, caveat) of every caveat on a row that is compared here, each once."""
+    """(paper, subject, caveat) of every caveat on a row that is compared here, each once."""
     entries: dict[tuple[str, str, str], None] = {}
     for table in tables.values():
         rows = {c.variant for c in COMPARISONS if c.table == table.id} | {

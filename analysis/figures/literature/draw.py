@@ -1,4 +1,4 @@
-"""Drawing of what papers report, one panel a question."""
+"""Drawing of published results, one panel per question."""
 
 import altair as alt
 import pandas as pd
@@ -65,7 +65,7 @@ def _panel(
 
 
 def _label(comparison: str, paper: str, read_in: str) -> str:
-    """The comparison and, below it, whose it is and what that was read in, kept in one piece."""
+    """The comparison and, below it, its paper and the kind of text it was read in, which is kept on one line."""
     source = f"{paper}; {read_in}".replace(read_in, read_in.replace(" ", "\u00a0"))
     return f"{marks.wrap_label(comparison, LABEL_WIDTH)}\n{marks.wrap_label(source, LABEL_WIDTH)}"
 

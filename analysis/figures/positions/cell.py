@@ -51,7 +51,7 @@ def selected_cell(params: CellParameters, position_map: PositionMap) -> tuple[in
 
 @figure("position_cell", CellParameters, live=MAP_RUN)
 def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[CellContent]:
-    """Of one source in one layer: what each head owes to it, its mean score at every distance, and whom it joins."""
+    """One source in one layer: its share of each head's scores, its mean score by distance, and the tokens it joins."""
     position_map = run[0]
     layer, source = selected_cell(params, position_map)
     with np.errstate(invalid="ignore", divide="ignore"):

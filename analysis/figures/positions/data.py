@@ -1,4 +1,4 @@
-"""Where position is in a model: every layer's scores by what they depend on, and the kernels of rotary bands."""
+"""The place of position in a model: every layer's scores, split by their dependence on it; kernels of rotary bands."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ MIN_SHARE = 0.0005
 
 
 class BaselineParameters(Parameters):
-    """What the map stands beside, of `BASELINES`; empty for nothing."""
+    """The map to show beside this one: a key of `BASELINES`, or empty for none."""
 
     baseline: str
 
@@ -80,7 +80,7 @@ UNROTATED_RUN = LiveRun(
 
 @figure("position_map", BaselineParameters, live=MAP_RUN)
 def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[MapContent]:
-    """Layer by source: what depends on position; and what each layer's scores depend on in all."""
+    """The share of scores that depends on position, by layer and source, and the split of each layer's whole scores."""
     main, baseline = run
     runs = {_title(main): main} | ({BASELINES[params.baseline]: baseline} if baseline else {})
     frame = pd.concat([_frame(result).assign(of=name) for name, result in runs.items()], ignore_index=True)

@@ -13,14 +13,14 @@ from analysis.figures.positions.cell import CellContent
 from analysis.figures.positions.data import DEPENDS, KernelsContent, MapContent, UnrotatedContent
 
 TERMS = {"content": "word", "position": "position", "both": "word_to_position"}
-"""What each part depends on, as terms that colours are named by."""
+"""The part of a score -> the term whose colour it takes."""
 DISTANCE = "distance, key minus query (tokens)"
 HEIGHT = 240
 
 
 @drawing("position_map", columns=2)
 def position_map(figure: Figure[MapContent], theme: Theme) -> list[Chart]:
-    """For each run a map of what depends on position, and bars of everything; one scale for all maps."""
+    """Two charts per run: a map of the parts that depend on position, and bars of all parts; maps share one scale."""
     frame, columns, layers = figure.content.frame, figure.content.sources, figure.content.layers
     by_position = frame[frame.part != "content"].groupby(["of", "layer", "source"]).share.sum()
     limit = max(float(np.nanmax(np.abs(by_position))), 0.01)

@@ -52,8 +52,7 @@ class DifferenceContent:
 class AverageContent:
     """baseline: the variant that others are compared with.
 
-    names: what the averages over `all` and over the `ticked` columns are called; the second is empty where none is
-    left out.
+    names: of the averages over `all` and over the `ticked` columns; the second is empty if none is left out.
     """
 
     baseline: str
@@ -86,7 +85,7 @@ def _where(table: Table, alias: str = "") -> str:
 
 
 def _spread(cells: pd.DataFrame) -> str:
-    """What is known of the uncertainty of a table's scores."""
+    """A sentence on the uncertainty that is printed with a table's scores."""
     if cells.sd.notna().any():
         return "Standard deviations are as printed; they are no confidence intervals."
     return "No spread is printed, so no difference here can be called significant."
@@ -102,7 +101,7 @@ def _provenance(table: Table) -> dict[str, str]:
 
 
 def _caveats(table: Table) -> str:
-    """How many caveats go with the table, for captions: the page shows their text."""
+    """The number of caveats on the table, as a sentence for captions; the page shows their text."""
     count = len(table.notes)
     return "" if not count else f" {count} caveat{' is' if count == 1 else 's are'} listed with the table."
 
@@ -144,7 +143,7 @@ def scores(params: TableParameters) -> Figure[ScoresContent]:
 
 
 def _best_variant(cells: pd.DataFrame) -> str:
-    """Which variant has the best score in most columns; empty where the table does not say which side is better."""
+    """A sentence naming the variant that is best in most columns; empty if no column says which direction is better."""
     rated = cells[cells.higher_is_better.notna()]
     best: dict[str, int] = {}
     columns = rated.groupby(["panel", "column"], sort=False)
@@ -316,7 +315,7 @@ def _average_texts(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
 
 
 def _sentences(table: Table, others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> list[str]:
-    """What leaving the columns out does: every variant whose sign changes, and the one of the rest that moves most."""
+    """The effect of leaving columns out: every variant whose sign changes, and the one of the rest that moves most."""
     if not left_out or others.empty:
         return []
     sign_changes = others.difference_all.round(2) * others.difference_ticked.round(2) < 0

@@ -16,7 +16,7 @@ USED = (
     "row", "column", "unit", "value", "sd", "printed", "setting", "transcribed_from", "higher_is_better", "baseline",
     "difference", "printed_baseline", "sd_baseline", "sd_text", "sd_text_baseline",
 )  # fmt: skip
-"""What a chart carries of a cell: its specification should not hold every caveat over and over."""
+"""The columns of a cell that a chart needs; with all of them, its specification would repeat every caveat."""
 PHONE_WIDTH = 300
 """Pixels that a legend may take on a phone."""
 VARIANT: tuple[marks.Tip, ...] = (("row", "variant"), "column", "printed")

@@ -14,7 +14,7 @@ from analysis.figures.figure import Figure, Parameters, figure, whole_number
 STEPS = 8
 """Words, and positions, in the plane."""
 WIDTH, OUTPUTS = 8, 6
-"""Dimensions of the concatenated vector, and of what the matrix makes of it."""
+"""Dimensions of the concatenated vector, and of its product with the matrix."""
 COMPUTED = {"computed": "here and now, in float64 NumPy; no model and no data"}
 
 

@@ -8,7 +8,7 @@ from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.reading.open_questions import StatementsContent
 
 LETTERS = 17
-"""Of one line of a question."""
+"""The most letters in one line of a question."""
 NARROW = 400
 """Pixels of the chart below which an id is wider than its tile."""
 

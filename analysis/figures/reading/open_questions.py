@@ -12,7 +12,7 @@ from analysis.figures.figure import Figure, Parameters, figure, one_of
 
 ALL = "all"
 TILES = 11
-"""Of one line; more would be too narrow for their ids on a phone."""
+"""The number of tiles in one line; with more, tiles would be too narrow for their ids on a phone."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 

@@ -1,4 +1,4 @@
-"""What shuffling does to attention without positions: a random network, with and without a causal mask."""
+"""The effect of shuffling words on attention without positions: a random network, with and without a causal mask."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from analysis.figures.reading.arithmetic import COMPUTED, command
 
 WORDS = ("we", "saw", "her", "dog", "run", "home")
 PERMUTATION = (3, 0, 4, 2, 1, 5)
-"""Which word stands where after the shuffle; the last stays last."""
+"""The index in `WORDS` of the word at each place after the shuffle; the last word stays last."""
 DEPTHS = range(1, 7)
 DIM, SEEDS = 16, 20
 ROUNDING = 1e-14
@@ -38,7 +38,7 @@ def network(
 
 @lru_cache(maxsize=16)
 def changes(depth: int) -> Float[ndarray, "mask seed token"]:
-    """How far each word's output moves when all words but the last are shuffled, over the output's length."""
+    """The movement of each word's output when all words but the last are shuffled, divided by the output's length."""
     result = np.empty((len(MASKS), SEEDS, len(WORDS)))
     order = np.array(PERMUTATION)
     for seed in range(SEEDS):
@@ -55,7 +55,7 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
 
 
 def _finding(changes: Mapping[str, float]) -> str:
-    """By how much the last word's output changes under each mask."""
+    """A sentence on the change in the last word's output under each mask."""
     if all(change < ROUNDING for change in changes.values()):
         return "Shuffling the other words does not change the last word's output, with or without a causal mask"
     start = "When the other words are shuffled, the last word's output"

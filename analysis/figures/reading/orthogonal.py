@@ -1,4 +1,4 @@
-"""How the angle between random vectors narrows to a right one as dimensions are added: exact."""
+"""The angle between random vectors, which approaches a right angle as dimensions are added; computed exactly."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -15,7 +15,7 @@ from analysis.figures.reading.arithmetic import COMPUTED, command
 
 DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 384, 768)
 BINS = 100
-"""Of the cosine, from -1 to 1."""
+"""The number of bins of the cosine, from -1 to 1."""
 TOLERANCE = 0.1
 """A cosine within this of zero: an angle within 6 degrees of a right one."""
 

@@ -71,7 +71,7 @@ def changes() -> Float[ndarray, "shift head"]:
 
 
 def summary() -> str:
-    """What moving the sentence as far as here does to the heads that change least and most."""
+    """A sentence on the heads that change least and most when the sentence is moved by the largest shift."""
     last = changes()[-1]
     lowest, highest = int(last.argmin()), int(last.argmax())
     return (
@@ -96,7 +96,7 @@ class ShiftContent:
 
 @figure("reading_shift", ShiftParameters)
 def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
-    """How much of every head's attention goes elsewhere when the sentence is moved."""
+    """The share of every head's attention that goes elsewhere when the sentence is moved."""
     head = params.head
     frame = frames.cells(changes(), "change", shift=None, head=None)
     text = f"Moved by {SHIFTS[-1]}, head {head} sends {percent(changes()[-1, head], 1)} of its attention elsewhere"

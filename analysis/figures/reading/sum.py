@@ -57,7 +57,7 @@ NEAR, FAR = 0.8, 0.5
 
 
 def _finding(summed: str, cosine: float) -> str:
-    """What the cosine of the sum and the word says."""
+    """A sentence on the cosine between the sum and the word."""
     value = f"their cosine is {signed(cosine)}"
     if cosine > NEAR:
         return f"{summed} still points where the word does: {value}"

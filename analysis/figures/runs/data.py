@@ -70,11 +70,11 @@ def _status(run: Mapping[str, Any]) -> str:
 
 
 MAX_CHARACTERS = 500
-"""Of a setting's value that are shown."""
+"""The most characters of a setting's value that are shown."""
 
 
 def settings(config: str) -> pd.DataFrame:
-    """A run's settings, one row each; what is nested has its path for a name."""
+    """A run's settings, one row each; a nested setting is named by its path."""
     rows = [(name, _shortened(value)) for name, value in _flatten(json.loads(config))]
     return pd.DataFrame(rows, columns=["setting", "value"])
 
@@ -102,7 +102,7 @@ class RunParameters(Parameters):
 
 @dataclass(frozen=True)
 class RunContent:
-    """rows: step, value and loss (which one of `LOSSES`), thinned. label: what the losses are, with their unit."""
+    """rows: step, value and loss (which one of `LOSSES`), thinned. label: the kind of loss, with its unit."""
 
     rows: pd.DataFrame
     label: str

@@ -32,11 +32,11 @@ class ChartParameters(Parameters):
 
 @dataclass(frozen=True)
 class ChartContent:
-    """rows: columns x, y, colour and line. x, y, colour: what they are called; colour is empty where there is none.
+    """rows: columns x, y, colour and line. x, y, colour: their names; colour is empty if there is none.
 
-    line: tells the lines apart, where names tell more of them apart than there are colours.
+    line: names the lines, which can be more than there are colours.
 
-    kind: quantitative, temporal or nominal, as x is. mark: one of MARKS.
+    kind: of x: quantitative, temporal or nominal. mark: one of MARKS.
     """
 
     rows: pd.DataFrame
@@ -48,7 +48,7 @@ class ChartContent:
 
 
 def numeric(frame: pd.DataFrame, column: str) -> bool:
-    """Whether a column holds numbers."""
+    """True if a column holds numbers; truth values do not count as such."""
     return types.is_numeric_dtype(frame[column]) and not types.is_bool_dtype(frame[column])
 
 
@@ -76,7 +76,7 @@ def columns(frame: pd.DataFrame, params: ChartParameters) -> tuple[str, str, str
 
 
 def _lines(frame: pd.DataFrame, x: str, y: str) -> "pd.Series[str] | str":
-    """What tells a result's lines apart, by the columns of text; empty where no line would have two points."""
+    """The name of each row's line, joined from the columns of text; empty if too few rows would share a line."""
     names = [name for name in frame.columns if name not in (x, y) and not numeric(frame, name)]
     lines = frame[names].astype(str).agg(", ".join, axis=1) if names else pd.Series("", index=frame.index)
     return lines if 2 * lines.nunique() <= len(lines) else ""

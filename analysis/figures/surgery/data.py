@@ -27,10 +27,10 @@ ROWS = {
     "sinusoidal": "sinusoids in place of the table",
     "permuted": "positions in another order",
 }
-"""Operation -> what is done, in a few words; in the order of the rows."""
+"""Operation -> its description in a few words; in the order of the rows."""
 CURVES = {"separated": "their own directions", "separated_at_random": "random directions"}
 RANK = 14
-"""Directions at which the rows are taken: the effective rank of the default model's table, rounded."""
+"""Directions in all rows of the chart: the effective rank of the default model's table, rounded."""
 
 
 class SurgeryParameters(Parameters):
@@ -41,9 +41,9 @@ class SurgeryParameters(Parameters):
 
 @dataclass(frozen=True)
 class SurgeryContent:
-    """order: what is done, in the order of the rows. curves: operations drawn by rank, with what each goes along.
+    """order: the operations' descriptions, in the order of the rows. curves: operation drawn by rank -> its directions.
 
-    rank: the number of directions at which the rows are taken. intact: the correlation of the model as trained.
+    rank: the number of directions in all rows. intact: the correlation of the model as trained.
     """
 
     order: list[str]
@@ -54,7 +54,7 @@ class SurgeryContent:
 
 @dataclass(frozen=True)
 class MaskedSurgeryContent:
-    """order: what is done, in the order of the rows."""
+    """order: the operations' descriptions, in the order of the rows."""
 
     order: list[str]
 

@@ -1,4 +1,4 @@
-"""Drawings of surgery: what a sentence encoder still does once its sum is cut apart."""
+"""Drawings of surgery: the quality of a sentence encoder after its sum is cut apart."""
 
 import altair as alt
 import pandas as pd
@@ -9,9 +9,9 @@ from analysis.figures.surgery.data import MaskedSurgeryContent, SurgeryContent
 
 LABEL = "Spearman's correlation"
 LABEL_CHARACTERS = 30
-"""Of one line of a label: two lines leave the dots beside it room on a phone."""
+"""The most letters in one line of a label; two such lines leave room for the dots on a phone."""
 AXIS_PADDING = 0.01
-"""How far an axis reaches beyond the longest interval."""
+"""The length by which an axis extends beyond the longest interval, in units of the axis."""
 TIPS: tuple[marks.Tip, ...] = (
     ("value", LABEL, ".4f"),
     *marks.interval_tips(".4f"),

@@ -1,4 +1,4 @@
-"""One cell of a head's maps: what each term adds to the score of one query on one key."""
+"""One cell of a head's maps: the contribution of each term to the score of one query with one key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ STRONGEST = -1
 
 @dataclass(frozen=True)
 class CellContent:
-    """frame: part, label, value: what each term adds to one score, and the total. kind: what the score is.
+    """frame: part, label, value: the contributions of the terms to one score, and the total. kind: names the score.
 
     decimals: of the numbers beside the bars.
     """
@@ -41,7 +41,7 @@ class CellContent:
 
     @classmethod
     def of(cls, values: Mapping[str, float], kind: str) -> Self:
-        """Bars of what each term adds, and of the total."""
+        """Bars of the terms' contributions, and of the total."""
         labels = [term_label(part) for part in values]
         return cls(pd.DataFrame({"part": list(values), "label": labels, "value": list(values.values())}), kind)
 

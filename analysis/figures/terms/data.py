@@ -46,7 +46,7 @@ class StoredTermsParameters(MeasureParameters):
 
 @dataclass(frozen=True)
 class TermTable:
-    """table: a row a head (or layer), a column a term, the values of a measure. label: what the measure is."""
+    """table: a row a head (or layer), a column a term, the values of a measure. label: the measure's name."""
 
     table: pd.DataFrame
     measure: str
@@ -84,7 +84,7 @@ def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple
 
 
 def provenance(row: pd.Series) -> dict[str, str]:
-    """What stored statistics trace to."""
+    """The provenance of stored statistics, with the corpus that they were computed on."""
     return stored_facts(row, corpus=f"{row.corpus}, {row.texts} texts, {row.queries:,} queries")
 
 
@@ -98,7 +98,7 @@ FREEZE_LABELS = {"activation": "activation", "other": "other factor", "half": "m
 
 
 def assumption_note(layer: int, freeze: str) -> str:
-    """What is assumed at a layer, in a sentence."""
+    """A sentence on the assumptions made at a layer. freeze: a key of FREEZE_LABELS; empty if there are no gates."""
     if layer == 0:
         return "Layer 0 is exact: only the statistics of norms before its scores are held."
     gates = f", of gated units the {FREEZE_LABELS[freeze]}" if freeze else ""
@@ -114,7 +114,7 @@ def _assumption(row: pd.Series) -> str:
 
 
 def _corpus_description(row: pd.Series) -> str:
-    """What a corpus is: how many texts and pairs, and how far a few long ones decide."""
+    """The size of a corpus in texts and pairs, and the share of the queries that comes from its longest tenth."""
     result = read.query(
         "SELECT count(*) FILTER (text_pair IS NULL) AS texts, count(text_pair) AS pairs FROM corpora WHERE corpus = ?",
         [row.corpus],
@@ -179,7 +179,7 @@ def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
 
 
 def measure_note(measure: str, *, coloured: bool = True) -> str:
-    """How to read a measure, in a sentence. coloured: whether colours are its values."""
+    """A sentence that explains how to read a measure. coloured: whether colours show its values."""
     if measure == "share":
         adds = "orange adds" if coloured else "a positive one adds"
         return f"Shares of a head sum to 1 and may be negative; {adds} to the scores' variance along keys."
@@ -264,7 +264,10 @@ def _aggregates_finding(value: Any, aggregations: tuple[str, ...], named: list[s
 
 
 def lead_finding(lead: pd.Series, heads: int) -> str:
-    """Which of the four terms is the largest in the most heads. lead: how many heads each leads, the most first."""
+    """A sentence naming the term, of the four, that is the largest in the most heads.
+
+    lead: the number of heads in which each term is the largest, in descending order.
+    """
     if lead.empty:
         return ""
     name = capitalised(term_label(str(lead.index[0])))
@@ -272,7 +275,7 @@ def lead_finding(lead: pd.Series, heads: int) -> str:
 
 
 def leading_by_layer(lead: pd.DataFrame) -> str:
-    """Which term is the largest at which layers. lead: layers by labels of terms."""
+    """A sentence that names the largest term at each layer. lead: layers by labels of terms."""
     largest = lead.idxmax(axis=1)
     parts = [
         f"{label} at {'layer' if (largest == label).sum() == 1 else 'layers'} {ranges(largest.index[largest == label])}"
@@ -287,12 +290,12 @@ def without_negligible(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def negligible_note(table: pd.DataFrame) -> str:
-    """How many terms are not drawn, as a sentence with a space after it; empty where all are."""
+    """A sentence on the number of terms that are not drawn, followed by a space; empty if all are drawn."""
     count = table.shape[1] - without_negligible(table).shape[1]
     return f"Not drawn, but in the data: {plural(count, 'term')} below {NEGLIGIBLE:g} in every head. " if count else ""
 
 
 def leading_term(table: pd.DataFrame) -> str:
-    """Which of the four terms is the largest in the most heads. table: heads by terms."""
+    """A sentence naming the term, of the four, that is the largest in the most heads. table: heads by terms."""
     four = table[[term for term in FOUR if term in table]].dropna()
     return lead_finding(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""

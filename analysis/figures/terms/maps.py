@@ -44,7 +44,7 @@ NO_SOURCE = {
     "disentangled": "This model compares content with embeddings of the distance in its scores: the terms content to "
     "distance and distance to content hold those comparisons.",
 }
-"""Why there is no position among the sources, by how positions enter."""
+"""The way in which positions enter a model -> the reason why position is not among its sources."""
 
 
 class HeadParameters(Parameters):
@@ -54,11 +54,11 @@ class HeadParameters(Parameters):
 
 
 class ViewParameters(HeadParameters):
-    """How the maps of a head are arranged, and which of their rows are shown.
+    """The arrangement of a head's maps, and the rows of them that are shown.
 
     words: whether pieces are averaged to words. specials: whether special tokens are shown. centred: whether each row
-    is shown minus its mean. first_row, last_row: by index, -1 for the last there is; query, key: one cell of them, -1
-    where attention is strongest.
+    is shown minus its mean. first_row, last_row: indices of the rows shown first and last; -1 is the last row of all.
+    query, key: the index of one cell of the maps; -1 is the cell where attention is strongest.
     """
 
     words: bool = False
@@ -197,14 +197,14 @@ REST = "all_others"
 
 
 def with_rest(decomposition: Decomposition, values: Mapping[str, float]) -> dict[str, float]:
-    """The terms that the question is about, and what all others add up to under `REST`."""
+    """The values of the four main terms, and the sum of all others under `REST`."""
     main = {term: value for term, value in values.items() if term in four(decomposition)}
     others = [value for term, value in values.items() if term not in main]
     return main | ({REST: float(sum(others))} if others else {})
 
 
 def method_assumption(decomposition: Decomposition) -> str:
-    """What the method holds or estimates, in a sentence."""
+    """A sentence on the quantities that the method holds fixed or estimates."""
     if decomposition.method != "mean":
         return assumption_note(decomposition.layer, decomposition.freeze)
     return (
@@ -310,7 +310,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
 
 @figure("probe_total", MapParameters, live=TERMS_RUN)
 def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[TotalContent]:
-    """What the terms add up to: the rest, the total, and the pattern after softmax."""
+    """The sum of the terms: the terms that are not shown, the total, and the pattern after softmax."""
     head, view, limit = _head_view(params, decomposition)
     rest = {"the other terms": view.rest} if len(view.terms) < len(decomposition.present) else {}
     maps = {**rest, "total": view.total, "pattern": view.pattern}

@@ -1,4 +1,4 @@
-"""How a variant's advantage over the baseline changes with the length of training, in loss and in steps."""
+"""A variant's advantage over the baseline against the length of training, in loss and in steps."""
 
 from dataclasses import dataclass
 
@@ -162,7 +162,7 @@ def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFra
 
 
 def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) -> str:
-    """What a doubling of the training does to the first variant's difference, or the difference at either end."""
+    """The effect of doubled training on the first variant's difference or, without a fit, its first and last values."""
     variant, fit = next(iter(fits.items()))
     if fit is not None:
         return (

@@ -1,4 +1,4 @@
-"""What each variant costs: parameters, arithmetic, speed and memory."""
+"""The costs of each variant: parameters, arithmetic, speed and memory."""
 
 from dataclasses import dataclass
 from shlex import quote
@@ -19,7 +19,7 @@ UNMATCHED = "Why its size differs"
 
 
 class Cost(NamedTuple):
-    """What a measure is called, is counted in, and how it is written in a table and at its head."""
+    """One measure of cost. format: of its numbers in a table. column: the heading of its column there."""
 
     title: str
     unit: str
@@ -36,7 +36,7 @@ COSTS = {
     "peak_memory_mib": Cost("Peak memory", "MiB", ",.0f", "Peak memory (MiB)"),
 }
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
-"""These depend on the machine; the others on the model alone."""
+"""Costs that depend on the machine; the others depend on the model alone."""
 
 
 class CostsParameters(Parameters):
@@ -108,7 +108,7 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
 
 
 def _table(wide: pd.DataFrame) -> pd.DataFrame:
-    """As it is read: a row per variant, and how its size compares where it is not the baseline's."""
+    """The table as readers see it: a row per variant, with an explanation if its size differs from the baseline's."""
     names = [str(name) for name in wide.index]
     written = {
         name: ["" if pd.isna(value) else format(value, cost.format) for value in wide[name]]
@@ -145,7 +145,7 @@ def _alt(wide: pd.DataFrame) -> str:
 
 
 def _largest_model(wide: pd.DataFrame) -> str:
-    """Which variant has the most parameters, against BERT-A's."""
+    """A sentence on the variant with the most parameters, compared with BERT-A; empty if it cannot be told."""
     if "parameters" not in wide or "bert_a" not in wide.index or wide.parameters.isna().all():
         return ""
     largest = str(wide.parameters.idxmax())

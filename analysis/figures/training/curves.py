@@ -33,14 +33,14 @@ LENGTHS = (1, 2, 4)
 
 
 class LearningCurvesParameters(VariantsParameters):
-    """axis: what the loss is drawn against."""
+    """axis: a key of AXES, the quantity that the loss is drawn against."""
 
     axis: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurvesContent:
-    """rows: variant, seed, value and what is read along, one row per point. mean: the same over seeds.
+    """rows: variant, seed, value and the column of the horizontal axis, one row per point. mean: the same over seeds.
 
     variants: in the order of their colours. baseline: the one that the others are compared with.
     """
@@ -53,10 +53,10 @@ class CurvesContent:
 
 @dataclass(frozen=True, kw_only=True)
 class LearningCurvesContent(CurvesContent):
-    """Curves of validation loss. target: where the baseline's mean curve ends; None where it was not run.
+    """Curves of validation loss. target: the last loss of the baseline's mean curve; None if it was not run.
 
-    crossings: variant -> where its mean curve first reaches the target. axis: what the loss is drawn against.
-    finals: variant, value and what is read along: each mean's end, with its final loss on the larger sample.
+    crossings: variant -> the first point at which its mean curve reaches the target. axis: a key of AXES.
+    finals: variant, value and the column of the axis: each mean's end, with its final loss on the larger sample.
     """
 
     target: float | None
@@ -66,7 +66,7 @@ class LearningCurvesContent(CurvesContent):
 
 
 def thinned(rows: pd.DataFrame) -> pd.DataFrame:
-    """At most `POINTS` steps of every curve."""
+    """The rows of at most `POINTS` steps, spread evenly over those that were evaluated."""
     steps = np.unique(rows.step)
     if len(steps) <= POINTS:
         return rows
@@ -169,7 +169,10 @@ def _target(mean: pd.DataFrame, baseline: str) -> float | None:
 
 
 def _crossings(mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str) -> dict[str, Crossing]:
-    """Where each variant's mean curve first reaches the target; the baseline's own end is left out."""
+    """The first step, or its equivalent on the axis, at which each variant's mean curve reaches the target.
+
+    The baseline is left out, since the target is its own last value.
+    """
     curves = {name: curve(mean[mean.variant == name], axis) for name in variants if name != baseline}
     return {name: steps_to(mean_curve, target) for name, mean_curve in curves.items() if mean_curve is not None}
 
@@ -196,7 +199,7 @@ def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
 
 
 def learned_table(variant: str) -> bool:
-    """Whether a variant has a learned table with a row per position, of which training reaches only the first."""
+    """True for a variant with a learned table of one row per position; training reaches only the first rows."""
     settings = VARIANTS[variant].settings if variant in VARIANTS else {}
     return settings.get("position") == "learned" or settings.get("untied", "none") != "none"
 
@@ -303,7 +306,7 @@ def _variance_finding(mean: pd.DataFrame, variant: str) -> str:
 
 
 def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
-    """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
+    """The effect of leaving the scale out on the scores' variance, at the start and the end, and on the final loss."""
     if not {SCALED, UNSCALED} <= set(trainings.variants):
         return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the effect of the scale is not judged."
     ranges = {}

@@ -102,10 +102,10 @@ class Trained:
     preset: str
     objective: str
     changes: str
-    """How the settings differ from the preset's, in words."""
+    """The differences from the preset's settings, in words."""
     runs: pd.DataFrame
     sample: str
-    """What `final` was measured on."""
+    """The data that `final` was measured on."""
     left_out: str
     """Sentences on runs at other learning rates and on those that diverged; empty where there are none."""
     baseline: str
@@ -113,7 +113,7 @@ class Trained:
 
     @property
     def variants(self) -> list[str]:
-        """Those that were run, the baseline first, then in the registry's order."""
+        """The variants that were run, the baseline first, then in the registry's order."""
         ran = set(self.runs.variant)
         known = [name for name in VARIANTS if name in ran]
         return sorted([*known, *sorted(ran - set(known))], key=lambda name: name != self.baseline)
@@ -180,7 +180,7 @@ class Trained:
         )
 
     def provenance(self, variants: list[str] | None = None) -> dict[str, str]:
-        """Where each variant's numbers come from."""
+        """The runs behind each variant's numbers: seed, run, device, moment and code."""
         return {
             title(name): "; ".join(
                 f"seed {row.seed}: run {row.run_id}, {row.device}, {row.created}, code {row.git_sha}"
@@ -191,9 +191,9 @@ class Trained:
 
 
 def candidates(params: SettingsParameters, run_ids: Collection[str] | None = None) -> pd.DataFrame:
-    """The index of what was run with the preset and the objective of a link, at any settings.
+    """The index of the runs with the preset and the objective of a link, at any settings.
 
-    Raises NoResults where nothing was, AddendError for a preset or an objective that is not offered.
+    Raises NoResults if there are none, AddendError for a preset or an objective that is not offered.
     """
     runs = index(run_ids)
     if runs.empty:
@@ -203,7 +203,7 @@ def candidates(params: SettingsParameters, run_ids: Collection[str] | None = Non
 
 
 def newest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """One run per variant, seed, recipe and rate, with its `final` loss; and on what that was measured."""
+    """One run per variant, seed, recipe and rate, with its `final` loss; and the data that it was measured on."""
     # Run twice with the same settings (another commit, another corpus of the same name): the newest counts.
     latest = rows.sort_values(["created", "run_id"])
     latest = latest.drop_duplicates(["variant", "seed", "recipe", "rate"], keep="last").reset_index(drop=True)
@@ -222,7 +222,7 @@ def diverged_sentence(diverged: pd.DataFrame, *columns: str) -> str:
 
 
 def select_trainings(params: TrainingParameters, run_ids: Collection[str] | None = None) -> Trained:
-    """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
+    """The runs that a link asks for. Raises NoResults if there are none, AddendError for a value that is not offered.
 
     run_ids: if given, only these runs are considered. Of a variant run at several peak learning rates, the one with
     the most seeds is selected; among equals, the one with the lowest mean loss.
@@ -299,7 +299,7 @@ def training_commands(preset: str, runs: pd.DataFrame) -> list[str]:
 def command(
     name: str, params: TrainingParameters, trainings: Trained, variants: Sequence[str], *extra_fields: str
 ) -> str:
-    """The commands that train what a figure shows, and that export its numbers from the store.
+    """The commands that train a figure's runs, and the one that exports its numbers from the store.
 
     extra_fields: fields of the figure's link besides those that select the trainings.
     """

@@ -24,7 +24,7 @@ def _steps(trained: Sequence[float], end: float) -> alt.X:
 
 @drawing("training_advantage", columns=2)
 def advantage(figure: Figure[AdvantageContent], theme: Theme) -> list[Chart]:
-    """Left: the difference in final loss with its fitted line. Right: the share of the baseline's steps."""
+    """Two charts: the difference in final loss with its fitted line, and the share of the baseline's steps."""
     table, content = figure.frame(), figure.content
     names = list(dict.fromkeys(table.title))
     title_colours = marks.series("title", names, theme, marks.legend())

@@ -62,9 +62,9 @@ def scales(content: CurvesContent, theme: Theme) -> tuple[alt.Color, alt.StrokeD
 def spread_names(
     values: np.ndarray, sizes: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False
 ) -> np.ndarray:
-    """Where names stand (pixels from the top) so that none covers another: as near their lines as there is room.
+    """The heights of names (pixels from the top) at which none covers another, each as near to its line as possible.
 
-    sizes: the pixels that each name takes.
+    values: of the lines, which order and place their names. sizes: the pixels that each name takes.
     """
     low, high = np.log(domain) if log else domain
     preferred = (high - (np.log(values) if log else values)) / ((high - low) or 1) * height
@@ -139,7 +139,7 @@ def names(
 
 
 def padded_range(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
-    """From the smallest to the largest value, with some padding."""
+    """The range from the smallest to the largest value, with padding of `share` of it at either end."""
     low, high = float(values.min()), float(values.max())
     room = share * (high - low or 1)
     return low - room, high + room
@@ -158,7 +158,7 @@ def lines(
 ) -> Chart:
     """A thin line a seed and the mean thick; one seed is its own mean.
 
-    What a pointer finds is an evaluation, not a line between two. dots: the area of a dot there; 0 for none to see.
+    A pointer finds evaluations, not the lines between them. dots: the area of an evaluation's dot; 0 hides it.
     """
     color, dash = scales(content, theme)
     seeds = alt.Chart(rows).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)

@@ -19,7 +19,7 @@ TRIANGLE = "triangle-right"
 RING = 2 * marks.LARGE_DOT
 """The area of a hollow mark that other marks are seen inside, in square pixels."""
 DOTTED = [2, 3]
-"""The dash of what a paper claims."""
+"""The dash of lines that show a paper's claim."""
 VARIANT: marks.Tip = ("title", "variant")
 
 
@@ -143,9 +143,10 @@ def _ratio(row, unit: str) -> str:
 def _seeds_and_means(
     seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]
 ) -> list[Chart]:
-    """Seeds in grey, their means as diamonds with intervals, and what the rows say.
+    """Seeds in grey, and their means as diamonds with intervals.
 
-    A triangle is a seed that did not get there within its run or, if hollow, a mean that is therefore a lower bound.
+    A triangle is a seed that did not reach the goal within its run or, if hollow, a mean that is therefore a lower
+    bound.
     """
     exact, bounds = means[~means.censored], means[means.censored]
     # Drawn first, so that seeds inside stay visible.

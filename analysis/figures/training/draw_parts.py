@@ -1,4 +1,4 @@
-"""The drawing of what lies between two variants: one row a change, one panel a way."""
+"""The drawing of the changes between two variants: one row per change, one panel per way."""
 
 import altair as alt
 import pandas as pd

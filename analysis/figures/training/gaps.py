@@ -1,4 +1,4 @@
-"""Figures of what a variant gains over the baseline: in final loss, and in the training that a loss takes."""
+"""Figures of a variant's gain over the baseline: in final loss, and in the training needed to reach a loss."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ from analysis.store import read
 
 ALPHA = 0.05
 TUPE_SHARE = 0.3
-"""Of the baseline's steps: what Ke et al. (2021) say TUPE needs for a better result."""
+"""The share of the baseline's steps with which, as Ke et al. (2021) report, TUPE gives a better result."""
 NAN = float("nan")
 
 
@@ -215,8 +215,8 @@ def _in_seconds(ratio: StepsRatio, relative_time: float) -> StepsRatio:
 def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's.
 
-    Runs are made at different hours and by different code, so seconds are steps times what a step costs, where that
-    was measured. Raises what `select_trainings` raises, and NoResults where only the baseline was run.
+    Runs are made at different hours and by different code, so seconds are steps times the measured time of a step,
+    for variants with one. Raises the errors of `select_trainings`, and NoResults if only the baseline was run.
     """
     trainings = select_trainings(params)
     trainings.require_baseline()
@@ -416,7 +416,7 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
 
 
 def count_outcomes(table: pd.DataFrame, base: str) -> str:
-    """How many variants end lower or higher than the baseline, and how many are not resolved."""
+    """A sentence with the numbers of variants that end lower or higher than the baseline, or are not resolved."""
     resolved = table[table.told_apart & (table.variant != base)]
     unresolved = len(table) - len(resolved) - int((table.variant == base).any())
     lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
@@ -425,7 +425,7 @@ def count_outcomes(table: pd.DataFrame, base: str) -> str:
 
 
 def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
-    """Which variant needs the smallest share of the baseline's steps, and how many never reach its loss."""
+    """A sentence on the variant that reaches the baseline's loss soonest, and on the number that never reach it."""
     reached = steps[~steps.censored & steps.ratio.notna()]
     if reached.empty:
         return f"No variant reached {title(baseline)}'s final loss at every seed"
@@ -437,7 +437,7 @@ def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
 
 
 def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
-    """Which variant leaves the plateau first, and when the baseline does."""
+    """A sentence on the variant that leaves the plateau first, and on the step at which the baseline does."""
     first = table.iloc[0]
     text = f"{first.title} leaves the plateau first, after {first.told} steps"
     baseline_row = table[table.variant == baseline]

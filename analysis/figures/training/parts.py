@@ -1,4 +1,4 @@
-"""What the difference between adding and untying is made of: variants between the two, each one change further."""
+"""The difference between adding and untying, split into single changes by variants between the two."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ WAYS: dict[str, tuple[Change, ...]] = {
         CLS_SEPARATE,
     ),
 }
-"""Ways from BERT-A to TUPE-A. What a change gives may depend on what was changed before it, so one is not enough.
+"""Ways from BERT-A to TUPE-A. The effect of a change may depend on the changes before it, so one way is not enough.
 
 On the first way each change is one; on the others, whose variants were trained before, some changes come together.
 BERT-A^d and TUPE divide by the root of 4d and 2d, so that each keeps the scale that its number of terms asks for.
@@ -115,7 +115,7 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
 
 
 def _way(trainings: Trained, way: str) -> pd.DataFrame:
-    """Its changes and, last, all of them together; empty where a variant of it was not run at a common seed."""
+    """The changes of one way and, last, all of them together; empty if its variants have no seed in common."""
     names = [FIRST, *(change.after for change in WAYS[way])]
     losses = {name: trainings.finals(name) for name in names}
     shared: set[Hashable] = set.intersection(*(set(by_seed) for by_seed in losses.values()))
@@ -148,7 +148,10 @@ def _row(way: str, description: str, before: str, after: str, gap: Difference) -
 
 
 def _corrected(table: pd.DataFrame) -> pd.DataFrame:
-    """With Holm's correction over the changes; those that both ways share, of the same seeds, count once."""
+    """The table with Holm's correction over its changes.
+
+    A change that both ways share, over the same seeds, counts once.
+    """
     tested = table[table.change != ALL_CHANGES].drop_duplicates(["before", "after", "n", "p"])
     correction = holm(tested.p.tolist(), alpha=0.05)
     adjusted = {
@@ -176,7 +179,7 @@ def _sentence(rows: pd.DataFrame) -> str:
 
 
 def _largest_change(table: pd.DataFrame) -> str:
-    """Which single change lowers the loss most, and how much all of them together do."""
+    """A sentence on the total change in loss, and on the single change that contributes most to it."""
     parts, total = table[table.change != ALL_CHANGES], table[table.change == ALL_CHANGES]
     if parts.empty or total.empty:
         return ""

@@ -1,4 +1,4 @@
-"""Whether a difference outlives its settings: final losses at other peak learning rates, norms and lengths of training.
+"""Differences under other settings: final losses at other peak learning rates, norms and lengths of training.
 
 A setting is one recipe at one peak learning rate. Variants are compared within a setting only, and once more with each
 at the best of its rates.
@@ -106,7 +106,7 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
 
 
 def _labelled(runs: pd.DataFrame) -> pd.DataFrame:
-    """With each run's setting in words, the usual recipe's rates first.
+    """The runs with their settings in words, those of the usual recipe's rates first.
 
     A rate is named where its recipe was run at several, and where the recipe is the usual one.
     """
@@ -186,7 +186,7 @@ def _sentences(table: pd.DataFrame, base: str) -> list[str]:
 
 
 def _finding(table: pd.DataFrame, base: str) -> str:
-    """At how many settings each way the other variants end, counted where there is a difference to the baseline."""
+    """A sentence that counts the comparisons at other settings in which a variant ends with a lower loss."""
     compared = table[(table.setting != BEST) & table.gap.notna()]
     if compared.empty:
         return ""
@@ -198,13 +198,13 @@ def _finding(table: pd.DataFrame, base: str) -> str:
 
 
 def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
-    """Above this loss, a variant ends no better than a model without position; NaN where none was run."""
+    """The loss above which a variant ends no better than a model without position; NaN if no such model was run."""
     usual = rows[(rows.variant == orderless) & (rows.recipe == usual_recipe(rows))]
     return usual.final.mean() - PLATEAU_MARGIN
 
 
 def _plateau_sentence(stuck: pd.DataFrame, level: float, orderless: str) -> str:
-    """Which variants are still on the plateau at which setting."""
+    """A sentence that lists, for each setting, the variants that are still on the plateau at the end."""
     text = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
     return (
         f"Still on the plateau at the end, with a loss above {level:.2f} ({PLATEAU_MARGIN:g} nats below where "
@@ -213,7 +213,7 @@ def _plateau_sentence(stuck: pd.DataFrame, level: float, orderless: str) -> str:
 
 
 def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
-    """What trains these runs, a line per setting, and what makes the figure's numbers anew from the store."""
+    """The commands that train these runs, a line per setting, and the one that recomputes the figure from the store."""
     query = urlencode({name: value for name, value in params.values().items() if value})
     export = f"python -m analysis export '/training?part=settings&{query}' --figure training_settings -o settings.csv"
     return "\n".join([*training_commands(params.preset, runs), export])

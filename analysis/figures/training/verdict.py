@@ -1,4 +1,4 @@
-"""Whether a recipe trains long enough for position to matter: computed, before anything is read off its runs."""
+"""A test that a recipe trains long enough for position to matter, computed before its runs are interpreted."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from analysis.statistics import difference
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the recipe trains long enough for a variant's position to matter."""
+    """The verdict on a recipe: it trains long enough for a variant's position to matter, or that is not shown."""
 
     why_not: str
-    """In a few words; empty where it does."""
+    """The reason why it is not shown, in a few words; empty if it is."""
     sentence: str
 
     @property
     def holds(self) -> bool:
-        """Whether it does."""
+        """The recipe is shown to train long enough."""
         return not self.why_not
 
     @property
@@ -29,7 +29,7 @@ class Verdict:
 
 
 def _steps_leaving_plateau(trainings: Trained, variant: str) -> list[int | None]:
-    """Of every seed, the first step at which the validation loss was below the plateau; None where it never was."""
+    """The first step, for every seed, at which the validation loss was below the plateau; None if it never was."""
     plateau = training_rules().plateau
     curves = trainings.curves("validation_loss", variants=[variant])
     below = curves[curves.value < plateau].groupby("seed").step.min()

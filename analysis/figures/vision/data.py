@@ -36,7 +36,7 @@ from analysis.store import read
 CITATION_KEYS = ("dosovitskiy2021vit",)
 STORED_CITATION_KEYS = (*CITATION_KEYS, "oquab2024dinov2")
 SIMILAR = 0.1
-"""How much more alike neighbours are than opposite corners before a heading says so."""
+"""The least difference in similarity, of neighbours minus opposite corners, that a heading mentions."""
 MAX_SMALL_MAPS = 16
 """Rows, and columns, of small maps in the picture of positions: more would be too small to read."""
 SOURCES_NOTE = (
@@ -129,7 +129,7 @@ def _provenance(row: Any) -> dict[str, str]:
 
 
 def position_source(grid: Sequence[int], trained: Sequence[int]) -> str:
-    """How a model comes by the positions of a grid. Both are rows and columns of patches."""
+    """A sentence on the source of a grid's positions. Both grids are (rows, columns) of patches."""
     table = f"{trained[0]} by {trained[1]}"
     if tuple(grid) == tuple(trained):
         return f"Positions are the model's own table of {table} patches."
@@ -259,7 +259,7 @@ def vision_head(params: StoredHeadParameters) -> Figure[CellContent]:
 
 @figure("vision_positions", StoredModelParameters)
 def vision_positions(params: StoredModelParameters) -> Figure[PositionsContent]:
-    """How alike the positions of a model's patches are, as stored."""
+    """The stored similarity of the positions of a model's patches."""
     model = params.stored
     result = _stored_rows("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
     first = result.iloc[0]
@@ -291,7 +291,7 @@ IMAGE_RUN = LiveRun(
 
 
 def model_title(model: str) -> str:
-    """A model's name; of the one with random weights, what it is."""
+    """A model's name, or a description for the model with random weights."""
     return random_vit.TITLE if model == random_vit.NAME else model
 
 
@@ -339,7 +339,7 @@ def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -
 
 @figure("vision_maps", PatchParameters, live=IMAGE_RUN)
 def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> Figure[VisionMapsContent]:
-    """What one patch's query scores every patch's key, term by term, laid out as the image is."""
+    """The scores of one patch's query with every patch's key, term by term, laid out like the image."""
     head, query = checked_head(params.head, decomposition.heads), params.patch
     if not 0 <= query < len(decomposition.tokens):
         raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {len(decomposition.tokens) - 1}.")
@@ -434,7 +434,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
 
 @figure("vision_table", Parameters, live=IMAGE_RUN)
 def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figure[PositionsContent]:
-    """How similar the positions of the selected model's patches are."""
+    """The similarity of the positions of the selected model's patches."""
     provenance, grid = decomposition.provenance, decomposition.grid
     caption = f"{model_title(provenance.model)}. {position_source(grid, decomposition.trained)}"
     result = _positions("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)

@@ -21,7 +21,7 @@ QUERY = "#d6007f"
 PICTURE_WIDTH = 1_600
 """Pixels across the picture of positions."""
 MAX_LABELS = 16
-"""Of an axis that counts patches."""
+"""The most labels on an axis that counts patches."""
 
 
 @drawing("vision_layers", columns=2)

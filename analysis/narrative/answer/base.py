@@ -1,4 +1,4 @@
-"""What the answer is made of: sentences, each computed from the store and tied to a claim and a query."""
+"""The parts of the answer: sentences, each computed from the store and tied to a claim and a query."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class ComputedSentence:
 Facts = Mapping[str, Judgement]
 """Every statement of the ledger, by its id."""
 Tell = Callable[[Facts, Ask], ComputedSentence | None]
-"""What the store holds; None where it holds nothing of it yet."""
+"""Function that computes a sentence from the ledger and the store; it returns None until its results are stored."""
 
 
 @dataclass(frozen=True, kw_only=True)

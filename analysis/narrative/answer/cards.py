@@ -1,4 +1,4 @@
-"""The cards under the answer: what is certain, what was measured, and what is open, each with its numbers."""
+"""The cards under the answer: the certain, the measured and the open, each with its numbers."""
 
 import pandas as pd
 
@@ -16,11 +16,11 @@ OPERATIONS = {
     "mean_position": "no position",
     "permuted": "positions shuffled",
 }
-"""Which operations of the surgery are shown, and their names in a few words."""
+"""The operations of the surgery that are shown -> their names in a few words."""
 
 
 def front_page() -> FrontPage:
-    """All that Home says, as the store has it now."""
+    """The content of Home, computed from the store."""
     return FrontPage(steps=answer(), cards=cards(), apart=separated())
 
 
@@ -36,7 +36,7 @@ def separated() -> Separated | None:
 
 
 def cards() -> tuple[Card, ...]:
-    """The three cards in order; one whose numbers are not stored is left out."""
+    """The three cards in order; a card whose numbers are not stored is left out."""
     return tuple(card for card in (_certain(), _measured(), _open()) if card is not None)
 
 

@@ -1,7 +1,7 @@
-"""Choosing an encoding: what is known of each way to tell a position, fact by fact, each with its source.
+"""Choosing an encoding: the known facts on each way to encode positions, each with its source.
 
-`methods` says which ways there are and which published rows are about them; `facts` what follows from their settings;
-`evidence` what the store holds; `table` puts the cells together. Nothing here weighs one fact against another.
+`methods` lists the ways and the published rows about them; `facts` derives facts from their settings; `evidence` reads
+the stored results; `table` puts the cells together. Nothing here weighs one fact against another.
 """
 
 from analysis.narrative.choosing.evidence import measured_preset

@@ -1,4 +1,4 @@
-"""What the store holds of each method: costs, own losses, longer texts, published comparisons, verdicts."""
+"""The stored evidence on each method: costs, own losses, longer texts, published comparisons, verdicts."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -105,7 +105,7 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
 
 
 def compared(pair: Pair) -> list[Finding]:
-    """In how many columns of a published table a row is ahead of added positions, and in how many behind."""
+    """The numbers of columns of a published table in which a row is ahead of added positions, and behind them."""
     table = published.load(pair.table)
     result: Any = published.differences(table, pair.baseline)
     result = result[(result.row == pair.row) & result.higher_is_better.notna()]

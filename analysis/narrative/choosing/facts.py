@@ -1,4 +1,4 @@
-"""What follows from a variant's settings: what it needs, and where it ends. Nothing is measured here."""
+"""Facts that follow from a variant's settings alone: its requirements and its limit of length. Nothing is measured."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -10,31 +10,31 @@ Settings = Mapping[str, Any]
 
 
 def learned_table(settings: Settings) -> bool:
-    """Whether training must have reached a row for every position."""
+    """True if every position has a learned row, which only training that reached the position can fill."""
     added = settings.get("position") == "learned" and settings.get("combine", "none") != "none"
     return added or settings.get("untied", "none") != "none"
 
 
 def changes_attention(settings: Settings) -> bool:
-    """Whether the scores are made otherwise than from one vector a token."""
+    """True if attention takes anything other than one vector per token, so that its code must be changed."""
     names = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "blocked")
     return settings.get("untied", "none") != "none" or any(settings.get(name) for name in names)
 
 
 def causal(settings: Settings) -> bool:
-    """Whether a decoder can use it: no token sees later ones, and no [CLS] is needed."""
+    """True if a causal decoder can use the method: no token sees later ones, and no [CLS] is needed."""
     return not settings.get("recurrent") and not settings.get("untie_cls")
 
 
 def tells_order(settings: Settings) -> bool:
-    """Whether an encoder, which has no causal mask, can tell one order of its words from another."""
+    """True if an encoder, which has no causal mask, can tell one order of its words from another."""
     names = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "recurrent")
     table = settings.get("combine", "none") != "none" or settings.get("untied", "none") != "none"
     return table or any(settings.get(name) for name in names)
 
 
 class Need(NamedTuple):
-    """Something that an engineer may need: what the button says, what it means, and who has it."""
+    """A need of an engineer. title: the button's text. means: its meaning. met: true of the methods that meet it."""
 
     title: str
     means: str
@@ -82,11 +82,11 @@ REQUIREMENTS = {
     "window": "an attention mask of {} neighbours on each side",
     "recurrent": "a bidirectional recurrent network before the first layer",
 }
-"""What a setting needs besides a table, in words; {} is what it is set to."""
+"""The requirement of each setting besides a table, in words; {} stands for the setting's value."""
 
 
 def requirements(method: Method) -> list[str]:
-    """What a method needs besides the words, in words."""
+    """The requirements of a method, one short phrase each."""
     settings, items = method.setup.settings, []
     if settings.get("combine", "none") != "none":
         items.append("a learned table" if settings.get("position") == "learned" else "a computed table")
@@ -112,7 +112,7 @@ def requirements(method: Method) -> list[str]:
 
 
 def limit(method: Method) -> str:
-    """How long a text may be."""
+    """The limit on the length of a text, in words."""
     settings = method.setup.settings
     if learned_table(settings):
         return "only the positions that training reached"

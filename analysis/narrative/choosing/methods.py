@@ -23,11 +23,11 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One way.
+    """One way to encode positions.
 
-    variant: ours, whose settings say what it needs. described: what it is, where no variant of ours is that. pairs:
-    published comparisons with added positions, or with rotary ones of all dimensions. longer: published rows (table,
-    row) on texts longer than in training. claims: those of the ledger that are about it.
+    variant: ours, from whose settings its requirements follow. described: a description, if none of our variants is of
+    this kind. pairs: published comparisons with added positions, or with rotary ones of all dimensions. longer:
+    published rows (table, row) on texts longer than in training. claims: those of the ledger that are about it.
     """
 
     variant: str
@@ -49,7 +49,7 @@ HYBRID = Variant(
     summary="As rotary, but some layers do not rotate: they compare words alone, at any distance.",
     settings={"causal": True, "rotary": True},
 )
-"""No variant of ours yet: settings say what it needs."""
+"""A method that none of our variants uses yet; its settings serve only to derive its requirements."""
 PARTIAL_ROTARY = replace(
     VARIANTS["causal_partial_25"],
     title="Rotary in a part of the dimensions",
@@ -155,4 +155,4 @@ METHODS = (
         claims=("C14", "C16"),
     ),
 )
-"""In the order of the page: added, relative, untied, concatenated, others, none."""
+"""The methods in the order of the page: added, relative, untied, concatenated, others, none."""

@@ -1,12 +1,12 @@
-"""Which models that people choose today tell positions in which way, as the configs of transformers have it."""
+"""Models that are widely used today, by their way of encoding positions, as read from the configs of transformers."""
 
 from typing import NamedTuple
 
 
 class Used(NamedTuple):
-    """Models, and where it can be read that they do so.
+    """Models, and the default setting that shows their way of encoding positions.
 
-    config: a class of transformers. says: what its defaults say, an attribute or a path of keys, and the value.
+    config: a class of transformers. says: an attribute of it, or a path of keys. value: the default found there.
     """
 
     models: str

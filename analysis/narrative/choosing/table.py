@@ -1,4 +1,4 @@
-"""The cells of the page Which encoding?: for each method and column, what is known and where from."""
+"""The cells of the page Which encoding?: for each method and column, the known fact and its source."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodRow:
-    """One method: its name, what it is, the paper's key, and its cells by column."""
+    """One method: its name, title and summary, the paper's key, and its cells by column."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class MethodRow:
 
 
 def lines(part: str, preset: str, needs: Sequence[str] = ()) -> list[MethodRow]:
-    """The methods that meet every need, each with the cells of a part. LinkError for what is not offered."""
+    """The methods that meet every need, each with the cells of a part. Raises LinkError for an unknown part or need."""
     if part not in PARTS:
         raise LinkError(f"The link says part={part!r}; expected one of: {', '.join(PARTS)}.")
     if unknown := [need for need in needs if need not in NEEDS]:

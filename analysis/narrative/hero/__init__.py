@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage. label: on its button. formula: what the query is. note: under the query; `=` or `≠` the last one's."""
+    """One stage. label: on its button. formula: of its query. note: under the query; `=` or `≠` the last one's."""
 
     name: str
     label: str

@@ -11,7 +11,10 @@ POSITIONS = (0, 1, 2, 3, 7, 14, 28, 56, 112, 224, 448, 511)
 
 
 def says(values: Values) -> str:
-    """How large position is among what the first layer takes in. Raises NoResults where no position basis is stored."""
+    """The share of position in the squared length of the first layer's input.
+
+    Raises NoResults if no position basis is stored.
+    """
     rows = read.query(
         "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [default_model.NAME]
     )

@@ -1,4 +1,4 @@
-"""What a step of the guided reading is: our text, one chart with something to touch, one computed sentence."""
+"""A step of the guided reading: our text, one chart with something to touch, one computed sentence."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Any
 from analysis.core.registry import Registry
 
 Values = Mapping[str, Any]
-"""What the reading's link says, by field."""
+"""The values in the reading's link, by field."""
 
 PAGE = "read"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """What a reader can change in a step's chart: one field of the reading's link.
+    """A control that changes a step's chart by setting one field of the reading's link.
 
-    options: what there is to choose, asked when the step is shown. slides: a slider, else a drop-down.
-    show: how an option is written. label: says what it changes.
+    options: the values to choose from, computed when the step is shown. slides: a slider, else a drop-down.
+    show: writes an option as text. label: names the quantity that the control changes.
     """
 
     field: str
@@ -29,7 +29,7 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class Destination:
-    """Where a step leads on to: a page, the state it opens in, and what the reader finds there."""
+    """The page that a step leads on to. says: what the reader finds there. values: the state that it opens in."""
 
     page: str
     says: str
@@ -38,15 +38,15 @@ class Destination:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step.
+    """One step of the reading.
 
-    place: its number, from 1. text: one paragraph of Markdown, ours, which names who claims what.
-    documents: the source documents that say it (`analysis.claims.DOCUMENTS`); claims: those of the ledger it is about;
+    place: its number, from 1. text: one paragraph of Markdown, ours, which names the author of every claim in it.
+    documents: its sources, keys of `analysis.claims.DOCUMENTS`; claims: those of the ledger that it is about;
     citations: BibTeX keys of the papers it names.
     figure: the figure's name; page: the page that it belongs to, whose fields `params` gives from the reading's;
     figures made for the reading belong to the reading itself and take its fields as they are.
-    moving: what the moving picture above the figure draws (`analysis.narrative.shift`), where the step has one.
-    says: one sentence, computed from the store. Raises NoResults where that holds nothing of the kind yet.
+    moving: the data of a moving picture above the figure (`analysis.narrative.shift`), if the step has one.
+    says: one sentence, computed from the store. Raises NoResults if its results are not stored yet.
     """
 
     place: int

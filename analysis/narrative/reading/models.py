@@ -11,7 +11,7 @@ CROSS = ("word_to_position", "position_to_word")
 
 
 def layers() -> list[int]:
-    """Those of the embedded model that are stored."""
+    """The layers of the embedded model whose terms are stored."""
     rows = read.query("SELECT DISTINCT layer FROM newest_terms WHERE model = ? ORDER BY layer", [default_model.NAME])
     return [int(layer) for layer in rows.layer]
 

@@ -7,7 +7,7 @@ from analysis.narrative.reading.stored import decoded, reading
 
 
 def says(values: Values) -> str:
-    """What can be read back from the sum in a real model."""
+    """The words and positions that can be read back from the sum in a real model."""
     rows = decoded(default_model.NAME)
     word = reading(rows, 0, "word", "nearest", "top1")
     position = reading(rows, 0, "position", "nearest", "exact")

@@ -10,7 +10,7 @@ MASKED_TABLE = "haviv2022nopos|Table 4"
 
 
 def says(values: Values) -> str:
-    """What positions are worth to causal and to masked models, as published."""
+    """The published gain in perplexity that positions give to causal and to masked models."""
     sentences = []
     for table, kind in ((TABLE, "causal"), (MASKED_TABLE, "masked")):
         rows = published.load(table).scores

@@ -7,7 +7,7 @@ from analysis.narrative.reading.base import Control, Destination, Step, Values, 
 
 
 def says(values: Values) -> str:
-    """What a shift by one and by a hundred does to the chosen head."""
+    """The effect of a shift by one on the chosen head, and of the largest shift on all heads."""
     head = int(values["head"])
     first = percent(changes()[1, head], 1)
     return (

@@ -10,7 +10,7 @@ CERTAIN, MEASURED = ("algebra",), ("concatenated", "late")
 
 
 def says(values: Values) -> str:
-    """How many statements have which verdict; and the conclusion, from the sentences of the answer."""
+    """The conclusion, from the sentences of the answer, and the number of statements with each verdict."""
     counts = stored.counts()
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     texts = {step.name: step.sentence for step in answer()}

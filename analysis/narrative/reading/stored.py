@@ -1,4 +1,4 @@
-"""What several steps ask of the store."""
+"""Queries to the store that several steps share."""
 
 import pandas as pd
 
@@ -7,9 +7,9 @@ from analysis.store import read
 
 
 def decoded(model: str) -> pd.DataFrame:
-    """What decoders read from the hidden states of a model: layer, target, decoder, measure, value, low, high, chance.
+    """Scores of decoders on the hidden states of a model: layer, target, decoder, measure, value, low, high, chance.
 
-    A row per layer and measure, of its newest run. model: a name, or a pattern as SQL's LIKE takes it.
+    A row per layer and measure of the model's newest run. model: a name, or a pattern for SQL's LIKE.
     Raises NoResults where nothing is stored of the model.
     """
     result = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
@@ -19,7 +19,7 @@ def decoded(model: str) -> pd.DataFrame:
 
 
 def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> pd.Series:
-    """One of those rows. Raises NoResults where there is none."""
+    """One row of `decoded`. Raises NoResults if there is none."""
     rows = frame[
         (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)
     ]

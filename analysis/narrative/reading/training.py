@@ -26,13 +26,13 @@ def _presets() -> tuple[str, str]:
 
 
 def variants() -> list[str]:
-    """What was trained besides the baseline, in either preset."""
+    """The variants other than the baseline that were trained in either preset."""
     trainings = [runs for preset in _presets() if (runs := _runs(preset)) is not None]
     return list(dict.fromkeys(name for runs in trainings for name in runs.variants if name != runs.baseline))
 
 
 def _preset(variant: str) -> str:
-    """Where a variant was trained: under the frozen rules, if it was."""
+    """The preset of a variant's runs: that of the frozen rules if it was trained there, else the exploratory one."""
     trainings = {preset: _runs(preset) for preset in _presets()}
     return next(
         (name for name, runs in trainings.items() if runs is not None and variant in runs.variants), EXPLORATORY

@@ -8,7 +8,7 @@ TABLE, VARIANT, BASELINE = "ke2021tupe|Table 1", "TUPE-A", "BERT-A"
 
 
 def tasks() -> list[str]:
-    """What can be left out of the average."""
+    """The GLUE tasks that can be left out of the average; the empty name leaves out none."""
     return ["", *(task for task, _ in published.load(TABLE).glue_columns)]
 
 
@@ -23,7 +23,7 @@ def params(values: Values) -> dict:
 
 
 def says(values: Values) -> str:
-    """What is left of the gain."""
+    """The published gain that is left without the chosen task, and the gain over all tasks."""
     table = published.load(TABLE)
     task = str(values["leave"])
     rows = published.average(table, (task,) if task else ()).set_index("variant")

@@ -1,4 +1,4 @@
-"""What the report holds, put into its template. Knows nothing of how charts are drawn or pages are linked."""
+"""The report's content, put into its template. This module neither draws charts nor makes links to pages."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -78,7 +78,7 @@ def _template() -> Template:
 
 
 def _claim(heading: Heading, entry: Entry | None, draw: Draw, link: Link) -> dict[str, object]:
-    """What the template says of one claim."""
+    """The template's values for one claim."""
     if entry is None:
         return {"heading": heading, "entry": None}
     effect = ""

@@ -8,9 +8,9 @@ HERE = Path(__file__).parent
 
 
 def picture(head: int) -> dict[str, object]:
-    """What the picture draws: the tokens, and for every shift the pattern in thousandths and its change from shift 0.
+    """The data of the picture: the tokens, and for every shift the pattern in thousandths and its change from shift 0.
 
-    Raises LinkError for a head that the model has not.
+    Raises LinkError for a head that the model does not have.
     """
     ShiftParameters.of({"head": head})
     return {

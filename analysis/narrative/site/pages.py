@@ -80,7 +80,7 @@ def _template(name: str) -> Template:
 
 
 def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
-    """What the template says of one step: its text, its figure as it opens, and its computed sentence."""
+    """The template's values for one step: its text, its figure in its first state, and its computed sentence."""
     values = VIEWS["read"].defaults()
     params = {**VIEWS[step.page].defaults(), **step.params(values)}
     svg = figure = None

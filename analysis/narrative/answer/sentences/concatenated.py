@@ -16,7 +16,7 @@ EARLIER_QUERY = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """Which layouts at the same width end lower than adding, what else differs, and what speaks against it."""
+    """The layouts of the same width that end lower than adding, the other differences, and the evidence against it."""
     trained = [facts[name] for name in LAYOUTS if name in facts and facts[name].effect is not None]
     if not trained:
         return None
@@ -52,7 +52,7 @@ def _range(effects: list[float]) -> str:
 
 
 def _equal_words(facts: Facts) -> str:
-    """What remains with words as narrow on both sides, in the sentence that the rules fixed beforehand."""
+    """The difference that remains if words are equally narrow on both sides, in the sentence that the rules fixed."""
     return _told(facts, EQUAL_WORDS) or " Whether that is the cause is being trained, against words as narrow."
 
 
@@ -65,7 +65,7 @@ def _told(facts: Facts, names: tuple[str, ...]) -> str:
 
 
 def _earlier(ask: Ask, verdict: str) -> str:
-    """What the exploratory trainings said, where they pointed the other way."""
+    """The result of the exploratory trainings, told only if it points the other way."""
     rows = ask(EARLIER_QUERY)
     effect = rows[0]["effect"] if rows else None
     if effect is None or effect >= 0 or verdict != CONTRADICTED:

@@ -1,4 +1,4 @@
-"""What concatenating costs: by the dimensions of a real model, and measured on our own small one."""
+"""The costs of concatenating: computed for the dimensions of a real model, and measured on our own small one."""
 
 from analysis.claims.statements.base import Ask
 from analysis.core import default_model

@@ -1,4 +1,4 @@
-"""The answer in one breath: what adding is, what it costs, and where it loses."""
+"""The answer in one breath: the algebra of adding, its cost, and the methods that it loses to."""
 
 from analysis.claims.statements.base import SUPPORTED, Ask
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
@@ -7,7 +7,7 @@ QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b',
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """Algebra first, since it needs no verdict; then what was measured, each clause only where it is supported."""
+    """Algebra first, since it needs no verdict; then the measurements, each told only if its statement is supported."""
     del ask
     bold = "A concatenation that a matrix follows is already a sum; adding uses one matrix for both parts"
     room = ", and the space has room for both" if _holds(facts, "C10d") else ""
@@ -19,7 +19,7 @@ def _holds(facts: Facts, *names: str) -> bool:
 
 
 def _loses(facts: Facts) -> str:
-    """Where adding once loses to other ways of telling positions, and to which."""
+    """A sentence on the methods that did better than adding positions once at the input; empty if none is supported."""
     ways = []
     if _holds(facts, "C34q") or _holds(facts, "C34b"):
         ways.append("in every layer")

@@ -1,4 +1,4 @@
-"""How little room positions take, and what it costs a trained model to keep words out of it."""
+"""The few directions that positions occupy, and the cost to a trained model of keeping words out of them."""
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
@@ -52,7 +52,7 @@ def _fewer(eight: float | None, facts: Facts) -> str:
 
 
 def _narrow(ask: Ask) -> str:
-    """What the same cut costs an encoder of width 128, beside losing as many random directions of words."""
+    """The cost of the same cut to an encoder of width 128, against removing as many random directions of words."""
     rows = ask(OWN)
     if not rows or rows[0]["separated"] is None or rows[0]["at_random"] is None:
         return ""

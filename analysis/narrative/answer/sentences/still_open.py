@@ -1,4 +1,4 @@
-"""What is open."""
+"""The statements that are still open."""
 
 from analysis.claims.statements.base import OPEN, Ask
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
@@ -7,7 +7,7 @@ QUERY = "SELECT count(*) FILTER (verdict = 'open') AS open, count(*) AS statemen
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """How many statements are open, and what would decide one of them."""
+    """The number of open statements, and the experiment that would decide one of them."""
     del ask
     undecided = [statement for statement in facts.values() if statement.verdict == OPEN]
     if not facts:

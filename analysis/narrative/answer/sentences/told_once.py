@@ -1,17 +1,17 @@
-"""Where adding loses: positions told once at the input, against every layer, with one matrix or two."""
+"""The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
 from analysis.claims.statements.base import SUPPORTED, Ask
 from analysis.core.formatting import plural
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
-"""Statements in each of which one thing differs."""
+"""Statements that compare variants with a single difference."""
 TOLD = ("C34b", "C34a", "C34p", "C34c", "C34f", "C34d", "C34n")
-"""Of these, what Home says, in this order; the others are on the page Claims."""
+"""The statements, of these, that Home tells, in this order; the others are on the page Claims."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """What untying gains, and that a matrix of its own is not what gains it."""
+    """The gain from untying, which a matrix of its own for positions does not explain."""
     del ask
     shared, own = facts["C34q"], facts["C34r"]
     if shared.effect is None or own.effect is None:
@@ -46,7 +46,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 
 def _causes(facts: Facts) -> str:
-    """What the contrasts in which one thing differs have decided, in the words that were fixed before their runs."""
+    """Outcomes of the contrasts in which only one thing differs, in the words that were fixed before their runs."""
     decided = [facts[name].answer for name in TOLD if name in facts and facts[name].answer]
     if decided:
         return f" One thing at a time: {' '.join(decided)}"
