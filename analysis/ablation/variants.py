@@ -13,7 +13,7 @@ from typing import Literal
 from analysis.core.registry import Registry
 
 Setting = str | int | float | bool
-"""What a field of a config is set to."""
+"""The value of a field of a config."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What needs no encoder on GLUE: word overlap, TF-IDF and the mean of word vectors, each with a linear model on top.
+"""Baselines for GLUE without an encoder: word overlap, TF-IDF and mean word vectors, each under a linear model.
 
 They see the rows that our fine-tunings see and never the order of the words, so an encoder that scores below them
 cannot be said to have been measured by the task.

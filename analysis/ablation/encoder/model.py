@@ -126,7 +126,7 @@ class Encoder(nn.Module):
         return self.LayerNorm(hidden) if self.config.norm == "pre" else hidden
 
     def shared(self, hidden: Tensor, mask: Tensor | None) -> Shared:
-        """What is computed once for all layers."""
+        """The tensors that all layers use, computed once for each forward pass."""
         config, length = self.config, hidden.shape[1]
         return Shared(
             bias=self.position_scores(length),
@@ -162,7 +162,7 @@ class Encoder(nn.Module):
 
 
 class AddendPreTrainedModel(PreTrainedModel):
-    """What transformers needs to know of the architecture."""
+    """The facts about the architecture that transformers needs: its config, its name and its attention interface."""
 
     config_class = AddendConfig
     config: AddendConfig

@@ -1,4 +1,4 @@
-"""What positions add to the scores of every layer, computed once a forward pass.
+"""Computes the scores that positions add in every layer, once for each forward pass.
 
 Shapes: L length, H head, E hidden size, D head dimension.
 """
@@ -106,6 +106,6 @@ class PositionScores(nn.Module):
         return self._buckets[length, device]
 
     def queries_and_keys(self, length: int) -> tuple[Float[Tensor, "1 H L D"], Float[Tensor, "1 H L D"]]:
-        """What `untied="added"` adds to every layer's queries and keys."""
+        """The queries and keys that `untied="added"` adds to those of every layer."""
         rows = self.normed(length)
         return self.heads(self.query(rows))[None], self.heads(self.key(rows))[None]

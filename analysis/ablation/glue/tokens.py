@@ -11,7 +11,7 @@ from analysis.ablation.glue.examples import Split
 from analysis.core.errors import AddendError
 
 POOL = 50
-"""How many batches' examples are sorted by length together: enough to save padding, few enough to stay random."""
+"""The number of batches sorted by length together: enough to save padding, few enough to keep the order random."""
 PADDINGS = ("[PAD]", "<pad>", "<|pad|>")
 CHUNK = 4096
 """Texts tokenised at a time."""
