@@ -5,9 +5,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 APART = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"), ("q", "k"))
-"""What the two are called where they are modules of their own, weights (out, in)."""
+"""Names of the query and key projections in models where they are separate modules, weights (out, in)."""
 TOGETHER = "c_attn"
-"""Where query, key and value are one weight (in, 3 out): GPT-2."""
+"""The name of the one weight (in, 3 out) that holds query, key and value in GPT-2."""
 
 
 def projections(

@@ -38,14 +38,14 @@ Keep = Callable[[Tensor], Tensor]
 
 
 class BaseOutput(Protocol):
-    """What is used of the output of a model without its head."""
+    """The part of the output of a model without its head that is used here."""
 
     last_hidden_state: Tensor
 
 
 @dataclass(frozen=True)
 class ForwardResult:
-    """What a forward pass gives."""
+    """The result of a forward pass."""
 
     hidden: Tensor
     """The output hidden states, (batch, token, width)."""
@@ -131,11 +131,11 @@ def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: boo
 
 @dataclass
 class _Further:
-    """What a model's own positions would be, k further on: by call of a module, and by layer for biases."""
+    """The model's own positions k tokens further on: by call of a module, and by layer for biases."""
 
     by: int = 0
     given: dict[tuple[int, int], Turns] = field(default_factory=dict)
-    """What a module gave, by its id and which of its calls that was."""
+    """The output of a module in one of its calls, by the module's id and the number of the call."""
     biases: dict[int, Tensor] = field(default_factory=dict)
     distances: dict[int, Tensor] = field(default_factory=dict)
 
@@ -259,7 +259,7 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
 
 
 def _accepts_rotation(model: PreTrainedModel, family: Family) -> bool:
-    """Whether each attention is given its turns, and keys of its own to turn by them."""
+    """True if each attention is called with its rotation, and has keys of its own to rotate by it."""
     shared = getattr(model.config.get_text_config(), "num_kv_shared_layers", 0)
     takes_rotation = all(takes_table(module) for module in family.attentions(model))
     return takes_rotation and not shared

@@ -26,7 +26,7 @@ BLOCK = 256
 SEARCHED = 16
 """Pairs of words in one step of the search, on a CPU."""
 DIRECTIONS = (0, 8, 16, 32, 64, 128, 256)
-"""How many of the positions' leading directions are taken away; the number that leaves the fewest pairs is used."""
+"""Numbers of leading directions of the positions to take away; the search uses the one that leaves the fewest pairs."""
 TRIED = 64
 """Words on which that number is chosen."""
 SLACK = 1e-3

@@ -1,8 +1,8 @@
-"""How W_Q W_K^T of every head divides its singular directions between word and position.
+"""Divides the singular directions of W_Q W_K^T of every head between word and position.
 
 A head scores a pair of tokens by x W_Q W_K^T y. Its singular value decomposition writes that as a sum over directions,
-s_i (x . a_i)(y . b_i). How much a source uses a direction is the mean square of that summand over independent pairs of
-its inputs, keys less their mean since softmax ignores what all keys share.
+s_i (x . a_i)(y . b_i). The use that a source makes of a direction is the mean square of that summand over independent
+pairs of its inputs; the mean of the keys is taken off, since softmax ignores what all keys share.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def moments(inputs: Float[ndarray, "token dim"]) -> tuple[Moments, Moments]:
 
 
 class Use:
-    """What one source does with a head's directions."""
+    """The use that one source makes of a head's singular directions."""
 
     def __init__(self, a: ndarray, s: Float[ndarray, " K"], b: ndarray, moment: tuple[Moments, Moments]) -> None:
         self.s, self.query, self.key = s, a.T @ moment[0] @ a, b.T @ moment[1] @ b

@@ -1,4 +1,4 @@
-"""Whether adding a position turns one word into another: the nearest word to word + position, for every position.
+"""Tests if adding a position turns one word into another: finds the nearest word to word + position at every position.
 
 Brute force over the words searched, every position and the whole vocabulary. In squared distances less what they
 share, word a + p is nearest to the b with the least |a - b|^2 + 2 p . (a - b), which is 0 for b = a.
@@ -22,7 +22,7 @@ Z = 1.96
 
 @dataclass
 class Nearest:
-    """How near word + position comes to any other word: for every word searched and every position."""
+    """Distances of word + position to the nearest other word, for every word searched and every position."""
 
     words: Float[ndarray, "V D"]
     searched: ndarray
