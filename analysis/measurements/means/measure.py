@@ -77,7 +77,7 @@ def measure_means(
 
 
 def gap(ours: Float[ndarray, "slot dim"], other: Float[ndarray, "slot dim"]) -> float:
-    """How far one basis is from another, over the size of the other; NaN where that is 0."""
+    """The distance of one basis from another, over the size of the other; NaN where that size is 0."""
     size = float(np.linalg.norm(other))
     return float(np.linalg.norm(ours - other)) / size if size else np.nan
 

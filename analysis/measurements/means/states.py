@@ -68,7 +68,7 @@ def _entering(
 
 
 def parts_entering(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tensor], layer: int) -> Tensor:
-    """What enters a layer, with the sources of method `frozen`."""
+    """The hidden states that enter a layer, with the sources of method `frozen`."""
     items: list[Tensor] = []
     with _entering(model, family, layer, items.append):
         trace_sources(model, family, inputs, last=layer)

@@ -49,9 +49,10 @@ def equivariance_error(
     words: Int64[ndarray, " word"],
     tokens: Int64[ndarray, " token"],
 ) -> EquivarianceError:
-    """How far the states of permuted windows are from the permuted states of windows, over `tokens`.
+    """The difference of the states of permuted windows from the permuted states of windows, over `tokens`.
 
-    order: as `permutations` gives it. words: which tokens are words; two of them are what the error is compared with.
+    order: as `permutations` gives it. words: the numbers of the tokens that are words; the error is compared with the
+    difference of two of them.
     """
     error = (permuted - np.take_along_axis(states, order[..., None], 1))[:, tokens]
     among = states[:, words]

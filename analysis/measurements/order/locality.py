@@ -17,7 +17,7 @@ CLS, WORD = "cls", "word"
 
 @dataclass(frozen=True)
 class AttentionDistance:
-    """What the queries of one kind do in every window; NaN where they attend to no word but themselves."""
+    """Attention of one kind of query by distance, in every window; NaN for a query that attends to no other word."""
 
     query: str
     at: Float[ndarray, "window head distance"]

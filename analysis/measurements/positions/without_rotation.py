@@ -35,7 +35,7 @@ SAMPLES = 32
 """States, at least, of which pairs of dimensions are told."""
 Arguments = tuple[Tensor, ...]
 Keywords = dict[str, Tensor]
-"""What an attention is called with: its hidden states first, or by name."""
+"""The keyword arguments of an attention, which may hold its hidden states."""
 SHARED = "shared_kv_states"
 """The argument by which layers of Gemma 3n and 4 leave their keys to layers above that have none."""
 

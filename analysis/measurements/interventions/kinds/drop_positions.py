@@ -35,12 +35,12 @@ class DropPositions(Intervention):
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Which; none named for all."""
+        """The layers that it acts on; empty for all."""
         return () if self.layer == EVERY else (self.layer,)
 
     @property
     def description(self) -> str:
-        """Where."""
+        """The layers without rotation, in words."""
         return "nothing turned" + ("" if self.layer == EVERY else f" in layer {self.layer}")
 
     def turns_in(

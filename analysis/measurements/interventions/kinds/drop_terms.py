@@ -65,7 +65,7 @@ class DropTerms(Intervention):
 
     @property
     def description(self) -> str:
-        """Which terms, where."""
+        """The terms, layers and heads that are dropped, in words."""
         if not self.terms:
             return "no term dropped"
         terms = ", ".join(term.replace("_to_", " → ") for term in self.terms)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @intervention
 @dataclass(frozen=True)
 class ScalePositions(Intervention):
-    """What positions add is multiplied by a number."""
+    """Multiplies the part that positions add by a number."""
 
     by: float = 0.5
 

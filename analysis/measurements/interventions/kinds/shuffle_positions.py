@@ -32,7 +32,7 @@ class ShufflePositions(Intervention):
         return f"positions shuffled (seed {self.seed})"
 
     def order(self, length: int) -> list[int]:
-        """Whose position each token gets."""
+        """For each token, the number of the token whose position it gets."""
         return np.random.default_rng(self.seed).permutation(length).tolist()
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ENCODINGS = {"sinusoidal": "sinusoidal", "random_fixed": "random"}
-"""What can take the place of a learned table: rows that are the same in every text. Encoding -> adjective."""
+"""Encodings that can replace a learned table, with the same rows in every text: name -> adjective."""
 
 
 @intervention
