@@ -40,7 +40,7 @@ class MaskedWords:
 
     @property
     def count(self) -> int:
-        """How many windows."""
+        """The number of windows."""
         return len(self.places)
 
     def positions_read(self, loaded: Loaded) -> int:

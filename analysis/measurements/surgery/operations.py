@@ -1,4 +1,4 @@
-"""What is done to a sentence encoder: changes of its tables, and terms taken out of its scores."""
+"""Operations on a sentence encoder: changes of its tables, and terms taken out of its scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -98,7 +98,7 @@ def _changed_case(tokenizer: Tokenizer, vocabulary: set[str], words: Sequence[st
 
 
 def _spelled(word: str, vocabulary: set[str]) -> bool:
-    """Whether a vocabulary has a word, or all of its letters."""
+    """True if a vocabulary has a word, or all of its letters."""
     return word in vocabulary or all(letter in vocabulary or f"##{letter}" in vocabulary for letter in word)
 
 
