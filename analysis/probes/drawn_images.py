@@ -15,7 +15,7 @@ from analysis.core.shown_image import as_shown
 SIDE = 224
 """Pixels of a drawn image, both ways."""
 CORPUS = "drawn_images"
-"""What the drawn images are called where results over them are stored."""
+"""The name of the drawn images as a corpus, under which results over them are stored."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 """Pillow reads many more, some by old code."""
 READABLE = (b"\x89PNG", b"\xff\xd8", b"GIF8", b"RIFF")

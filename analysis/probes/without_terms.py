@@ -11,7 +11,7 @@ FIRST = "zero_positions"
 
 
 def remaining(request: TextRequest) -> str:
-    """What else the model and the text of a request for terms give, or why they give nothing; a sentence.
+    """A sentence on the other results that the model and the text of a request for terms give, or why they give none.
 
     The patterns and the intervention are made, by the functions that make them for a reader.
     """

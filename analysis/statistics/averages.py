@@ -24,7 +24,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Learnt:
-    """Whether a task was learnt: better than the answer that never looks at the text."""
+    """A comparison of a task's scores with the answer that never looks at the text; better ones mean it was learnt."""
 
     status: str
     """'learnt', 'not learnt' or 'not known'."""

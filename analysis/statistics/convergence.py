@@ -35,7 +35,7 @@ class StepsRatio:
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether the ratio is only known to be at least what it says."""
+        """True if the ratio is a lower bound, because the variant never reached the target at some seed."""
         return bool(self.censored)
 
 

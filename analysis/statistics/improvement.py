@@ -92,6 +92,6 @@ def _wins(x: ndarray, y: ndarray) -> ndarray:
 
 
 def _seed_counts(seeds: set[Hashable], resamples: int, rng: np.random.Generator) -> dict[Hashable, ndarray]:
-    """How often each seed was drawn, (resample,)."""
+    """The number of times that each seed was drawn: seed -> (resample,)."""
     order = sorted(seeds, key=repr)
     return dict(zip(order, bootstrap(len(order), rng, resamples).T, strict=True))

@@ -27,7 +27,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Rate:
-    """What a variant's fine-tunings on a task give at one learning rate."""
+    """The results of a variant's fine-tunings on a task at one learning rate."""
 
     variant: str
     task: str
