@@ -18,7 +18,7 @@ from analysis.core.errors import ModelError
 
 T = TypeVar("T")
 Part = Tensor | None
-"""What one source gives: any shape that broadcasts to the whole's; None where it gives nothing."""
+"""The part of one source, of any shape that broadcasts to the whole's; None where the source gives nothing."""
 TorchFunction = Callable[..., Any]
 """Whatever torch calls on a tensor: what it takes and gives is as varied as torch."""
 Rule = Callable[Concatenate[TorchFunction, ...], object]
@@ -34,7 +34,7 @@ class DecomposedTensor(Tensor):
 
     parts: tuple[Part, ...]
     activated: bool
-    """Whether it came out of an activation just now: of a gated unit's two factors, this is the gate."""
+    """True if the tensor is the output of an activation: of a gated unit's two factors, this is the gate."""
 
     @classmethod
     def __torch_function__(

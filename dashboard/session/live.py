@@ -42,7 +42,7 @@ STOP_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Shared:
-    """What all sessions share."""
+    """The model server, limits and caches that all sessions share."""
 
     service: ModelServer
     sessions: RateLimit

@@ -9,7 +9,7 @@ from analysis.core import settings
 from analysis.core.provenance import ROOT
 
 ADDRESS = re.compile(r"(?i)(?=https?://|www\.)|(?<=@)")
-"""Where an address begins, or goes on after its @: the browser links these in a text whose escapes are resolved."""
+"""The beginning of an address, or the place after its @: browsers link these in a text with its escapes resolved."""
 JOINER = "\u2060"
 """A character without a width that breaks an address."""
 

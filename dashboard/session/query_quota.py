@@ -13,7 +13,7 @@ from dashboard.session import live
 
 @dataclass(frozen=True)
 class Shared:
-    """What all sessions share."""
+    """The limits that all sessions share."""
 
     sessions: RateLimit
     addresses: RateLimit

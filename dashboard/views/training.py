@@ -111,7 +111,7 @@ def show_figure(name: str) -> None:
 
 
 def show_verdict() -> None:
-    """Whether these runs were trained long enough to say anything of position."""
+    """Shows the verdict on these runs: trained long enough to say something of position, or not."""
     result = queries.verdict({field: values[field] for field in SHARED})
     if result:
         colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
