@@ -72,7 +72,7 @@ class Options:
     words: int = 300
     """Words searched, against the whole vocabulary, for the nearest word and nearest pairs; on a GPU all of them."""
     baseline_words: int = 100
-    """Of these, the ones that a search with random vectors is made for."""
+    """The number of these words that are also searched with random vectors."""
     listed: int = 2_000
     """Changed words that are listed, the clearest first."""
     pairs: int = 10_000
@@ -80,7 +80,7 @@ class Options:
     work: int = 8_000_000_000
     """Pairs of words times pairs of positions that are searched at most, to leave no pair out."""
     rotations: int = 3
-    """Of the position table: what the nearest collisions are compared with."""
+    """The number of random rotations of the position table; the nearest collisions are compared with theirs."""
     texts: int = 96
     """Made-up texts of random words for the decoders, a third held out."""
     device: str = "cpu"

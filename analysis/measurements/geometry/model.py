@@ -160,7 +160,7 @@ def _states(loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis]
 def _heads(
     loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis], each: Callable[[str], None]
 ) -> list[Head]:
-    """Of every layer whose projections are known and whose inputs have a position that varies."""
+    """The heads of every layer whose projections are known and whose inputs have a position that varies."""
     model: PreTrainedModel = loaded.model
     items: list[Head] = []
     attentions = family.attentions(model)

@@ -18,7 +18,7 @@ class States:
     layer: int
     position: Float[ndarray, "P D"]
     rest: Float[ndarray, "N D"]
-    """Less mean and position: what word and context give."""
+    """Hidden states less their mean and position: the part of word and context."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class ModelVectors:
 
 
 def centred(table: Float[ndarray, "row dim"]) -> Float[ndarray, "row dim"]:
-    """Less the mean row."""
+    """The table less its mean row."""
     return table - table.mean(0)
 
 

@@ -13,7 +13,10 @@ TOGETHER = "c_attn"
 def projections(
     attention: nn.Module, heads: int
 ) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
-    """None where they cannot be told apart. Keys that serve several queries' heads are repeated for each."""
+    """The module whose input the projections read, and the query and key projections of each head.
+
+    None where query and key cannot be told apart. Keys that serve several queries' heads are repeated for each.
+    """
     for query, key in APART:
         first, second = getattr(attention, query, None), getattr(attention, key, None)
         if isinstance(first, nn.Linear) and isinstance(second, nn.Linear):

@@ -50,7 +50,7 @@ class ForwardResult:
     hidden: Tensor
     """The output hidden states, (batch, token, width)."""
     logits: Tensor | None
-    """Of the head, (batch, token, vocabulary); None where the model has none."""
+    """Logits of the head, (batch, token, vocabulary); None where the model has none."""
 
 
 def forward(
@@ -145,7 +145,7 @@ class _Further:
 
 
 def _further(model: PreTrainedModel, family: Family, inputs: Mapping[str, object], by: int) -> _Further:
-    """Read off a pass over the text with its last token repeated k times, so that the model counts by itself."""
+    """The model's positions `by` tokens on, read off a pass over the text with its last token repeated `by` times."""
     result = _Further(by)
     if not by:
         return result
@@ -212,7 +212,7 @@ def _beyond(length: int, by: int, limit: int) -> InterventionError:
 
 @contextmanager
 def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further: _Further) -> Iterator[None]:
-    """Within, positions and segments enter the model changed. Sources are followed from what enters."""
+    """A context in which positions and segments enter the model changed. Sources are followed from the changed ones."""
 
     calls = _Calls()
 
@@ -267,10 +267,10 @@ def _accepts_rotation(model: PreTrainedModel, family: Family) -> bool:
 
 @contextmanager
 def _rotated_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) -> Iterator[Mapping[int, Tensor]]:
-    """Within, each layer turns as the interventions say. Gives, by layer, the queries that are set apart from all keys.
+    """A context in which each layer rotates as the interventions say.
 
-    An attention whose queries are set apart runs twice on the same states: turned by so many tokens, for its queries,
-    and then not turned, for the rest.
+    Yields, by layer, the queries that are set apart from all keys. An attention whose queries are set apart runs twice
+    on the same states: rotated by so many tokens, for its queries, and then not rotated, for the rest.
     """
     queries: dict[int, Tensor] = {}
     query_position = next(

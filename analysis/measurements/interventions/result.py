@@ -41,7 +41,7 @@ class InterventionResult:
     """The same in words."""
     token_info: tuple[TokenInfo, ...]
     cosine: Float[ndarray, " token"]
-    """Of each token's output hidden state before and after."""
+    """The cosine of each token's output hidden states before and after."""
     kl: Float[ndarray, "layer head"]
     """Mean over queries of KL(pattern before || after), in nats; queries that see one key alone are left out."""
     layer: int
@@ -49,7 +49,7 @@ class InterventionResult:
     before: Float[ndarray, "head query key"]
     after: Float[ndarray, "head query key"]
     predictions: Predictions | None
-    """None where the model has no head that predicts tokens."""
+    """Predictions of the model's head; None for a model without a head that predicts tokens."""
     provenance: Provenance
 
     @property

@@ -27,7 +27,7 @@ from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import Layer
 
 BATCH_TOKENS = 8_192
-"""Of masked copies that are run at once."""
+"""The number of tokens of masked copies that are run at once."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ MOVED, LAST = "moved", "last"
 
 @dataclass(frozen=True)
 class EquivarianceError:
-    """By window: mean squares over tokens and dimensions."""
+    """Mean squares over tokens and dimensions, for each window."""
 
     error: Float[ndarray, " window"]
-    """Of the states of the permuted window less the permuted states."""
+    """The mean square of the states of the permuted window less the permuted states."""
     apart: Float[ndarray, " window"]
-    """Of the difference of two different words of the window: what the error is compared with."""
+    """The mean square of the difference of two different words of the window: the error is compared with it."""
     largest: float
-    """Of one number, in units of states."""
+    """The largest error of a single number, in units of states."""
 
     @property
     def value(self) -> float:

@@ -27,7 +27,7 @@ from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"
 OFF = 1e-3
-"""Of the scores' range: how far the sum of the bands may be from a model's own scores before it is refused."""
+"""The largest error of the sum of the bands against a model's own scores, over their range, before it is refused."""
 
 
 Measured = partial[PositionMap]

@@ -139,7 +139,7 @@ class SurgeryJob:
 
     @property
     def name(self) -> str:
-        """Of its results files, without their ending."""
+        """The name of its results files, without their ending."""
         return f"{PRESET}-{self.arm}-{self.seed}-{self.run_id}"
 
     @property

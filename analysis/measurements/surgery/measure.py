@@ -27,7 +27,7 @@ class Task(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the task in the results."""
+        """The name of the task in the results."""
         ...
 
     @property

@@ -20,7 +20,7 @@ from analysis.measurements.terms.run import check_layer, checked_family, decompo
 from analysis.models.families.patches import ImageInputs, Patches
 
 MAX_PATCHES = 2_500
-"""Of one image: every head's scores are this squared."""
+"""The largest number of patches of an image: every head's scores are its square."""
 
 
 class ImageProcessor(Protocol):

@@ -140,10 +140,10 @@ class Decomposition:
     sources: tuple[str, ...] = SOURCES
     """The sources whose pairs are the terms: `SOURCES`, or `MEAN_SOURCES` under method `mean`."""
     reference: str = ""
-    """Under method `mean`: the windows whose means these are."""
+    """The windows over which the means of method `mean` were taken."""
     frozen_gap: float = float("nan")
-    """Under method `mean`, at layer 0: how far its positions are, over those windows, from those of `frozen`,
-    over the size of those."""
+    """The distance, under method `mean` at layer 0, of its positions from those of `frozen` over those windows, as a
+    share of the size of the latter."""
     unknown_because: str = ""
     """Why tokens of the text are unknown, and what to do, where the tokenizer's files show it; not in saved probes."""
     _measured: dict[str, ndarray] = field(default_factory=dict)

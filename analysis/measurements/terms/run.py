@@ -38,7 +38,7 @@ PRECISE_FROM = 100.0
 """The cancellation from which terms are computed again in float64: where the terms of a head are together so many times
 as large as the scores that they add up to, float32 would round their sum at a hundredth of their size."""
 PRECISE_BYTES = 2_000_000_000
-"""Of a model's weights in float64, up to which that is done: larger ones would not leave room for others."""
+"""The largest size of a model's weights in float64 for computing again: larger ones would leave no room for others."""
 
 METHODS = ("frozen", "mean")
 """The ways to split hidden states into sources; see analysis/models/trace_sources.py and

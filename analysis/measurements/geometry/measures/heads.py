@@ -16,7 +16,7 @@ from analysis.measurements.geometry.model_vectors import Head, ModelVectors
 from analysis.measurements.geometry.random import subspace
 
 HELD = 0.9
-"""Of a source's use: what the directions that are removed hold at least."""
+"""The least share of a source's use that the removed directions hold."""
 
 Moments = Float[ndarray, "dim dim"]
 
@@ -32,7 +32,7 @@ def directions(
 
 
 def moments(inputs: Float[ndarray, "token dim"]) -> tuple[Moments, Moments]:
-    """Of queries about the origin, of keys about their mean."""
+    """Second moments of queries about the origin, and of keys about their mean."""
     keys = inputs - inputs.mean(0)
     return inputs.T @ inputs / len(inputs), keys.T @ keys / len(keys)
 

@@ -16,7 +16,7 @@ from analysis.measurements.geometry.model_vectors import ModelVectors
 from analysis.measurements.geometry.random import directions
 
 CELLS = 2**19
-"""Of one block of (word, other word): what stays in a processor's cache."""
+"""The size of one block of (word, other word): a block stays in a processor's cache."""
 Z = 1.96
 
 
@@ -41,7 +41,7 @@ class Nearest:
 def nearest_other(
     words: Float[ndarray, "V D"], searched: ndarray, positions: Float[ndarray, "P D"], device: str = "cpu"
 ) -> Nearest:
-    """By brute force, in float32."""
+    """The distances to the nearest other words, found by brute force in float32."""
     table = torch.as_tensor(words, dtype=torch.float32, device=device)
     position_table = torch.as_tensor(positions, dtype=torch.float32, device=device)
     squares, columns = (table**2).sum(1), 2 * position_table @ table.T

@@ -73,7 +73,7 @@ def rows(subject: str, table: Float[ndarray, "P D"], options: Options) -> Iterat
     needs=("position",),
 )
 def order(vectors: ModelVectors, options: Options) -> Measured:
-    """Of a model's own table; `rows` does the same for an encoding's."""
+    """Measures a model's own position table; `rows` does the same for an encoding's."""
     assert vectors.position is not None
     table = vectors.position[slice(*vectors.word_position_range)]
     if len(table) < 4 * FOLDS or not table.any():

@@ -47,7 +47,7 @@ class Intervention:
 
     @classmethod
     def of(cls, strength: str) -> Self:
-        """From what stands after the colon of its spec; nothing there means the default.
+        """The intervention of the strength in the part of its spec after the colon; an empty one means the default.
 
         Raises InterventionError for a strength that it does not take.
         """
@@ -98,7 +98,7 @@ class Intervention:
 
     @property
     def base(self) -> float:
-        """By what the base of rotary wavelengths is multiplied; `turns` does it where the table alone is known."""
+        """The factor of the base of rotary wavelengths; `turns` applies it where only the table is known."""
         return 1.0
 
     def turns_in(

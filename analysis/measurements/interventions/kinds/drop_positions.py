@@ -46,7 +46,7 @@ class DropPositions(Intervention):
     def turns_in(
         self, layer: int, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
-        """Those of the first position, for all."""
+        """The rotation of the first position, for all tokens of the layers that it acts on."""
         if self.layer not in (EVERY, layer):
             return cos, sin
         return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)

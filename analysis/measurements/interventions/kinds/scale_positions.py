@@ -33,7 +33,7 @@ class ScalePositions(Intervention):
 
     @property
     def description(self) -> str:
-        """By what."""
+        """The factor of the positions, in words."""
         return f"positions times {self.by:g}"
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

@@ -38,7 +38,7 @@ class SwapPositions(Intervention):
 
     @property
     def description(self) -> str:
-        """By which."""
+        """The encoding that replaces the positions, in words."""
         return f"positions replaced by {ENCODINGS[self.encoding]} ones"
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
