@@ -47,7 +47,7 @@ class SweepSettings:
     corpus: Path
     out: Path
     valid_text: Path | None = None
-    """Text of which the swapped-neighbours task is made."""
+    """The text from which the swapped-neighbours task is made."""
     glue: Path | None = None
     device: str = "cpu"
     threads: int = 1

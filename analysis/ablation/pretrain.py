@@ -30,7 +30,7 @@ EVALUATION_SEED = 12_345
 
 
 class Diverged(AddendError):
-    """The loss is no longer a number. model, progress: what there is up to there, that loss included."""
+    """The error for a loss that is no longer a number. model, progress: their state at that step, with that loss."""
 
     def __init__(self, message: str, model: AddendForMaskedLM, progress: "Progress") -> None:
         super().__init__(message)

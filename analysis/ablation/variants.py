@@ -554,5 +554,5 @@ for _variant in _TABLE:
 
 
 def title(variant: str) -> str:
-    """A variant's name on screen; one that is not ours is called what it is."""
+    """A variant's name on screen; an unknown variant is its own title."""
     return VARIANTS[variant].title if variant in VARIANTS else variant

@@ -72,7 +72,9 @@ def _tf_idf(train: Split) -> Features:
 
 
 def _overlap(split: Split) -> Float[ndarray, "row feature"]:
-    """Of two sets of words: their intersection over their union, over each one's size, and the ratio of sizes."""
+    """The overlap of two sets of words: their intersection over their union and over each one's size, and the ratio of
+    their sizes.
+    """
     rows = []
     for text_a, text_b in zip(split.texts, split.pairs or (), strict=True):
         first, second = (set(WORD.findall(text.lower())) for text in (text_a, text_b))

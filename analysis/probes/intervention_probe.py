@@ -31,7 +31,7 @@ ORDER = (
     "zero_segment",
     "drop_terms",
 )
-"""In which interventions of a link apply."""
+"""The order in which the interventions of a link apply."""
 STRENGTHS = {
     "one_position": "position",
     "shuffle_positions": "seed",

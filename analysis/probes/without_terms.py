@@ -1,4 +1,4 @@
-"""A sentence on what there is of a model without terms: found by asking for it, so that nothing is promised in vain."""
+"""Tells what a model without terms can still give: each result is computed, so nothing is promised in vain."""
 
 from shlex import quote
 

@@ -24,7 +24,7 @@ class Improvement:
     """NaN where there is no interval; the note says why."""
     confidence: float
     fewest_seeds: int
-    """On either side, in any task."""
+    """The smallest number of seeds on either side, in any task."""
     dropped: tuple[Hashable, ...]
     """Tasks that one side has no value for."""
     resamples: int

@@ -45,7 +45,7 @@ class Kind:
     version: int = 1
     schema: pa.Schema
     upgrades: Mapping[int, Upgrade] = field(default_factory=dict)
-    """From a version to the next one."""
+    """Upgrades of files from a version to the next one."""
     newest: Newest | None = None
     table: bool = True
 

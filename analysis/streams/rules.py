@@ -28,7 +28,7 @@ from analysis.streams.tensor import (
 )
 
 Operand = Tensor | float
-"""Of an addition, a product or a quotient."""
+"""An operand of an addition, a product or a quotient."""
 FREEZE: ContextVar[str] = ContextVar("freeze", default="activation")
 """The factor that is held fixed in a gated unit, act(gate) * up: "activation", "other" (up), or "half" of each."""
 

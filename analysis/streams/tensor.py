@@ -22,9 +22,9 @@ Part = Tensor | None
 TorchFunction = Callable[..., Any]
 """Whatever torch calls on a tensor: what it takes and gives is as varied as torch."""
 Rule = Callable[Concatenate[TorchFunction, ...], object]
-"""From a torch function and what it is called with to what it gives, whole and parts."""
+"""A function from a torch function and its arguments to the result, whole and parts."""
 RULES: dict[str, Rule] = {}
-"""By the name of the function; `analysis.streams.rules` fills it."""
+"""The rules by the name of the torch function; `analysis.streams.rules` fills it."""
 FROZEN: set[str] = set()
 """Functions that give what is held at the value of the whole, or what does not concern values."""
 

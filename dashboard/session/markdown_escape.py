@@ -20,7 +20,7 @@ def escape_markdown(text: str) -> str:
 
 
 def hide_server_paths(text: str) -> str:
-    """On a hosted server, a text without the folders of the server; elsewhere the text itself."""
+    """The text without the folders of a hosted server; on other servers the text itself."""
     if not settings.hosted():
         return text
     for folder in _folders():

@@ -227,7 +227,7 @@ class AddendModel(AddendPreTrainedModel):
         token_type_ids: Int64[Tensor, "B L"] | None = None,
         **_: Any,
     ) -> BaseModelOutputWithPooling:
-        """As BertModel."""
+        """Runs the encoder, with the arguments and results of BertModel."""
         hidden = self.hidden(input_ids, attention_mask, token_type_ids)
         return BaseModelOutputWithPooling(
             last_hidden_state=hidden, pooler_output=None if self.pooler is None else self.pooler(hidden)
@@ -315,7 +315,7 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         labels: Int64[Tensor, "B L"] | None = None,
         **options: Any,
     ) -> MaskedLMOutput | CausalLMOutput:
-        """As BertForMaskedLM."""
+        """Runs the model, with the arguments and results of BertForMaskedLM."""
         output = self.addend(
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, **options
         )
@@ -334,7 +334,7 @@ class AddendForCausalLM(AddendForMaskedLM):
     output = CausalLMOutput
 
     def compute_loss(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
-        """As GPT2LMHeadModel: labels are the tokens themselves, and are shifted here."""
+        """Mean cross-entropy as in GPT2LMHeadModel: labels are the tokens themselves, and are shifted here."""
         return self.loss_function(logits, labels, self.config.vocab_size)
 
 

@@ -14,7 +14,7 @@ from analysis.encodings.base import relative_positions
 from analysis.encodings.t5_bias import bucket
 
 MAX_DISTANCE = 128
-"""From here on, all distances share a T5 bucket (Raffel et al. 2020)."""
+"""The distance from which on all distances share a T5 bucket (Raffel et al. 2020)."""
 
 
 class PositionScores(nn.Module):

@@ -62,9 +62,9 @@ def data_label(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
 
 
 def subsample(data: Data, *, max_train: int | None = None, max_dev: int | None = None) -> Data:
-    """At most so many rows of train and of each dev set, in their order; `data.data` then says how many of how many.
+    """Takes at most so many rows of train and of each dev set, in their order; the new `data.data` states the numbers.
 
-    Which rows depends on the task and the sizes alone: every variant and every seed gets the same ones.
+    The choice of rows depends on the task and the sizes alone: every variant and every seed gets the same ones. Raises
     AddendError for a size below 1.
     """
     for option, limit in (("max_train", max_train), ("max_dev", max_dev)):

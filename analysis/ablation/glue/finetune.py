@@ -43,7 +43,7 @@ class FinetuneSettings:
     clip_norm: float = 1.0
     max_train: int | None = None
     max_dev: int | None = None
-    """At most so many rows of train, and of each dev set: the same ones for every model and seed. None for all."""
+    """The largest number of rows of train and each dev set: the same rows for every model and seed. None for all."""
     half: bool = False
     """True if matrix products run in bfloat16 on a processor, too; weights and optimiser stay in float32."""
 
@@ -87,7 +87,7 @@ class Outcome:
     predictions: Mapping[str, np.ndarray]
     """Class numbers (int64), or values (float64), in the order of the dev set as `examples.subsample` leaves it."""
     metrics: Mapping[str, Mapping[str, float]]
-    """By metric, as fractions."""
+    """Values of the metrics, as fractions."""
     replicates: Mapping[str, np.ndarray]
     """The main metric on bootstrap resamples that are the same for every run (`metrics.replicates`)."""
     seconds: float

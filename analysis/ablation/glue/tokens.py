@@ -48,7 +48,7 @@ class Tokens:
         return np.diff(self.starts)
 
     def batch(self, rows: np.ndarray, device: torch.device) -> Batch:
-        """Those examples, padded to the longest among them."""
+        """The examples of some rows, padded to the longest among them."""
         lengths = self.lengths[rows]
         mask = np.arange(int(lengths.max())) < lengths[:, None]  # (example, token)
         token_indices = np.concatenate([np.arange(int(self.starts[row]), int(self.starts[row + 1])) for row in rows])
