@@ -261,7 +261,7 @@ def _order(count: int, seed: int, epoch: int) -> np.ndarray:
 
 
 def describe(corpus: Corpus) -> dict[str, object]:
-    """What a run's settings say of its corpus."""
+    """The description of a corpus that the settings of a run record: its source, digest and numbers of tokens."""
     description = json.loads((corpus.folder / "corpus.json").read_text(encoding="utf-8"))
     return {
         **description,

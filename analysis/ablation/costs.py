@@ -1,4 +1,4 @@
-"""What each variant costs: parameters, FLOPs, speed and memory, all at one preset on one machine.
+"""Measures the cost of each variant: parameters, FLOPs, speed and memory, all at one preset on one machine.
 
 Speed is measured in turns, so that a busy machine slows every variant alike; what counts is the ratio to
 bert_a's step. Memory is the peak of a process of its own that does nothing else.

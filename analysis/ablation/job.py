@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSettings:
-    """Where a sweep reads and writes, and on what it runs; the same for all of its jobs."""
+    """The folders that a sweep reads and writes, and the device it runs on; the same for all of its jobs."""
 
     corpus: Path
     out: Path
     valid_text: Path | None = None
-    """Text of which the swapped-neighbours task is made."""
+    """The text from which the swapped-neighbours task is made."""
     glue: Path | None = None
     device: str = "cpu"
     threads: int = 1
@@ -120,12 +120,12 @@ class Job:
         return f"{p.preset}-{p.variant}-{p.seed}-{run_id}"
 
     def stored(self, kind: str, run_id: str) -> bool:
-        """Whether its results file exists."""
+        """True if the job's results file of this kind and run exists."""
         return (data_folder() / KINDS[kind].folder / f"{self.file(run_id)}.parquet").is_file()
 
     @property
     def trained(self) -> bool:
-        """Whether its curve is stored."""
+        """True if the training curve is stored."""
         return self.stored("curves", self.run_id)
 
     @property
@@ -135,7 +135,7 @@ class Job:
 
     @property
     def finished(self) -> bool:
-        """Whether everything it gives is stored."""
+        """True if every results file that the job writes is stored, or if its training diverged."""
         return self.trained and (
             self.finetuning is None
             or all(self.stored(kind, self.scores_id) for kind in ("scores", "predictions"))
@@ -144,7 +144,7 @@ class Job:
 
     @property
     def diverged(self) -> bool:
-        """Whether its stored curve has a training loss that is no number: it has no model, and never will."""
+        """True if a training loss of its stored curve is not finite: such a run has no model, and never will."""
         import pyarrow.parquet as pq
 
         stored = pq.read_table(data_folder() / KINDS["curves"].folder / f"{self.file(self.run_id)}.parquet")

@@ -1,4 +1,4 @@
-"""What always answering the most frequent class scores: the row that every other one is read against."""
+"""Stores the scores of always answering the most frequent class: the level that every other score is compared with."""
 
 from analysis.ablation.glue.examples import subsample
 from analysis.ablation.glue.metrics import majority

@@ -1,4 +1,4 @@
-"""How large a model's scores are, layer by layer."""
+"""Measures the size of a model's attention scores, layer by layer."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What every training here does alike: where a model is put, which weights decay, and one step."""
+"""Steps that all trainings here share: placing a model on a device, choosing the weights that decay, updating them."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""What a sweep is to run: which variants, seeds and tasks, and what is finished already."""
+"""Plans a sweep: the variants and seeds to pre-train, and the tasks, rates and seeds to fine-tune them on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ ALL = "all"
 
 @dataclass(frozen=True, kw_only=True)
 class Finetuning:
-    """How every checkpoint of a preset is fine-tuned: each task at each rate with each seed.
+    """A plan to fine-tune every checkpoint of a preset: each task at each rate with each seed.
 
     settings: fields of FinetuneSettings, but for the learning rate.
     """

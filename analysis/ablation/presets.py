@@ -104,7 +104,7 @@ class Pretraining:
         return config
 
     def evaluated_at(self, step: int) -> bool:
-        """Whether the validation loss is taken after this step."""
+        """True if the validation loss is measured after this step."""
         early = step <= self.early_until and step % self.early_every == 0
         return early or step % self.evaluate_every == 0 or step == self.steps
 

@@ -30,7 +30,7 @@ EVALUATION_SEED = 12_345
 
 
 class Diverged(AddendError):
-    """The loss is no longer a number. model, progress: what there is up to there, that loss included."""
+    """The error for a loss that is no longer a number. model, progress: their state at that step, with that loss."""
 
     def __init__(self, message: str, model: AddendForMaskedLM, progress: "Progress") -> None:
         super().__init__(message)
@@ -43,13 +43,13 @@ Row = tuple[str, int, int, float, float]
 
 @dataclass
 class Progress:
-    """What has been done so far: the step reached, seconds of training, and the curve."""
+    """The state of a training so far: the step reached, seconds of training, and the curve."""
 
     step: int = 0
     seconds: float = 0.0
     rows: list[Row] = field(default_factory=list)
     began: str = field(default_factory=now)
-    """When the first step was taken: UTC, as 2026-11-23T10:00:00Z."""
+    """The time in UTC of the first step, such as 2026-11-23T10:00:00Z."""
 
 
 WORDS = "addend.embeddings.word_embeddings.weight"
@@ -96,7 +96,7 @@ def optimiser(model: torch.nn.Module, settings: Pretraining, device: str) -> tor
 
 
 def half_precision(settings: Pretraining, device: str) -> bool:
-    """Whether the products of training are computed in bfloat16: always on a GPU, on a processor where asked for."""
+    """True if training multiplies matrices in bfloat16: always on a GPU, on a processor if the settings ask for it."""
     return device == "cuda" or settings.precision == "bfloat16"
 
 

@@ -1,4 +1,4 @@
-"""How wide a variant's feed-forward layers must be for it to have as many parameters as another."""
+"""Finds the width of a variant's feed-forward layers that gives it as many parameters as another variant."""
 
 import json
 from collections.abc import Mapping

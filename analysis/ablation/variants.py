@@ -13,7 +13,7 @@ from typing import Literal
 from analysis.core.registry import Registry
 
 Setting = str | int | float | bool
-"""What a field of a config is set to."""
+"""The value of a field of a config."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -554,5 +554,5 @@ for _variant in _TABLE:
 
 
 def title(variant: str) -> str:
-    """A variant's name on screen; one that is not ours is called what it is."""
+    """A variant's name on screen; an unknown variant is its own title."""
     return VARIANTS[variant].title if variant in VARIANTS else variant

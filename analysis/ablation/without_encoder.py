@@ -1,4 +1,4 @@
-"""What needs no encoder on GLUE: word overlap, TF-IDF and the mean of word vectors, each with a linear model on top.
+"""Baselines for GLUE without an encoder: word overlap, TF-IDF and mean word vectors, each under a linear model.
 
 They see the rows that our fine-tunings see and never the order of the words, so an encoder that scores below them
 cannot be said to have been measured by the task.
@@ -72,7 +72,9 @@ def _tf_idf(train: Split) -> Features:
 
 
 def _overlap(split: Split) -> Float[ndarray, "row feature"]:
-    """Of two sets of words: their intersection over their union, over each one's size, and the ratio of sizes."""
+    """The overlap of two sets of words: their intersection over their union and over each one's size, and the ratio of
+    their sizes.
+    """
     rows = []
     for text_a, text_b in zip(split.texts, split.pairs or (), strict=True):
         first, second = (set(WORD.findall(text.lower())) for text in (text_a, text_b))

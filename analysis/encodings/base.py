@@ -1,4 +1,4 @@
-"""What a position encoding is, here: a description, a table, a similarity, sometimes a shift matrix."""
+"""Defines a position encoding: a description, a table, a similarity, and for some a shift matrix."""
 
 import inspect
 import os
@@ -86,14 +86,14 @@ class Encoding:
         return length, max(1, round(dim / self.dim_multiple)) * self.dim_multiple
 
     def table(self, length: int, dim: int, **options: object) -> Table:
-        """What stands for each position (or distance, see `rows`), one row each. AddendError on bad input."""
+        """The vectors of an encoding, one row for each position (or distance, see `rows`). AddendError on bad input."""
         self._check_size(length, dim)
         return self._call(self.make_table, length, dim, options)
 
     def similarity(self, length: int, dim: int, **options: object) -> Scores:
-        """What position alone adds to the comparison of a query with a key, pre-softmax.
+        """The part of a pre-softmax score of a query and a key that depends on their positions alone.
 
-        NaN where the key may not be attended to. Without a rule of its own: the dot products of the
+        NaN where the key may not be attended to. An encoding without a rule of its own gives the dot products of the
         table's rows, unscaled and without projections. AddendError on bad input.
         """
         self._check_size(length, dim)

@@ -18,7 +18,7 @@ def table(length: int, dim: int, *, padding_idx: int, padded: int) -> Table:
 
 
 def shift(k: int, dim: int) -> Shift:
-    """As tensor2tensor's; it holds between tokens that are not padding."""
+    """The shift matrix of tensor2tensor; it holds between tokens that are not padding."""
     return tensor2tensor_shift(k, dim)
 
 

@@ -1,12 +1,12 @@
-"""What can be measured on an encoding: movement, similarity against distance, shifts, frequencies.
+"""Measures encodings: movement, similarity against distance, shifts, frequencies.
 
-Every measure is a pure function of a table (length, dim), a similarity (query, key) or a registered
-encoding. A measure of something that is not there - the shape of a constant - is NaN, never 0 or 1.
-The similarity may hold NaN where a key may not be attended to; those pairs are left out.
+Every measure is a pure function of a table (length, dim), a similarity (query, key) or a registered encoding. A measure
+of something that is not there - the shape of a constant - is NaN, never 0 or 1. The similarity may hold NaN where a key
+may not be attended to; those pairs are left out.
 
-The three properties - translation invariance, monotonicity, symmetry - are those of Wang et al. 2021,
-"On Position Embeddings in BERT", ICLR, which defines when they hold. The numbers that say how nearly
-they hold are ours, and leave out the diagonal: that a code resembles itself says nothing of distance.
+The three properties - translation invariance, monotonicity, symmetry - are those of Wang et al. 2021, "On Position
+Embeddings in BERT", ICLR, which defines when they hold. The numbers that say how nearly they hold are ours, and leave
+out the diagonal: that a code resembles itself says nothing of distance.
 """
 
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ Columns = Float64[np.ndarray, " dim"]
 
 
 class Movement(NamedTuple):
-    """How far each column of a table moves over its rows, in the table's own units."""
+    """The movement of each column of a table over its rows, in the table's own units."""
 
     range: Columns  # largest less smallest value
     sd: Columns  # population standard deviation
@@ -202,7 +202,7 @@ def _ridge_map(x: Table, y: Table) -> Float64[np.ndarray, "dim dim"]:
 
 
 class Spectrum(NamedTuple):
-    """How fast each column turns: the share of its variance at each frequency."""
+    """The frequencies of each column: the share of its variance at each of them."""
 
     frequency: Float64[np.ndarray, " frequencies"]  # cycles per row, above 0 and up to 0.5
     power: Float64[np.ndarray, "frequencies dim"]  # each column sums to 1; NaN for a constant column

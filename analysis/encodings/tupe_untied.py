@@ -13,7 +13,7 @@ HEADS = 12  # BERT-base's
 
 
 class Weights(NamedTuple):
-    """What TUPE learns about positions; p_0 stands for [CLS] as a query, token i (from 0) uses p_{i+1}."""
+    """The position weights that TUPE learns; p_0 stands for [CLS] as a query, token i (from 0) uses p_{i+1}."""
 
     positions: Float64[np.ndarray, "length+1 dim"]
     query: Float64[np.ndarray, "dim dim"]

@@ -1,1 +1,1 @@
-"""What is measured of models, one package per kind of measurement; each writes results files."""
+"""Measurements of models, one package for each kind; each writes results files."""

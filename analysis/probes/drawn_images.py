@@ -15,7 +15,7 @@ from analysis.core.shown_image import as_shown
 SIDE = 224
 """Pixels of a drawn image, both ways."""
 CORPUS = "drawn_images"
-"""What the drawn images are called where results over them are stored."""
+"""The name of the drawn images as a corpus, under which results over them are stored."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 """Pillow reads many more, some by old code."""
 READABLE = (b"\x89PNG", b"\xff\xd8", b"GIF8", b"RIFF")
@@ -35,7 +35,8 @@ MARKS = {
 SMALLEST_SIDE = 16
 START_OF_JPEG, START_OF_SCAN = b"\xff\xd8", b"\xff\xda"
 MAX_SCANS = 100
-"""Of a JPEG. A progressive one has about ten; each goes over the whole image, and 20 bytes are enough for one."""
+"""The largest number of scans of a JPEG. A progressive one has about ten; each goes over the whole image, and 20 bytes
+are enough for one."""
 MAX_ASPECT_RATIO = 10
 """Times as long as wide: processors that bring the shorter side to a size would make a strip of pixels enormous."""
 
@@ -109,7 +110,7 @@ def shapes() -> Picture:
 
 @image("gradient", "A smooth gradient")
 def gradient() -> Picture:
-    """From dark to light down and from blue to red across: no edge anywhere."""
+    """Draws a gradient from dark to light down and from blue to red across: no edge anywhere."""
     down, across = np.indices((SIDE, SIDE)) / (SIDE - 1)
     return Image.fromarray(np.stack([255 * across, 200 * down, 255 * (1 - across)], -1).astype(np.uint8))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PictureRequest(ModelRequest[ResultT]):
-    """What is asked of a model on an image. The model may be the tiny ViT with random weights, too.
+    """A request for a result of a model on an image. The model may be the tiny ViT with random weights, too.
 
     image: the name of a drawn image or, where `uploaded` holds a file's bytes, that file's name.
     masked: whether a masked autoencoder hides patches as it did in training.
@@ -37,13 +37,13 @@ class PictureRequest(ModelRequest[ResultT]):
 
     @classmethod
     def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **arguments: Any) -> Self:
-        """What the values of a link ask, or what they ask of an uploaded file (name, bytes)."""
+        """The request that the values of a link make, on an uploaded file (name, bytes) if one is given."""
         file = {"image": uploaded[0], "uploaded": uploaded[1]} if uploaded else {}
         return super().of(values, **file, **arguments)
 
     @property
     def title(self) -> str:
-        """What the image is called: a drawn one by its name, a reader's by its file's, said to be uploaded."""
+        """The image's name: that of a drawn one, or "uploaded" and the name of a reader's file."""
         return self.image if self.uploaded is None else f"uploaded {self.image}"
 
     def picture(self) -> Picture:
@@ -55,7 +55,7 @@ class PictureRequest(ModelRequest[ResultT]):
         return IMAGES[self.image].draw()
 
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
-        """Where the model's files are; see `ModelRequest.find`."""
+        """The source of the model's files; see `ModelRequest.find`."""
         if self.model.strip() == random_vit.NAME:
             from analysis.models.random_vit import SOURCE
             from analysis.models.source import check_revision

@@ -31,7 +31,7 @@ ORDER = (
     "zero_segment",
     "drop_terms",
 )
-"""In which interventions of a link apply."""
+"""The order in which the interventions of a link apply."""
 STRENGTHS = {
     "one_position": "position",
     "shuffle_positions": "seed",
@@ -44,7 +44,7 @@ STRENGTHS = {
     "drop_positions": "without",
     "freeze_distance": "apart",
 }
-"""Which field of a link holds an intervention's strength."""
+"""The field of a link that holds an intervention's strength, by the intervention's name."""
 
 
 def specs(values: Values) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class InterventionRequest(TextRequest[InterventionResult]):
 
     @classmethod
     def of(cls, values: Values, **arguments: Any) -> Self:
-        """What the values of a link ask. Raises UnknownName for an intervention that no file registers."""
+        """The request that the values of a link make. Raises UnknownName for an intervention that no file registers."""
         return super().of(values, interventions=specs(values), **arguments)
 
     def run(self, loaded: Loaded | None = None) -> InterventionResult:
@@ -92,7 +92,7 @@ class ImageInterventionRequest(PictureRequest[ImageInterventionResult]):
 
     @classmethod
     def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **arguments: Any) -> Self:
-        """What the values of a link ask, or what they ask of an uploaded file; see `InterventionRequest.of`."""
+        """The request of a link's values, on an uploaded file if one is given; see `InterventionRequest.of`."""
         return super().of(values, uploaded, interventions=specs(values), **arguments)
 
     def run(self, loaded: Loaded | None = None) -> ImageInterventionResult:

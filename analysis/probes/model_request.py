@@ -1,4 +1,4 @@
-"""What every probe of a model is: a model as a reader named it, and a run of it. Imports no torch."""
+"""The base of every probe of a model: a model as a reader named it, and a run of it. Imports no torch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ResultT = TypeVar("ResultT")
 
 
 class SourceNames(TypedDict):
-    """What a result says of the model that it is of."""
+    """The name and revision of the model, as a result states them."""
 
     name: str
     revision: str
@@ -37,15 +37,16 @@ class ModelRequest(ABC, Generic[ResultT]):
     model: str
     revision: str | None = None
     head: ClassVar[bool] = False
-    """Whether the model is wanted with the head that predicts tokens, where it has one."""
+    """True if the probe needs the head that predicts tokens, of a model that has one."""
     terms: ClassVar[bool] = True
-    """Whether only a model whose terms are known will do."""
+    """True if the probe takes only models whose terms are known."""
 
     @classmethod
     def of(cls, values: Values, **arguments: Any) -> Self:
-        """What the values of a link ask: each field is that of the link by the same name, unless it is given.
+        """The request that the values of a link make: each field is that of the link by the same name, unless it is
+        given.
 
-        An empty one stands for None where that is the field's default.
+        An empty value stands for None where that is the field's default.
         """
         link_values: dict[str, Any] = {
             field.name: None if field.default is None and values[field.name] == "" else values[field.name]
@@ -56,7 +57,7 @@ class ModelRequest(ABC, Generic[ResultT]):
 
     @classmethod
     def obtain(cls, values: Values) -> ResultT:
-        """What the values of a link ask, run now."""
+        """The result that the values of a link ask for, run now."""
         return cls.of(values).run()
 
     def place(self) -> Hashable:
@@ -64,7 +65,7 @@ class ModelRequest(ABC, Generic[ResultT]):
         return self.model.strip(), self.revision, self.terms
 
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
-        """Where the model's files are. fetch: whether they may be downloaded.
+        """The source of the model's files. fetch: true if they may be downloaded.
 
         Raises ModelError where there is no such model, or none that can be probed.
         """
@@ -84,5 +85,5 @@ class ModelRequest(ABC, Generic[ResultT]):
 
 
 def source_names(loaded: Loaded) -> SourceNames:
-    """What a result says of the model that it is of."""
+    """The name and revision of a loaded model, as a result states them."""
     return {"name": loaded.source.name, "revision": loaded.source.revision}

@@ -1,4 +1,4 @@
-"""What a reader asks of a model: where position is in its attention, at every layer. Imports no torch."""
+"""Requests for the position map of a model: the part of position in its attention at every layer. Imports no torch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from analysis.models.source import Source
 
 BASELINES = {"random": "The same architecture, random weights", "shuffled": "The same words in another order"}
-"""What a map can stand beside."""
+"""The baselines that a map can stand beside, with their titles."""
 SEED = 0
 
 
@@ -41,14 +41,14 @@ class PositionRequest(TextRequest[PositionMap]):
 
     @classmethod
     def of(cls, values: Values, **arguments: Any) -> Self:
-        """What the values of a link ask; one run serves every layer. Raises LinkError for a baseline that is none."""
+        """The request that the values of a link make, for every layer. Raises LinkError for an unknown baseline."""
         request, known = super().of(values, **arguments), " or ".join(BASELINES)
         if request.baseline and request.baseline not in BASELINES:
             raise LinkError(f"The link says baseline={request.baseline!r}; expected {known}, or nothing.")
         return request
 
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
-        """Where the model's files are. Raises ModelError, which says so where the store holds a map of that name."""
+        """The source of the model's files. Raises ModelError, which mentions a stored map of a model of that name."""
         try:
             return super().find(progress, fetch=fetch)
         except NoSuchRevision:
@@ -86,13 +86,13 @@ class PositionRequest(TextRequest[PositionMap]):
 
 @dataclass(frozen=True, kw_only=True)
 class UnturnRequest(TextRequest[Unturned]):
-    """What the model loses when a band of a layer is not turned: a pass for each."""
+    """A request for the loss of a model when a band of a layer is not rotated, with a pass for each band and layer."""
 
     head: ClassVar[bool] = True
     terms: ClassVar[bool] = False
 
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
-        """Where the model's files are; see `PositionRequest.find`."""
+        """The source of the model's files; see `PositionRequest.find`."""
         return PositionRequest(model=self.model, revision=self.revision, text=self.text).find(progress, fetch=fetch)
 
     def run(self, loaded: Loaded | None = None) -> Unturned:

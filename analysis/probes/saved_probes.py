@@ -25,7 +25,7 @@ from analysis.store.paths import data_folder
 from analysis.store.storage import Storage, is_address
 
 EXAMPLE = "example-"
-"""How the ids of those begin that come with Addend."""
+"""The beginning of the ids of the saved probes that come with Addend."""
 ID = re.compile(r"[\w-]{1,64}")
 LAYER_ARRAYS = ("values", "carried", "errors", "cancellation")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TextRequest(ModelRequest[ResultT]):
-    """What is asked of a model on a text. pair: the second text of a pair. truncate: whether a long text is cut."""
+    """A request for a result of a model on a text. pair: the second text of a pair. truncate: cuts long texts."""
 
     text: str
     pair: str | None = None
@@ -63,7 +63,7 @@ class LayersRequest(TextRequest[Layers]):
 
     @classmethod
     def of(cls, values: Values, **arguments: Any) -> Self:
-        """What the values of a link ask. Raises LinkError for a measure that is none."""
+        """The request that the values of a link make. Raises LinkError for an unknown measure."""
         request = super().of(values, **arguments)
         if request.measure not in ("share", "effect"):
             raise LinkError(f"The link says measure={request.measure!r}; expected share or effect.")
@@ -156,9 +156,9 @@ def obtain_layers(params: Values) -> Layers:
 
 
 SIDED = ("model", "revision", "text", "pair", "layer", "head", "method", "freeze")
-"""What the two sides of a comparison have each for itself; a side that names no model or text takes the other's."""
+"""Parameters that each side of a comparison has for itself; a side without a model or text takes the other's."""
 FOLLOWING: Mapping[str, Value] = {"layer2": -1, "head2": -1, "method2": "", "freeze2": ""}
-"""What a link says of the right side where it is as the left one, whatever that is."""
+"""Values by which a link makes the right side follow the left one, whatever its value is."""
 NAMES = {"pair": "second text", "freeze": "gate held fixed"}
 
 
@@ -175,7 +175,7 @@ def sides(params: Values) -> tuple[dict[str, Value], dict[str, Value]]:
 
 
 def differences(params: Values) -> dict[str, tuple[Value, Value]]:
-    """What differs between the sides of a comparison, in words, with the value of each."""
+    """Parameters that differ between the sides of a comparison: name in words -> values on the left and the right."""
     remaining, right = sides(params)
     return {NAMES.get(name, name): (remaining[name], right[name]) for name in SIDED if remaining[name] != right[name]}
 

@@ -1,4 +1,4 @@
-"""A sentence on what there is of a model without terms: found by asking for it, so that nothing is promised in vain."""
+"""Tells what a model without terms can still give: each result is computed, so nothing is promised in vain."""
 
 from shlex import quote
 
@@ -11,7 +11,7 @@ FIRST = "zero_positions"
 
 
 def remaining(request: TextRequest) -> str:
-    """What else the model and the text of a request for terms give, or why they give nothing; a sentence.
+    """A sentence on the other results that the model and the text of a request for terms give, or why they give none.
 
     The patterns and the intervention are made, by the functions that make them for a reader.
     """

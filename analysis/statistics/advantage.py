@@ -1,4 +1,4 @@
-"""How a difference changes with the length of training: a power law through it, with the interval of its mean."""
+"""Fits a power law to a difference by the length of training, with the interval of its mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

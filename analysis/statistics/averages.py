@@ -19,12 +19,12 @@ class Summary:
     """Over all runs, of every pre-training and fine-tuning seed; NaN if there is none."""
     runs: int
     interval: MeanInterval
-    """Of the mean over pre-training seeds."""
+    """The interval of the mean over pre-training seeds."""
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """Whether a task was learnt: better than the answer that never looks at the text."""
+    """A comparison of a task's scores with the answer that never looks at the text; better ones mean it was learnt."""
 
     status: str
     """'learnt', 'not learnt' or 'not known'."""
@@ -40,7 +40,7 @@ class Average:
     """A variant's average over tasks."""
 
     per_seed: dict[Hashable, float]
-    """Of the pre-training seeds that have every task; goes into `difference` like any runs."""
+    """The average of each pre-training seed that has every task; goes into `difference` like any runs."""
     interval: MeanInterval
 
 
@@ -53,10 +53,11 @@ def summary(runs: Runs, *, within: Within = "mean", confidence: float = 0.95) ->
 
 
 def learnt(runs: Runs, majority: float | None, *, within: Within = "mean", confidence: float = 0.95) -> Learnt:
-    """Not learnt where the t interval of (value - majority) over pre-training seeds includes 0, or lies below.
+    """Judges if a task was learnt: it was not where the t interval of (value - majority) over pre-training seeds
+    includes 0, or lies below.
 
-    majority: what the most frequent answer scores, in the metric's unit (0 for a correlation); None: not known.
-    Seeds without spread have no interval: at or below the level they are not learnt, above it that is not known.
+    majority: the score of the most frequent answer, in the metric's unit (0 for a correlation); None: not known. Seeds
+    without spread have no interval: at or below the level they are not learnt, above it that is not known.
     """
     if majority is None:
         return Learnt(NOT_KNOWN, float("nan"), float("nan"), float("nan"), "no level given")

@@ -22,7 +22,7 @@ class StepsRatio:
     n: int
     """Pairs of seeds in the ratio, the censored included."""
     by_seed: dict[Hashable, float]
-    """For a censored seed, what its ratio is at least."""
+    """The ratio of each seed; for a censored seed, the least that it can be."""
     variant: dict[Hashable, Crossing]
     baseline: dict[Hashable, Crossing]
     censored: tuple[Hashable, ...]
@@ -35,7 +35,7 @@ class StepsRatio:
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether the ratio is only known to be at least what it says."""
+        """True if the ratio is a lower bound, because the variant never reached the target at some seed."""
         return bool(self.censored)
 
 
@@ -46,7 +46,7 @@ def steps_ratio(
     reached: Callable[[Curve], Crossing] | None = None,
     confidence: float = 0.95,
 ) -> StepsRatio:
-    """Paired by pre-training seed: each variant's target is the final validation loss of its own baseline.
+    """Compares steps by pre-training seed: each variant's target is the final validation loss of its own baseline.
 
     reached: another rule that gives the crossing of a curve.
 

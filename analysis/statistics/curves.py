@@ -27,7 +27,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Crossing:
-    """When a curve reached its target."""
+    """The step at which a curve reached its target."""
 
     step: float
     """NaN: not within the curve's steps."""
@@ -38,7 +38,7 @@ class Crossing:
 
     @property
     def reached(self) -> bool:
-        """Whether the target was reached."""
+        """True if the target was reached."""
         return not np.isnan(self.step)
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ NOT_RESOLVED = "not resolved"
 
 @dataclass(frozen=True)
 class Equivalence:
-    """What a difference shows against a margin; margin and ends in the unit of the difference."""
+    """The verdict on a difference against a margin; margin and ends are in the unit of the difference."""
 
     verdict: str
     """'different', 'equivalent within m' or 'not resolved'."""
@@ -60,7 +60,7 @@ def unresolved_reason(result: Difference) -> str:
 
 @dataclass(frozen=True)
 class Tie:
-    """Whether a difference is too small to be told from none with the seeds at hand."""
+    """A comparison of a difference with the smallest one that the seeds at hand can tell from none."""
 
     tied: bool
     difference: float

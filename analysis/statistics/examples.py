@@ -18,7 +18,7 @@ class ExamplesInterval:
     """Variant less baseline, and where that would fall on resampled dev sets; in the metric's unit."""
 
     difference: float
-    """On the whole dev set if that was given, else the mean over resamples."""
+    """The difference on the whole dev set if that was given, else its mean over resamples."""
     low: float
     high: float
     confidence: float

@@ -24,7 +24,7 @@ class Improvement:
     """NaN where there is no interval; the note says why."""
     confidence: float
     fewest_seeds: int
-    """On either side, in any task."""
+    """The smallest number of seeds on either side, in any task."""
     dropped: tuple[Hashable, ...]
     """Tasks that one side has no value for."""
     resamples: int
@@ -92,6 +92,6 @@ def _wins(x: ndarray, y: ndarray) -> ndarray:
 
 
 def _seed_counts(seeds: set[Hashable], resamples: int, rng: np.random.Generator) -> dict[Hashable, ndarray]:
-    """How often each seed was drawn, (resample,)."""
+    """The number of times that each seed was drawn: seed -> (resample,)."""
     order = sorted(seeds, key=repr)
     return dict(zip(order, bootstrap(len(order), rng, resamples).T, strict=True))

@@ -97,7 +97,7 @@ TESTS: Mapping[str, Callable[[Difference, float], MarginTest]] = {
     "earlier": _better,
     "not earlier": _not_better,
 }
-"""What a statement expects -> its test."""
+"""The test of each kind of statement, by the expectation that it states."""
 
 
 def margin_test(result: Difference, expect: str, margin: float) -> MarginTest:

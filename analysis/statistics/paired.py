@@ -37,7 +37,7 @@ class MeanInterval:
     """NaN where there is no interval; the note says why."""
     confidence: float
     finetuning_sd: float
-    """Of the fine-tunings of one checkpoint, pooled; NaN if none has two."""
+    """The standard deviation of the fine-tunings of one checkpoint, pooled; NaN if none has two."""
     missing: int
     """Values that were not finite and were left out."""
     note: str
@@ -51,7 +51,7 @@ class Difference:
     """Pairs of pre-training seeds; for Welch the smaller side."""
     mean: float
     sd: float
-    """Of the paired differences; NaN for Welch, which has none."""
+    """The standard deviation of the paired differences; NaN for Welch, which has none."""
     standard_error: float
     df: float
     low: float

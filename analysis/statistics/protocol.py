@@ -1,4 +1,4 @@
-"""From fine-tuning results to one set of runs a variant and task: which learning rate counts."""
+"""Chooses the learning rate that counts, and with it one set of runs for each variant and task."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Choice:
     metric: str
     learning_rate: float
     medians: dict[float, float]
-    """Of every rate tried, over all its runs; NaN if none has a value."""
+    """The median of every rate tried, over all its runs; NaN if none has a value."""
     runs: dict[float, int]
     """Runs with a value, of every rate tried."""
     missing: dict[float, int]
@@ -27,7 +27,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Rate:
-    """What a variant's fine-tunings on a task give at one learning rate."""
+    """The results of a variant's fine-tunings on a task at one learning rate."""
 
     variant: str
     task: str
@@ -36,9 +36,9 @@ class Rate:
     median: float
     """Over all runs with a value, of every seed; NaN if none has."""
     runs: int
-    """With a value."""
+    """The number of runs with a value."""
     missing: int
-    """Without one."""
+    """The number of runs without one."""
 
 
 Scores = Mapping[str, Mapping[str, Mapping[Hashable, list[float]]]]

@@ -16,7 +16,7 @@ from numpy import ndarray
 Runs = Mapping[Hashable, float | Sequence[float]]
 """Pre-training seed -> its value, or the values of its fine-tunings. Not finite (a run that failed): missing."""
 Within = Literal["mean", "median"]
-"""How the fine-tunings of one pre-training seed become one value; the median is what TUPE takes."""
+"""The average by which the fine-tunings of one pre-training seed become one value; TUPE takes the median."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,6 @@ def _per_seed(runs: Runs, within: Within) -> PerSeed:
 
 
 def no_spread(values: ndarray, scale: float | None = None) -> bool:
-    """Whether values (n,) are alike but for rounding, on a scale; theirs unless given."""
+    """True if values (n,) differ by rounding alone. scale: the size of the values, by default that of the largest."""
     size = float(np.abs(values).max(initial=0)) if scale is None else scale
     return bool(np.ptp(values) <= 1e-12 * size) if len(values) else True

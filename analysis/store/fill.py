@@ -26,7 +26,7 @@ Problems = list[tuple[str, str]]
 
 PUBLISHED = "published"
 LATER_FIELDS = ("architecture", "causal")
-"""What a run says of its model since 25 November 2026; older files lack it."""
+"""Fields of a run that describe its model since 25 November 2026; older files lack them."""
 PROBE_SET = "probe_set"
 BIBTEX_KEY = re.compile(r"\s*@\w+\{([^,\s]+),")
 

@@ -19,10 +19,10 @@ PROVENANCE = ("model", "revision", "device", "dtype", "created", "git_sha", "ver
 
 @dataclass(frozen=True, kw_only=True)
 class Newest:
-    """What is measured anew: rows of the newest run stand for all that agree in these columns.
+    """The view of a kind's newest results: of all runs that agree in some columns, the rows of the newest.
 
-    by: expressions of SQL, in which `r` is the run and `x` the results. name: of the view. without: columns that the
-    view leaves out. also: more columns of the run.
+    by: those columns, as expressions of SQL in which `r` is the run and `x` the results. name: of the view. without:
+    columns that the view leaves out. also: more columns of the run.
     """
 
     by: str
@@ -45,7 +45,7 @@ class Kind:
     version: int = 1
     schema: pa.Schema
     upgrades: Mapping[int, Upgrade] = field(default_factory=dict)
-    """From a version to the next one."""
+    """Upgrades of files from a version to the next one."""
     newest: Newest | None = None
     table: bool = True
 
@@ -59,7 +59,7 @@ _TYPES = {
     "int[]": (pa.list_(pa.int32()), "INTEGER[]"),
     "float[]": (pa.list_(pa.float32()), "FLOAT[]"),
 }
-"""What a column may be: its type in Arrow and in SQL."""
+"""The types of columns: name -> type in Arrow and in SQL."""
 _SQL_TYPES = {str(arrow): sql for arrow, sql in _TYPES.values()}
 
 
@@ -282,7 +282,7 @@ KINDS = {
 
 
 def kind_title(name: str) -> str:
-    """What readers call a kind; a name that is none is shown as it is."""
+    """The title of a kind for readers; an unknown name is its own title."""
     return KINDS[name].title if name in KINDS else name
 
 

@@ -58,10 +58,10 @@ _exchange_lock = threading.Lock()
 
 
 class Manifest(TypedDict):
-    """What was last recorded of the mirrored files."""
+    """The last recorded state of the mirrored files."""
 
     fetched: str
-    """When everything was fetched last: UTC; empty where it never was."""
+    """The time in UTC of the last complete fetch; empty if there was none."""
     files: dict[str, list[list[str] | Stamp | None]]
     """Name -> the version of the object and the stamp of the local file; None while it is being fetched."""
 
@@ -201,7 +201,7 @@ def _fetch(folder: Path, manifest: Manifest, storage: Storage) -> None:
 
 
 def _is_mirrored_name(name: str) -> bool:
-    """Whether an object of this name is mirrored; none whose name leads out of the folder is."""
+    """True if an object of this name is mirrored; false for a name that leads out of the folder."""
     parts = PurePosixPath(name).parts
     plain = str(PurePosixPath(name)) == name and not any(part.startswith(".") or "\\" in part for part in parts)
     return plain and len(parts) > 1 and parts[0] in FOLDERS and not name.endswith(".partial")

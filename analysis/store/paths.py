@@ -1,4 +1,4 @@
-"""Where the results files and the store lie. Environment variables move them."""
+"""Finds the folder of the results files and the path of the store. Environment variables move them."""
 
 import hashlib
 import os
@@ -49,7 +49,7 @@ def _unpack(bundle: Path) -> Path:
 
 
 def is_mirrored() -> bool:
-    """Whether the results files lie on object storage; see `analysis.store.mirror`."""
+    """True if the results files lie on object storage; see `analysis.store.mirror`."""
     return is_address(settings.text("ADDEND_DATA"))
 
 

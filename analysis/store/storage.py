@@ -18,7 +18,7 @@ VERSION_FIELDS = ("ETag", "etag", "mtime", "last_modified", "updated", "created"
 
 
 def is_address(location: str) -> bool:
-    """Whether a setting names object storage rather than a folder."""
+    """True if a setting names object storage rather than a folder."""
     return "://" in location
 
 
@@ -53,7 +53,7 @@ class Storage:
         return {path[len(self._root) + 1 :]: _object_version(info) for path, info in objects.items()}
 
     def has(self, name: str) -> bool:
-        """Whether there is an object of this name."""
+        """True if there is an object of this name."""
         with self._translated_errors():
             return bool(self._system.exists(f"{self._root}/{name}"))
 

@@ -176,7 +176,7 @@ def _build_folder(path: Path) -> Iterator[Path]:
 
 
 def _is_unreadable(path: Path) -> bool:
-    """Whether the file at the store's path cannot be read; it is then renamed, not replaced.
+    """True if the file at the store's path cannot be read; it is then renamed, not replaced.
 
     Raises StoreError for a database of somebody else's, which ADDEND_STORE names by mistake.
     """

@@ -37,7 +37,7 @@ class PartialResults:
         name = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
         self._folder: Path | None = None if sha.endswith("+") else data_folder() / FOLDER / name
         self.resumed = 0
-        """How many items were loaded."""
+        """The number of items that were loaded."""
 
     def get(self, item: int) -> Arrays | None:
         """The arrays of an item; None if it is not finished, or was interrupted while it was written."""

@@ -54,7 +54,7 @@ MODULES: dict[str, Gate] = {
     "Tanh": tanh,
     "ReLUSquaredActivation": functional.relu,
 }
-"""By the name of the module's class, as transformers and torch have them. All are 0 at 0."""
+"""The gate of each activation by its class's name in transformers and torch. All activations are 0 at 0."""
 PIECEWISE = (
     "LinearActivation",
     "Identity",

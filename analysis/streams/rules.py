@@ -1,4 +1,4 @@
-"""How the parts of a tensor pass through each function that a transformer applies to its hidden states.
+"""Passes the parts of a tensor through each function that a transformer applies to its hidden states.
 
 A rule takes `func` and the arguments that `func` was called with, and is run with torch's own dispatch: it computes
 the whole with `func` and the parts besides. A function that is neither here nor in FROZEN is refused, so that
@@ -28,9 +28,9 @@ from analysis.streams.tensor import (
 )
 
 Operand = Tensor | float
-"""Of an addition, a product or a quotient."""
+"""An operand of an addition, a product or a quotient."""
 FREEZE: ContextVar[str] = ContextVar("freeze", default="activation")
-"""What is held of a gated unit, act(gate) * up: "activation", "other" (up), or "half" of each."""
+"""The factor that is held fixed in a gated unit, act(gate) * up: "activation", "other" (up), or "half" of each."""
 
 _STATISTICS = """
 pow __pow__ square sqrt rsqrt exp softmax log_softmax tanh sigmoid var std abs norm reciprocal __rtruediv__

@@ -18,13 +18,13 @@ from analysis.core.errors import ModelError
 
 T = TypeVar("T")
 Part = Tensor | None
-"""What one source gives: any shape that broadcasts to the whole's; None where it gives nothing."""
+"""The part of one source, of any shape that broadcasts to the whole's; None where the source gives nothing."""
 TorchFunction = Callable[..., Any]
 """Whatever torch calls on a tensor: what it takes and gives is as varied as torch."""
 Rule = Callable[Concatenate[TorchFunction, ...], object]
-"""From a torch function and what it is called with to what it gives, whole and parts."""
+"""A function from a torch function and its arguments to the result, whole and parts."""
 RULES: dict[str, Rule] = {}
-"""By the name of the function; `analysis.streams.rules` fills it."""
+"""The rules by the name of the torch function; `analysis.streams.rules` fills it."""
 FROZEN: set[str] = set()
 """Functions that give what is held at the value of the whole, or what does not concern values."""
 
@@ -34,7 +34,7 @@ class DecomposedTensor(Tensor):
 
     parts: tuple[Part, ...]
     activated: bool
-    """Whether it came out of an activation just now: of a gated unit's two factors, this is the gate."""
+    """True if the tensor is the output of an activation: of a gated unit's two factors, this is the gate."""
 
     @classmethod
     def __torch_function__(

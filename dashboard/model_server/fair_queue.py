@@ -15,7 +15,7 @@ class Ticket:
 
     def __init__(self) -> None:
         self.left = False
-        """Whether it was given up."""
+        """True if the ticket was given up."""
 
 
 class FairQueue:
@@ -51,13 +51,13 @@ class FairQueue:
             self._changed.notify_all()
 
     def ahead(self, ticket: Ticket) -> int | None:
-        """How many tickets are before it, the one being served included; None where it does not wait."""
+        """The number of tickets before this one, with the one being served; None for a ticket that does not wait."""
         with self._changed:
             if ticket not in self._waiting:
                 return None
             return self._waiting.index(ticket) + (self._served is not None)
 
     def length(self) -> tuple[int, int]:
-        """How many wait, and how many are served."""
+        """The numbers of tickets that wait and that are served."""
         with self._changed:
             return len(self._waiting), int(self._served is not None)

@@ -38,7 +38,7 @@ class KeyedLock:
 
 
 class ConcurrencyLimit:
-    """At most `limit` things at once of each client. limit: called each time."""
+    """A limit of `limit` things at once for each client. limit: called each time."""
 
     def __init__(self, limit: Callable[[], int], client_kind: str, request_kind: str = "probes") -> None:
         self._limit, self._client_kind, self._request_kind = limit, client_kind, request_kind
@@ -63,7 +63,7 @@ class ConcurrencyLimit:
 
 
 class RateLimit:
-    """At most `limit` requests of each client in any minute. limit: called each time; 0 is no limit."""
+    """A limit of `limit` requests of each client in any minute. limit: called each time; 0 is no limit."""
 
     def __init__(
         self,

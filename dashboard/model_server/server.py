@@ -26,7 +26,7 @@ from dashboard.model_server.results_cache import ResultsCache
 from dashboard.model_server.sizes import bytes_of, model_bytes
 
 BEAT_SECONDS = 0.2
-"""How often progress is reported to one who waits; a reader may leave at each report."""
+"""Seconds between two reports of progress to a reader who waits; the reader may leave at each."""
 MAX_SOURCES = 256
 MB = 1_000_000
 
@@ -34,17 +34,17 @@ ProgressCallback = Callable[[str], None]
 
 
 class LiveRequest(Hashable, Protocol):
-    """What a reader asks of a model: it can be compared, and run on a loaded model."""
+    """A request of a reader to a model: it can be compared, and run on a loaded model."""
 
     head: ClassVar[bool]
-    """Whether the model is needed with its head."""
+    """True if the model is needed with its head."""
 
     def place(self) -> Hashable:
         """The model as the reader named it."""
         ...
 
     def find(self, progress: ProgressCallback, *, fetch: bool = True) -> Any:
-        """Where the model's files are: has a name, a revision and `bytes`. fetch: whether it may be downloaded."""
+        """The source of the model's files, with a name, a revision and `bytes`. fetch: true if it may be downloaded."""
         ...
 
     def load(self, progress: ProgressCallback, result: Any = None) -> Any:
@@ -52,7 +52,7 @@ class LiveRequest(Hashable, Protocol):
         ...
 
     def run(self, loaded: Any) -> Any:
-        """What is asked, of the loaded model."""
+        """The result, computed with the loaded model."""
         ...
 
 
@@ -288,7 +288,7 @@ class ModelServer:
         job.report(message)
 
     def downloading(self) -> int:
-        """How many downloads are running."""
+        """The number of downloads that are running."""
         with self._lock:
             return self._downloads.total()
 

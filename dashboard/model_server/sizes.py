@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 TOKEN_BYTES = 1_000
-"""Of a tokenizer, for each entry of its vocabulary: 330 measured of the embedded one, and merges take more."""
+"""The bytes of a tokenizer for each entry of its vocabulary: 330 measured of the embedded one, and merges take more."""
 
 
 def _arrays(value: object, seen: set[int]) -> Iterator[np.ndarray | str | bytes]:

@@ -1,1 +1,1 @@
-"""What one reader's session asks for: live probes, stored rows, quotas, rooms."""
+"""The requests of one reader's session: live probes, stored rows, quotas, rooms."""

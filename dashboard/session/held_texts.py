@@ -13,10 +13,10 @@ from analysis import links
 from analysis.links import Value
 
 KEPT = "held_texts.kept"
-"""In a session's state: mark -> the parameters that it stands for, the one used last at the end."""
+"""The key in a session's state of the texts: mark -> the parameters that it stands for, the last used at the end."""
 MAX_KEPT = 10
 MAX_CHARACTERS = 1_000_000
-"""Of all that a session keeps; the last ones are kept in any case."""
+"""The largest number of characters that a session keeps; the last text is kept in any case."""
 LOST = (
     "The text of this view was too long for its address, so only the session in which it was typed holds it, and this "
     "is another one. Type or paste it again; what the page opens with is shown instead."

@@ -29,24 +29,24 @@ from dashboard.model_server.sizes import bytes_of, freeze
 from dashboard.session.markdown_escape import escape_markdown
 
 PRESSED = "live.pressed"
-"""In a session's state: the models whose download its reader requested."""
+"""The key in a session's state of the models whose download its reader requested."""
 STOPPED = "live.stopped"
-"""In a session's state: the requests that its reader stopped."""
+"""The key in a session's state of the requests that its reader stopped."""
 ANSWERED = "live.asked"
-"""In a session's state: hashes of the requests that were answered."""
+"""The key in a session's state of the hashes of the requests that were answered."""
 STOP_SECONDS = 1.0
 """Seconds after which a button to stop is offered."""
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What all sessions share."""
+    """The model server, limits and caches that all sessions share."""
 
     service: ModelServer
     sessions: RateLimit
     addresses: RateLimit
     slots: ConcurrencyLimit
-    """Of one address in the queue, at most half of it."""
+    """The limit on the places in the queue of one address: at most half of them."""
     saved: ResultsCache[Decomposition]
     """Saved probes, which need no model."""
 

@@ -9,7 +9,7 @@ from analysis.core import settings
 from analysis.core.provenance import ROOT
 
 ADDRESS = re.compile(r"(?i)(?=https?://|www\.)|(?<=@)")
-"""Where an address begins, or goes on after its @: the browser links these in a text whose escapes are resolved."""
+"""The beginning of an address, or the place after its @: browsers link these in a text with its escapes resolved."""
 JOINER = "\u2060"
 """A character without a width that breaks an address."""
 
@@ -20,7 +20,7 @@ def escape_markdown(text: str) -> str:
 
 
 def hide_server_paths(text: str) -> str:
-    """On a hosted server, a text without the folders of the server; elsewhere the text itself."""
+    """The text without the folders of a hosted server; on other servers the text itself."""
     if not settings.hosted():
         return text
     for folder in _folders():

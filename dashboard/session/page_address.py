@@ -22,5 +22,5 @@ def query_parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, 
 
 
 def is_dark() -> bool:
-    """Whether the reader's browser shows the page light on dark."""
+    """True if the reader's browser shows the page light on dark."""
     return st.context.theme.type == "dark"

@@ -1,4 +1,4 @@
-"""What pages ask of the store: figures and rows, cached until the store's files change. Imports no torch."""
+"""Queries of pages to the store: figures and rows, cached until the store's files change. Imports no torch."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
@@ -112,7 +112,7 @@ def sql_chart(values: Mapping[str, Value]) -> Figure:
 
 
 def public_columns() -> pd.DataFrame:
-    """What readers' queries may read: view or table, column, type."""
+    """The columns that readers' queries may read: view or table, column, type."""
     frame = rows(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
         "ORDER BY table_name, column_index"
@@ -196,7 +196,7 @@ def trainings() -> pd.DataFrame:
 
 @store_cache(32)
 def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
-    """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
+    """The verdict on the recipe of a link: trained long enough or not. None for a recipe that is not judged."""
     return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
 
 

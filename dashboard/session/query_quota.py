@@ -16,7 +16,7 @@ IMPORT_WAIT_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Shared:
-    """What all sessions share."""
+    """The limits that all sessions share."""
 
     sessions: RateLimit
     addresses: RateLimit

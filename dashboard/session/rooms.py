@@ -32,7 +32,7 @@ ROOMS: Mapping[str, tuple[Room, ...]] = {
         Room("Data", "database", ("runs", "sql", "import", "about")),
     ),
 }
-"""By section, in the order of the list."""
+"""The rooms of each section, in the order of the list."""
 FOOTER = "status"
 """The page that every page links to, and no room holds."""
 

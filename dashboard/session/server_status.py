@@ -1,4 +1,4 @@
-"""What the server is doing, in names and numbers, without anything that readers entered."""
+"""The state of the server, in names and numbers, without anything that readers entered."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ def versions() -> str:
 
 
 def device() -> str:
-    """Where models run; PyTorch is not started to find out."""
+    """The device that runs models; PyTorch is not started to find out."""
     if absent := optional_dependencies.missing_packages():
         return f"no models run here: without {', '.join(absent)} (see requirements-results.txt)"
     torch = sys.modules.get("torch")
@@ -53,7 +53,7 @@ def models() -> pd.DataFrame:
 
 
 def results() -> tuple[int, float]:
-    """How many results are in memory, and their MB."""
+    """The number of results in memory, and their MB."""
     cached = live.shared().service.results
     return len(cached.contents()), cached.bytes / MB
 

@@ -1,4 +1,4 @@
-"""Which encoding?: what is known of each way to tell a position, to help pick one. Facts are filtered, not weighed."""
+"""The page Which encoding?: facts known of each encoding, to help pick one. Facts are filtered, not weighed."""
 
 import streamlit as st
 

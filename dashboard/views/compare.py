@@ -26,7 +26,7 @@ def left_or_number(number: int) -> str:
 
 
 def what_differs() -> str:
-    """In which ways the sides differ, and what follows for the difference."""
+    """A sentence on the ways in which the sides differ, and on their consequence for the difference."""
     differing = differences(pickers.values())
     short_differences = {name: pair for name, pair in differing.items() if "text" not in name}
     names = [

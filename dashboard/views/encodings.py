@@ -23,7 +23,7 @@ SHARED = ("encoding", "other", "length", "dim")
 
 
 def describe(entry) -> None:
-    """What an encoding is and where it is from; and its size, if it is not the selected one."""
+    """Shows an encoding's description and paper; and its size, if it is not the selected one."""
     encoding = entry.encoding
     st.markdown(f"**{encoding.title}**: {encoding.summary}")
     if entry.adapted:

@@ -80,7 +80,7 @@ def values_for_all_rows() -> UserMetadata:
 
 
 def show_preview(plan: Plan) -> None:
-    """What would be added, or every bad row."""
+    """Shows the runs that would be added, or every bad row."""
     for skipped in plan.left[:MAX_LISTED]:
         st.caption(f"Left out: {safe(skipped)}")
     if remaining := plan.left[MAX_LISTED:]:

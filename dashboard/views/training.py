@@ -76,7 +76,7 @@ def show_preset(preset: str) -> None:
 
 
 def show_missing(name: str, missing: NoResults) -> None:
-    """Says what is not stored of these runs, and leads to the runs of which it is."""
+    """Shows that these runs lack a result, and leads to the runs that have it."""
     others = list(presets_with(name))
     if not others:
         st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
@@ -111,7 +111,7 @@ def show_figure(name: str) -> None:
 
 
 def show_verdict() -> None:
-    """Whether these runs were trained long enough to say anything of position."""
+    """Shows the verdict on these runs: trained long enough to say something of position, or not."""
     result = queries.verdict({field: values[field] for field in SHARED})
     if result:
         colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")

@@ -19,11 +19,11 @@ from analysis.encodings.sinusoidal import frequencies
 
 @dataclass(frozen=True)
 class Shared:
-    """What all layers of one forward pass share.
+    """Tensors that all layers of one forward pass share.
 
-    bias and mask (0 or the lowest number) are added to the scores; added: what is added to queries and keys; told: the
-    positions that `untied="shared"` adds to what a layer reads; angles: of rotary; phases: of polar; position_rows:
-    what `untied="word"` projects in every layer; relative: DeBERTa's table.
+    bias, mask: added to the scores; mask is 0 or the lowest number. added: two tensors, added to queries and to keys.
+    told: the positions that `untied="shared"` adds to each layer's input. angles: of rotary positions. phases: of polar
+    positions. position_rows: the rows that `untied="word"` projects in every layer. relative: DeBERTa's table.
     """
 
     bias: Float[Tensor, "1 H L L"] | None = None

@@ -1,4 +1,4 @@
-"""How word, position and segment become the first layer's input.
+"""Combines word, position and segment into the first layer's input.
 
 Shapes: B batch, L length, E hidden size, W word width, P position width.
 """

@@ -126,7 +126,7 @@ class Encoder(nn.Module):
         return self.LayerNorm(hidden) if self.config.norm == "pre" else hidden
 
     def shared(self, hidden: Tensor, mask: Tensor | None) -> Shared:
-        """What is computed once for all layers."""
+        """The tensors that all layers use, computed once for each forward pass."""
         config, length = self.config, hidden.shape[1]
         return Shared(
             bias=self.position_scores(length),
@@ -162,7 +162,7 @@ class Encoder(nn.Module):
 
 
 class AddendPreTrainedModel(PreTrainedModel):
-    """What transformers needs to know of the architecture."""
+    """The facts about the architecture that transformers needs: its config, its name and its attention interface."""
 
     config_class = AddendConfig
     config: AddendConfig
@@ -227,7 +227,7 @@ class AddendModel(AddendPreTrainedModel):
         token_type_ids: Int64[Tensor, "B L"] | None = None,
         **_: Any,
     ) -> BaseModelOutputWithPooling:
-        """As BertModel."""
+        """Runs the encoder, with the arguments and results of BertModel."""
         hidden = self.hidden(input_ids, attention_mask, token_type_ids)
         return BaseModelOutputWithPooling(
             last_hidden_state=hidden, pooler_output=None if self.pooler is None else self.pooler(hidden)
@@ -315,7 +315,7 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         labels: Int64[Tensor, "B L"] | None = None,
         **options: Any,
     ) -> MaskedLMOutput | CausalLMOutput:
-        """As BertForMaskedLM."""
+        """Runs the model, with the arguments and results of BertForMaskedLM."""
         output = self.addend(
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, **options
         )
@@ -334,7 +334,7 @@ class AddendForCausalLM(AddendForMaskedLM):
     output = CausalLMOutput
 
     def compute_loss(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
-        """As GPT2LMHeadModel: labels are the tokens themselves, and are shifted here."""
+        """Mean cross-entropy as in GPT2LMHeadModel: labels are the tokens themselves, and are shifted here."""
         return self.loss_function(logits, labels, self.config.vocab_size)
 
 

@@ -1,4 +1,4 @@
-"""What positions add to the scores of every layer, computed once a forward pass.
+"""Computes the scores that positions add in every layer, once for each forward pass.
 
 Shapes: L length, H head, E hidden size, D head dimension.
 """
@@ -14,7 +14,7 @@ from analysis.encodings.base import relative_positions
 from analysis.encodings.t5_bias import bucket
 
 MAX_DISTANCE = 128
-"""From here on, all distances share a T5 bucket (Raffel et al. 2020)."""
+"""The distance from which on all distances share a T5 bucket (Raffel et al. 2020)."""
 
 
 class PositionScores(nn.Module):
@@ -106,6 +106,6 @@ class PositionScores(nn.Module):
         return self._buckets[length, device]
 
     def queries_and_keys(self, length: int) -> tuple[Float[Tensor, "1 H L D"], Float[Tensor, "1 H L D"]]:
-        """What `untied="added"` adds to every layer's queries and keys."""
+        """The queries and keys that `untied="added"` adds to those of every layer."""
         rows = self.normed(length)
         return self.heads(self.query(rows))[None], self.heads(self.key(rows))[None]

@@ -39,18 +39,18 @@ class Data:
     train: Split
     dev: Mapping[str, Split]
     data: str
-    """Which data this is: "official", or what sets it apart, such as "partial train, held-out dev"."""
+    """A label of the data: "official", or the difference from it, such as "partial train, held-out dev"."""
     skipped: int = 0
     """Rows of the official train file that are known to be torn, and were left out."""
 
     def shared(self) -> dict[str, int]:
-        """How many items of each dev set also stand in train: the same text, or pair, whatever its label."""
+        """The number of items of each dev set that are also in train: the same text or pair, whatever its label."""
         train_items = set(self.train.items())
         return {name: sum(item in train_items for item in split.items()) for name, split in self.dev.items()}
 
 
 def data_label(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
-    """What data of these sizes may be called. Only sizes are compared: equally many other rows would pass."""
+    """A label for data of these sizes. Only sizes are compared: as many other rows would get the same label."""
     parts = []
     if train_rows not in task.train_rows:
         parts.append("partial train" if train_rows < max(task.train_rows) else "enlarged train")
@@ -62,9 +62,9 @@ def data_label(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
 
 
 def subsample(data: Data, *, max_train: int | None = None, max_dev: int | None = None) -> Data:
-    """At most so many rows of train and of each dev set, in their order; `data.data` then says how many of how many.
+    """Takes at most so many rows of train and of each dev set, in their order; the new `data.data` states the numbers.
 
-    Which rows depends on the task and the sizes alone: every variant and every seed gets the same ones.
+    The choice of rows depends on the task and the sizes alone: every variant and every seed gets the same ones. Raises
     AddendError for a size below 1.
     """
     for option, limit in (("max_train", max_train), ("max_dev", max_dev)):

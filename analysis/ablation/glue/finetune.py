@@ -30,7 +30,7 @@ class Diverged(AddendError):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneSettings:
-    """How a model is fine-tuned. As BERT was (Devlin et al. 2019), but with a higher rate: the models are small."""
+    """Settings of a fine-tuning: those of BERT (Devlin et al. 2019), with a higher rate, since the models are small."""
 
     learning_rate: float = 1e-4
     epochs: int = 3
@@ -43,9 +43,9 @@ class FinetuneSettings:
     clip_norm: float = 1.0
     max_train: int | None = None
     max_dev: int | None = None
-    """At most so many rows of train, and of each dev set: the same ones for every model and seed. None for all."""
+    """The largest number of rows of train and each dev set: the same rows for every model and seed. None for all."""
     half: bool = False
-    """Whether matrix products run in bfloat16 on a processor, too; weights and optimiser stay in float32."""
+    """True if matrix products run in bfloat16 on a processor, too; weights and optimiser stay in float32."""
 
     def __post_init__(self) -> None:
         for name, minimum in (("epochs", 1), ("batch_size", 1), ("max_length", 8)):
@@ -76,18 +76,18 @@ class StoredRows(TypedDict):
     scores: list[dict[str, object]]
     predictions: list[dict[str, object]]
     diverged: NotRequired[list[str]]
-    """What was lost, in words."""
+    """The fine-tunings without scores because they diverged, in words such as "rte at 0.001, seed 0"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a fine-tuning gave. Mappings are by dev set, which bears the name of the task it is scored as."""
+    """The results of a fine-tuning. Mappings are by dev set, which bears the name of the task it is scored as."""
 
     task: str
     predictions: Mapping[str, np.ndarray]
     """Class numbers (int64), or values (float64), in the order of the dev set as `examples.subsample` leaves it."""
     metrics: Mapping[str, Mapping[str, float]]
-    """By metric, as fractions."""
+    """Values of the metrics, as fractions."""
     replicates: Mapping[str, np.ndarray]
     """The main metric on bootstrap resamples that are the same for every run (`metrics.replicates`)."""
     seconds: float
@@ -98,12 +98,12 @@ class Outcome:
     truncated: Mapping[str, int]
     """Examples cut to `max_length`, in "train" and in each dev set."""
     data: str
-    """Which data it was: "official", or what sets it apart."""
+    """The label of its data: "official", or the difference from it."""
     settings: Mapping[str, Any]
     seed: int
 
     def rows(self, shared: Mapping[str, object]) -> StoredRows:
-        """What results files hold of it. shared: what every row says of the model and of the fine-tuning."""
+        """Its rows for results files. shared: columns that are the same in every row and describe the fine-tuning."""
         return {
             "scores": [
                 {

@@ -16,7 +16,7 @@ REPOSITORY = "nyu-mll/glue"
 
 
 class Rows(Protocol):
-    """What is used of a split of the library `datasets`."""
+    """The part of a split of the library `datasets` that is used here."""
 
     column_names: Sequence[str]
 

@@ -1,4 +1,4 @@
-"""How good predictions are: a task's metrics, what no model at all would get, and bootstrap replicates.
+"""Scores predictions: a task's metrics, the score that needs no model at all, and bootstrap replicates.
 
 Predictions are class numbers, in the order of `Task.labels`, or values for a regression.
 """
@@ -13,7 +13,7 @@ from analysis.ablation.glue.tasks import Task
 from analysis.core.errors import AddendError
 
 MAX_RESAMPLED = 2**21
-"""How many resampled examples are in memory at a time: some tens of MiB."""
+"""The number of resampled examples that are in memory at a time: some tens of MiB."""
 
 
 def score(task: Task, labels: np.ndarray, predictions: np.ndarray) -> dict[str, float]:
@@ -110,7 +110,7 @@ def _ranks(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 
 def _count(numbers: np.ndarray, classes: int) -> np.ndarray:
-    """How often each number below `kinds` stands in each row: (row, kind)."""
+    """Counts of each number below `classes` in each row, (row, class)."""
     rows = len(numbers)
     flat = numbers + np.arange(rows)[:, None] * classes
     return np.bincount(flat.ravel(), minlength=rows * classes).reshape(rows, classes)

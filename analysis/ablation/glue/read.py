@@ -112,7 +112,7 @@ def _rows(path: Path) -> list[Row]:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where a file's rows keep the label and the texts: numbers of columns. `width` is how many a row must have."""
+    """Numbers of the columns of a file that hold the label and the texts. `width`: the fewest columns of a row."""
 
     path: Path
     names: list[str]
@@ -126,7 +126,7 @@ class _Layout:
 
 
 def _layout(task: Task, path: Path, rows: list[Row]) -> tuple[_Layout, list[Row]]:
-    """How the file is laid out, and its rows without the header."""
+    """The layout of a file, and its rows without the header. Raises DataError for an empty file or unknown columns."""
     if not rows:
         raise DataError(f"{path} is empty; expected rows with {_expected(task)}. Copy the file again.")
     header = rows[0][1]

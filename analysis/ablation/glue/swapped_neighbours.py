@@ -25,11 +25,11 @@ OVERSAMPLING = 4
 """Reading stops at this many times the requested sentences: enough to sample from, and no more in memory."""
 
 _BOUNDARY = re.compile(r"(?<=[.!?])(?<!\b[A-Za-z]\.)(?<!\b(?:Dr|Mr|Ms|St|Jr|vs|No)\.)(?<!\b(?:Mrs|etc)\.)\s+(?=[A-Z])")
-"""Where one sentence ends and the next begins; not after an initial or a usual abbreviation."""
+"""The space between one sentence and the next; not after an initial or a usual abbreviation."""
 _SENTENCE = re.compile(r"[A-Z][^{}|<>_\t\n]*[.!?]")
 """A sentence from its capital to its full stop, without residues of markup."""
 _WORD = re.compile(r"[a-z]+(?:[-'’][a-z]+)*")
-"""What may be swapped: a lower-case word without punctuation, so that the swap shows in nothing but the order."""
+"""A word that may be swapped: in lower case, without punctuation, so that the swap shows in nothing but the order."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ def sentences(paragraph: str) -> Iterator[list[str]]:
 
 
 def swaps(words: list[str]) -> list[int]:
-    """Where a swap may start: the numbers of words that may be swapped with the next one, which differs."""
+    """The numbers of the words that may be swapped with the next one, which has to be a different word."""
     swappable = [_WORD.fullmatch(word) is not None for word in words]
     return [i for i in range(len(words) - 1) if swappable[i] and swappable[i + 1] and words[i] != words[i + 1]]
 

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.core.registry import Registry
 
 METRICS = ("matthews_correlation", "pearson", "spearmanr", "accuracy", "f1")
-"""What a task may be scored by, each stored as a fraction."""
+"""Metrics by which a task may be scored, each stored as a fraction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Task:
     hub_texts: tuple[str, ...] = ()
     hub_dev: str = "validation"
     train_rows: tuple[int, ...] = ()
-    """How many rows the official train set has; two numbers where its distributions differ."""
+    """The number of rows of the official train set; two numbers where its distributions differ."""
     dev_rows: int = 0
 
     @property
@@ -67,7 +67,7 @@ class Task:
 
     @property
     def num_labels(self) -> int:
-        """How many outputs a model needs: one for a regression."""
+        """The number of outputs that a model needs: one for each label, and one for a regression."""
         return len(self.labels) or 1
 
 

@@ -11,7 +11,7 @@ from analysis.ablation.glue.examples import Split
 from analysis.core.errors import AddendError
 
 POOL = 50
-"""How many batches' examples are sorted by length together: enough to save padding, few enough to stay random."""
+"""The number of batches sorted by length together: enough to save padding, few enough to keep the order random."""
 PADDINGS = ("[PAD]", "<pad>", "<|pad|>")
 CHUNK = 4096
 """Texts tokenised at a time."""
@@ -48,7 +48,7 @@ class Tokens:
         return np.diff(self.starts)
 
     def batch(self, rows: np.ndarray, device: torch.device) -> Batch:
-        """Those examples, padded to the longest among them."""
+        """The examples of some rows, padded to the longest among them."""
         lengths = self.lengths[rows]
         mask = np.arange(int(lengths.max())) < lengths[:, None]  # (example, token)
         token_indices = np.concatenate([np.arange(int(self.starts[row]), int(self.starts[row + 1])) for row in rows])

@@ -1,1 +1,1 @@
-"""What can be read from hidden states: where a token stands, which word it is, which of two comes first."""
+"""Decodes hidden states: the position of a token, its word, and the order of two tokens."""

@@ -1,4 +1,4 @@
-"""What a decoder got right on held-out windows, and how sure that is."""
+"""The accuracy of a decoder on held-out windows, with its interval."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Reading:
     window: Int[ndarray, " example"]
     """The held-out window that an example stands in, numbered from 0."""
     chance: float
-    """What a guess that ignores the hidden states gets."""
+    """The value that a guess gets which ignores the hidden states."""
 
     @property
     def value(self) -> float:

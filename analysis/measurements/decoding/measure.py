@@ -82,7 +82,7 @@ def decode(
 
 
 def held_out_windows(cut: Windows) -> ndarray:
-    """Which windows are held out: those of one article in `TESTED`."""
+    """True for each window that is held out: the windows of one article in `TESTED`."""
     articles = np.unique(cut.article)
     return np.isin(cut.article, np.random.default_rng(SEED).permutation(articles)[: len(articles) // TESTED])
 

@@ -30,7 +30,7 @@ DECODERS: dict[str, Callable[[int], Any]] = {
         solver="lsqr", shrinkage="auto", priors=np.full(slots, 1 / slots)
     ),
 }
-"""What names a slot, by the number of slots, which are equally frequent."""
+"""Makes, from the number of slots, the classifier that predicts a token's slot; all slots are equally frequent."""
 
 States = Float[ndarray, "window slot dim"]
 
@@ -59,7 +59,7 @@ def read_position(train: States, test: States) -> Iterator[Reading]:
 
 
 def read_order(train: States, test: States, seed: int) -> Iterator[Reading]:
-    """Which of two tokens of a window comes first: logistic regression on the difference of their states."""
+    """Predicts which of a window's two tokens comes first, by logistic regression on the difference of their states."""
     rng = np.random.default_rng(seed)
     (x, y, _), (test_x, test_y, window) = _pairs(train, rng), _pairs(test, rng)
     yield hits("order", "logistic", "accuracy", logistic(x, y).predict(test_x) == test_y, window, 0.5)
@@ -75,7 +75,7 @@ def _pairs(states: States, rng: np.random.Generator) -> tuple[ndarray, ndarray, 
 
 
 def _chance_within(slots: int, near: int) -> float:
-    """How often a uniform guess is that near."""
+    """The share of uniform guesses that are at most `near` slots from the true one."""
     position_index = np.arange(slots)
     return float((np.abs(position_index[:, None] - position_index) <= near).mean())
 

@@ -58,6 +58,8 @@ over.
 - decoded [position_ridge_r2, position_ridge_mean_absolute_error, position_nearest_exact, position_nearest_within_3,
   order_logistic_accuracy, word_nearest_top1, word_ridge_top1]: read from word + position, words drawn at random, held
   out. Baseline: chance (no interval).
+- decoded_random [the same]: the same, read from tables of random directions whose rows are as long as the model's.
+  Baseline: the same.
 - absolute_position [position, or the name of an encoding (then no model)]: mean absolute error in positions, 5 folds,
   of a regression on the table's rows. Baseline: rows permuted.
 - relative_order [the same]: accuracy, 5 folds, of which of two rows comes first. Baseline: rows permuted.

@@ -1,4 +1,4 @@
-"""What a measure of geometry is: what it needs of a model, and the rows and cases that it gives."""
+"""Defines a measure of geometry: the parts of a model that it needs, and the rows and cases that it gives."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ NEEDS: Mapping[str, str] = {
     "states": "the store has no position basis of its layers (method mean; see python -m analysis measure means)",
     "heads": "its heads' projections have no position among their sources, or cannot be told apart here",
 }
-"""What a measure may need, and what is said of a model that lacks it."""
+"""The parts of a model that a measure may need, each with the words for a model that lacks it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class Case:
 
 @dataclass
 class Measured:
-    """What a measure gives."""
+    """The results of a measure: rows of the table `geometry`, and cases for the table `neighbours`."""
 
     rows: list[Row] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How much is drawn and searched. The defaults measure the embedded model in under 3 minutes on two cores."""
+    """Sizes of random draws and searches. The defaults measure the embedded model in under 3 minutes on two cores."""
 
     seed: int = 0
     draws: int = 20
@@ -72,7 +72,7 @@ class Options:
     words: int = 300
     """Words searched, against the whole vocabulary, for the nearest word and nearest pairs; on a GPU all of them."""
     baseline_words: int = 100
-    """Of these, the ones that a search with random vectors is made for."""
+    """The number of these words that are also searched with random vectors."""
     listed: int = 2_000
     """Changed words that are listed, the clearest first."""
     pairs: int = 10_000
@@ -80,7 +80,7 @@ class Options:
     work: int = 8_000_000_000
     """Pairs of words times pairs of positions that are searched at most, to leave no pair out."""
     rotations: int = 3
-    """Of the position table: what the nearest collisions are compared with."""
+    """The number of random rotations of the position table; the nearest collisions are compared with theirs."""
     texts: int = 96
     """Made-up texts of random words for the decoders, a third held out."""
     device: str = "cpu"
@@ -96,7 +96,7 @@ class Options:
 
 
 class Spread(TypedDict):
-    """What random draws give."""
+    """The mean and the interval of random draws, as the baseline's columns of a row."""
 
     baseline: float
     baseline_low: float

@@ -1,4 +1,4 @@
-"""What a model holds, read through its family's seeds: tables, states of a text less their positions, heads."""
+"""Reads the vectors of a model with its family's seeds: tables, states of a text less their positions, heads."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -160,7 +160,7 @@ def _states(loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis]
 def _heads(
     loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis], each: Callable[[str], None]
 ) -> list[Head]:
-    """Of every layer whose projections are known and whose inputs have a position that varies."""
+    """The heads of every layer whose projections are known and whose inputs have a position that varies."""
     model: PreTrainedModel = loaded.model
     items: list[Head] = []
     attentions = family.attentions(model)
@@ -183,7 +183,7 @@ def _heads(
 def _inputs(
     model: PreTrainedModel, family: Family, layer: int, reads: nn.Module, ids: Tensor, basis: Basis | None
 ) -> Float[Tensor, "source batch token dim"]:
-    """What a layer's projections are given, part by part: sources of `frozen`, or of a basis (rest first)."""
+    """The input of a layer's projections, part by part: sources of `frozen`, or of a basis (rest first)."""
     seen: list[Tensor] = []
 
     def listen(_module: nn.Module, args: tuple[Tensor, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What a model holds, as measures take it: tables, hidden states less their positions, projections of heads.
+"""The vectors of a model that measures take: tables, hidden states less their positions, projections of heads.
 
 Arrays are float64 NumPy. Shapes: V words, P positions, N tokens, D width, H heads, K a head's width.
 """
@@ -18,7 +18,7 @@ class States:
     layer: int
     position: Float[ndarray, "P D"]
     rest: Float[ndarray, "N D"]
-    """Less mean and position: what word and context give."""
+    """Hidden states less their mean and position: the part of word and context."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +41,14 @@ class ModelVectors:
     """The words' names; special and unused tokens are left out."""
     position: Float[ndarray, "P D"] | None = None
     added: bool = False
-    """Whether word and position are summands of one vector."""
+    """True if word and position are added to one another in one vector."""
     word_position_range: tuple[int, int] = (0, 0)
     """First position that a word can hold, and the one after the last; the others are special tokens' own."""
     states: Sequence[States] = ()
     heads: Sequence[Head] = ()
 
     def has(self, need: str) -> bool:
-        """Whether what a measure needs is there; the names are those of `base.NEEDS`."""
+        """True if the model has the part that a measure needs, by the names of `base.NEEDS`."""
         return {
             "word": self.word is not None,
             "position": self.position is not None,
@@ -71,7 +71,7 @@ class ModelVectors:
 
 
 def centred(table: Float[ndarray, "row dim"]) -> Float[ndarray, "row dim"]:
-    """Less the mean row."""
+    """The table less its mean row."""
     return table - table.mean(0)
 
 

@@ -5,15 +5,18 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 APART = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"), ("q", "k"))
-"""What the two are called where they are modules of their own, weights (out, in)."""
+"""Names of the query and key projections in models where they are separate modules, weights (out, in)."""
 TOGETHER = "c_attn"
-"""Where query, key and value are one weight (in, 3 out): GPT-2."""
+"""The name of the one weight (in, 3 out) that holds query, key and value in GPT-2."""
 
 
 def projections(
     attention: nn.Module, heads: int
 ) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
-    """None where they cannot be told apart. Keys that serve several queries' heads are repeated for each."""
+    """The module whose input the projections read, and the query and key projections of each head.
+
+    None where query and key cannot be told apart. Keys that serve several queries' heads are repeated for each.
+    """
     for query, key in APART:
         first, second = getattr(attention, query, None), getattr(attention, key, None)
         if isinstance(first, nn.Linear) and isinstance(second, nn.Linear):

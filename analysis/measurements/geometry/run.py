@@ -17,7 +17,7 @@ from analysis.models.load import Loaded
 from analysis.store import files
 
 LENGTH, DIM = 512, 384
-"""Of the encodings: the embedded model's, so that its table and theirs compare."""
+"""The size of the encodings: that of the embedded model's table, so that the two can be compared."""
 
 
 def measure_geometry(

@@ -45,9 +45,9 @@ STANDARD = (
     "zero_segment",
     *(f"drop_terms:{term}" for term in FOUR),
 )
-"""What is measured of every model it makes sense for."""
+"""The interventions measured on every model that has the parts they act on."""
 ROTARY = ("turn_all:1.0", "scale_base:4.0", "swap_bands:1+2", "drop_positions:0", "freeze_distance:1")
-"""What is measured besides of a model that turns its queries and keys."""
+"""The interventions measured besides on a model that rotates its queries and keys."""
 MAX_MASKED = 32
 """Tokens masked of a text, evenly spaced: a long one has as many forward passes as these."""
 
@@ -56,7 +56,7 @@ Sums = dict[tuple[str, int | None], tuple[float, float]]
 
 
 def standard(loaded: Loaded) -> tuple[str, ...]:
-    """What is measured of a model where nothing else is asked for."""
+    """The interventions measured on a model if no others are asked for."""
     family = known_family(loaded.source.config, loaded.source.name)
     return STANDARD + (ROTARY if family is None or family.rotations(loaded.model) else ())
 
@@ -133,7 +133,7 @@ def _all_interventions(
     tokens: Sequence[TokenInfo],
     chosen: Sequence[Intervention],
 ) -> tuple[dict[str, Sums | None], dict[str, str]]:
-    """What one text adds under every intervention, and under none (""); and why some make no sense for it."""
+    """One text's sums under every intervention, and under none (""); and reasons why some do not apply to the model."""
     before = forward_text(loaded.model, family, inputs)
     places = _masked_tokens([token.special for token in tokens])
     losses = _losses(loaded, family, inputs, before, places, ())

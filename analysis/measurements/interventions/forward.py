@@ -38,19 +38,19 @@ Keep = Callable[[Tensor], Tensor]
 
 
 class BaseOutput(Protocol):
-    """What is used of the output of a model without its head."""
+    """The part of the output of a model without its head that is used here."""
 
     last_hidden_state: Tensor
 
 
 @dataclass(frozen=True)
 class ForwardResult:
-    """What a forward pass gives."""
+    """The result of a forward pass."""
 
     hidden: Tensor
     """The output hidden states, (batch, token, width)."""
     logits: Tensor | None
-    """Of the head, (batch, token, vocabulary); None where the model has none."""
+    """Logits of the head, (batch, token, vocabulary); None where the model has none."""
 
 
 def forward(
@@ -131,11 +131,11 @@ def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: boo
 
 @dataclass
 class _Further:
-    """What a model's own positions would be, k further on: by call of a module, and by layer for biases."""
+    """The model's own positions k tokens further on: by call of a module, and by layer for biases."""
 
     by: int = 0
     given: dict[tuple[int, int], Turns] = field(default_factory=dict)
-    """What a module gave, by its id and which of its calls that was."""
+    """The output of a module in one of its calls, by the module's id and the number of the call."""
     biases: dict[int, Tensor] = field(default_factory=dict)
     distances: dict[int, Tensor] = field(default_factory=dict)
 
@@ -145,7 +145,7 @@ class _Further:
 
 
 def _further(model: PreTrainedModel, family: Family, inputs: Mapping[str, object], by: int) -> _Further:
-    """Read off a pass over the text with its last token repeated k times, so that the model counts by itself."""
+    """The model's positions `by` tokens on, read off a pass over the text with its last token repeated `by` times."""
     result = _Further(by)
     if not by:
         return result
@@ -212,7 +212,7 @@ def _beyond(length: int, by: int, limit: int) -> InterventionError:
 
 @contextmanager
 def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further: _Further) -> Iterator[None]:
-    """Within, positions and segments enter the model changed. Sources are followed from what enters."""
+    """A context in which positions and segments enter the model changed. Sources are followed from the changed ones."""
 
     calls = _Calls()
 
@@ -259,7 +259,7 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
 
 
 def _accepts_rotation(model: PreTrainedModel, family: Family) -> bool:
-    """Whether each attention is given its turns, and keys of its own to turn by them."""
+    """True if each attention is called with its rotation, and has keys of its own to rotate by it."""
     shared = getattr(model.config.get_text_config(), "num_kv_shared_layers", 0)
     takes_rotation = all(takes_table(module) for module in family.attentions(model))
     return takes_rotation and not shared
@@ -267,10 +267,10 @@ def _accepts_rotation(model: PreTrainedModel, family: Family) -> bool:
 
 @contextmanager
 def _rotated_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) -> Iterator[Mapping[int, Tensor]]:
-    """Within, each layer turns as the interventions say. Gives, by layer, the queries that are set apart from all keys.
+    """A context in which each layer rotates as the interventions say.
 
-    An attention whose queries are set apart runs twice on the same states: turned by so many tokens, for its queries,
-    and then not turned, for the rest.
+    Yields, by layer, the queries that are set apart from all keys. An attention whose queries are set apart runs twice
+    on the same states: rotated by so many tokens, for its queries, and then not rotated, for the rest.
     """
     queries: dict[int, Tensor] = {}
     query_position = next(

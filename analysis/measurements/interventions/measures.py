@@ -1,4 +1,4 @@
-"""How far apart two passes of one text are. Pure; shapes: H head, Q query, K key, T token, W width."""
+"""Measures the differences of two passes of one text. Pure; shapes: H head, Q query, K key, T token, W width."""
 
 import torch
 from jaxtyping import Bool, Float

@@ -1,4 +1,4 @@
-"""What interventions did to a model on one text. Numpy only, so that it can be shown where torch is not installed."""
+"""Results of interventions on one text. Numpy only, so that they can be shown where torch is not installed."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from analysis.measurements.terms.result import Provenance, TokenInfo
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a head predicts at some places of a text, before and after.
+    """The predictions of a head at some places of a text, before and after the interventions.
 
     kind: "masked" (the token itself, masked alone: Salazar et al. 2020) or "next" (the token that follows).
     """
 
     kind: str
     places: Int[ndarray, " M"]
-    """Which token each prediction is of."""
+    """The number of the token that each prediction is of."""
     before: Float[ndarray, " M"]
     """Cross-entropy of the true token, in nats."""
     after: Float[ndarray, " M"]
@@ -41,15 +41,15 @@ class InterventionResult:
     """The same in words."""
     token_info: tuple[TokenInfo, ...]
     cosine: Float[ndarray, " token"]
-    """Of each token's output hidden state before and after."""
+    """The cosine of each token's output hidden states before and after."""
     kl: Float[ndarray, "layer head"]
     """Mean over queries of KL(pattern before || after), in nats; queries that see one key alone are left out."""
     layer: int
-    """Whose patterns are kept."""
+    """The layer of the patterns `before` and `after`."""
     before: Float[ndarray, "head query key"]
     after: Float[ndarray, "head query key"]
     predictions: Predictions | None
-    """None where the model has no head that predicts tokens."""
+    """Predictions of the model's head; None for a model without a head that predicts tokens."""
     provenance: Provenance
 
     @property
@@ -69,7 +69,7 @@ class InterventionResult:
 
     @property
     def words(self) -> str:
-        """What was done, in a sentence's part."""
+        """The interventions, as the part of a sentence."""
         return "; ".join(self.descriptions) or "nothing changed"
 
 
@@ -80,14 +80,14 @@ class ImageInterventionResult(InterventionResult):
     grid: tuple[int, int]
     """Rows and columns of patches."""
     kept: Int[ndarray, " patch"]
-    """Which patches the model was shown, counted by rows."""
+    """The numbers of the patches that the model was shown, counted row by row."""
     masked: bool
-    """Whether patches were hidden, as in a masked autoencoder's training."""
+    """True if patches were hidden, as in a masked autoencoder's training."""
 
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """Whether permuting a text's tokens, segments and mask along, does no more than permute the output.
+    """A test that permuting a text's tokens, with their segments and mask, does no more than permute the output.
 
     order: output row i of the permuted text belongs to token order[i]. off, on: the largest
     |output of the permuted text - permuted output| of each token, positions off and on, in units of the output.
@@ -100,11 +100,11 @@ class PermutationTest:
     reach: float
     """Largest |output| with positions off: what the errors are to be compared with."""
     causal: bool
-    """Whether a query sees no key after it: then the order shows without positions."""
+    """True if a query sees no key after it: then the order shows even without positions."""
     provenance: Provenance
 
     @property
     def holds(self) -> bool:
-        """Whether what is left with positions off is rounding: a thousand of the dtype's steps at the output's size."""
+        """True if the errors with positions off are rounding: a thousand of the dtype's steps at the output's size."""
         dtype = np.dtype(self.provenance.dtype) if self.provenance.dtype != "bfloat16" else np.dtype("float16")
         return float(self.off.max()) <= 1000 * float(np.finfo(dtype).eps) * self.reach

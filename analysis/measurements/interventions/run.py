@@ -27,7 +27,7 @@ from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Layer
 
 BATCH_TOKENS = 8_192
-"""Of masked copies that are run at once."""
+"""The number of tokens of masked copies that are run at once."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Patterns:
     hidden: Tensor
     logits: Tensor | None
     biased: bool
-    """Whether something was added to the scores."""
+    """True if any layer adds a bias to its scores."""
 
 
 def forward_text(model: PreTrainedModel, family: Family, inputs: Mapping[str, object], chosen: Chosen = ()) -> Patterns:
@@ -57,7 +57,7 @@ def forward_text(model: PreTrainedModel, family: Family, inputs: Mapping[str, ob
 
 
 def kind_of_head(model: PreTrainedModel, tokenizer: Tokenizer) -> str:
-    """What the model's head predicts: "next", "masked", or "" where there is none, or nothing to mask with."""
+    """The kind of prediction of the model's head: "next", "masked", or "" without a head or without a mask token."""
     if model.get_output_embeddings() is None:
         return ""
     if getattr(model.config, "causal", False) or type(model).__name__.endswith(("ForCausalLM", "LMHeadModel")):
@@ -235,5 +235,5 @@ def permutation_test(
 
 
 def provenance_of(loaded: Loaded, text: str, started: float, **more: Any) -> Provenance:
-    """Where an outcome comes from; `started` is by time.perf_counter."""
+    """The provenance of a result; `started` is by time.perf_counter."""
     return provenance(loaded.model, loaded.source.name, loaded.source.revision, text, started, **more)

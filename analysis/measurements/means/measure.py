@@ -20,7 +20,7 @@ from analysis.store import files
 from analysis.streams.tensor import stacked
 
 BITS = 11
-"""Of a stored mean, as many as half precision has; their error is far below that of sampling."""
+"""The bits kept of a stored mean, as many as half precision has; their error is far below that of sampling."""
 POSITION = SOURCES.index("position")
 
 
@@ -77,7 +77,7 @@ def measure_means(
 
 
 def gap(ours: Float[ndarray, "slot dim"], other: Float[ndarray, "slot dim"]) -> float:
-    """How far one basis is from another, over the size of the other; NaN where that is 0."""
+    """The distance of one basis from another, over the size of the other; NaN where that size is 0."""
     size = float(np.linalg.norm(other))
     return float(np.linalg.norm(ours - other)) / size if size else np.nan
 
@@ -109,12 +109,12 @@ def _row(cut: Windows, number: int, sums: Sums, bases: list[Basis]) -> dict[str,
 
 
 def _short(values: Float[ndarray, "..."]) -> Float[ndarray, "..."]:
-    """In float32, of which 11 bits are kept: the file is half as large, and a split still sums exactly."""
+    """The values in float32 with 11 bits kept: the file is half as large, and a split still sums exactly."""
     fraction, exponent = np.frexp(values)
     return np.ldexp(np.round(fraction * 2**BITS) / 2**BITS, exponent).astype(np.float32)
 
 
 def _cosine(a: Float[ndarray, "slot dim"], b: Float[ndarray, "slot dim"]) -> float | None:
-    """Of all entries at once; None where the layers differ in width or a basis is all zeros."""
+    """The cosine over all entries at once; None where the layers differ in width or a basis is all zeros."""
     sizes = np.linalg.norm(a) * np.linalg.norm(b)
     return float((a * b).sum() / sizes) if a.shape == b.shape and sizes else None

@@ -1,4 +1,4 @@
-"""How many directions a position basis has, counted in three ways. Pure functions of a matrix (slot, dim)."""
+"""Counts the directions of a position basis in three ways. Pure functions of a matrix (slot, dim)."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def rank_estimate(basis: Float[ndarray, "slot dim"], cap: int = CAP) -> int:
 
 
 def _threshold(values: Float[ndarray, " n"], cap: int, ratio: float) -> float:
-    """Where their functional Psi of the noise's singular values is -4 (their section 2, equation 14)."""
+    """The point where their functional Psi of the noise's singular values is -4 (their section 2, equation 14)."""
     noise = _noise(values, cap)
 
     def psi(y: float) -> float:

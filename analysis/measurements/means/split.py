@@ -17,7 +17,7 @@ from numpy import ndarray
 
 @dataclass(frozen=True)
 class Basis:
-    """What one layer's hidden states have in common, in the units of the hidden states."""
+    """The mean of one layer's hidden states and the mean of each slot around it, in the units of the hidden states."""
 
     mean: Float[ndarray, " dim"]
     position: Float[ndarray, "slot dim"]
@@ -41,7 +41,7 @@ def split(
 
 
 class Sums:
-    """What is needed of one layer's hidden states, added up batch by batch in float64."""
+    """Sums over one layer's hidden states from which a basis and its shares follow, batch by batch in float64."""
 
     def __init__(self, counted: Bool[ndarray, " slot"], dim: int) -> None:
         self.counted = counted

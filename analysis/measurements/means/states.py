@@ -45,7 +45,7 @@ def hidden_states(
 def _entering(
     model: PreTrainedModel, family: Family, layer: int, change: Callable[[Tensor], Tensor | None]
 ) -> Iterator[None]:
-    """Within, `change` gets what enters a layer and may give something else in its place."""
+    """A context in which `change` gets the hidden states that enter a layer, and may return others in their place."""
     layers = family.layers(model)
     # A module shared by several layers is called once for each.
     calls = iter(index for index, module in enumerate(layers) if module is layers[layer])
@@ -68,7 +68,7 @@ def _entering(
 
 
 def parts_entering(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tensor], layer: int) -> Tensor:
-    """What enters a layer, with the sources of method `frozen`."""
+    """The hidden states that enter a layer, with the sources of method `frozen`."""
     items: list[Tensor] = []
     with _entering(model, family, layer, items.append):
         trace_sources(model, family, inputs, last=layer)
@@ -82,6 +82,9 @@ def split_entering(
     layer: int,
     split: Callable[[Tensor], Float[Tensor, "source batch token dim"]],
 ) -> Iterator[None]:
-    """Within, what enters a layer is a sum of the parts that `split` gives of it, and is followed as such."""
+    """A context in which the hidden states that enter a layer are the sum of parts that `split` makes of them.
+
+    The parts are followed through the layer.
+    """
     with _entering(model, family, layer, lambda hidden: decomposed(hidden, list(split(hidden)))):
         yield

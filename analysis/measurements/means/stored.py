@@ -18,7 +18,7 @@ class StoredBasis:
     corpus: str
     windows: int
     frozen_gap: float
-    """At layer 0: how far its positions are from those of `frozen`, over the size of those; NaN deeper."""
+    """The distance of its positions at layer 0 from those of `frozen`, over the size of those; NaN at deeper layers."""
 
 
 def stored_basis(model: str, revision: str, layer: int) -> StoredBasis:

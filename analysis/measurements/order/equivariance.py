@@ -16,14 +16,14 @@ MOVED, LAST = "moved", "last"
 
 @dataclass(frozen=True)
 class EquivarianceError:
-    """By window: mean squares over tokens and dimensions."""
+    """Mean squares over tokens and dimensions, for each window."""
 
     error: Float[ndarray, " window"]
-    """Of the states of the permuted window less the permuted states."""
+    """The mean square of the states of the permuted window less the permuted states."""
     apart: Float[ndarray, " window"]
-    """Of the difference of two different words of the window: what the error is compared with."""
+    """The mean square of the difference of two different words of the window: the error is compared with it."""
     largest: float
-    """Of one number, in units of states."""
+    """The largest error of a single number, in units of states."""
 
     @property
     def value(self) -> float:
@@ -49,9 +49,10 @@ def equivariance_error(
     words: Int64[ndarray, " word"],
     tokens: Int64[ndarray, " token"],
 ) -> EquivarianceError:
-    """How far the states of permuted windows are from the permuted states of windows, over `tokens`.
+    """The difference of the states of permuted windows from the permuted states of windows, over `tokens`.
 
-    order: as `permutations` gives it. words: which tokens are words; two of them are what the error is compared with.
+    order: as `permutations` gives it. words: the numbers of the tokens that are words; the error is compared with the
+    difference of two of them.
     """
     error = (permuted - np.take_along_axis(states, order[..., None], 1))[:, tokens]
     among = states[:, words]

@@ -1,4 +1,4 @@
-"""Attention against distance: how far [CLS], and how far words, attend over the words of a window.
+"""Measures attention against distance: the distances over which [CLS], and words, attend to the words of a window.
 
 A query's attention to itself and to separators is left out, and what is left is made to sum to 1: attention that has
 nothing to fetch rests there (Clark et al. 2019, "What Does BERT Look At?"). What a query gives to itself is told apart.
@@ -17,7 +17,7 @@ CLS, WORD = "cls", "word"
 
 @dataclass(frozen=True)
 class AttentionDistance:
-    """What the queries of one kind do in every window; NaN where they attend to no word but themselves."""
+    """Attention of one kind of query by distance, in every window; NaN for a query that attends to no other word."""
 
     query: str
     at: Float[ndarray, "window head distance"]
@@ -35,12 +35,12 @@ class AttentionDistance:
 
     @property
     def mean_distance(self) -> Float[ndarray, "window head"]:
-        """In tokens."""
+        """The mean distance of attention, in tokens."""
         return self.at @ self.distances
 
     @property
     def even_distance(self) -> float:
-        """Of even attention, in tokens."""
+        """The mean distance of even attention, in tokens."""
         return float(self.even @ self.distances)
 
 

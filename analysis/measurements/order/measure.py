@@ -139,7 +139,7 @@ def _ids(loaded: Loaded, ids: ndarray) -> Tensor:
 
 
 def _off(loaded: Loaded, family: Family, cut: Windows) -> tuple[Intervention, ...]:
-    """What switches positions off; nothing for a model that has none to switch."""
+    """The interventions that switch positions off; none for a model without positions to switch off."""
     zero, biases = parse("zero_positions"), []
     with torch.inference_mode():
         forward(

@@ -305,7 +305,7 @@ def _named_kind(value: Any, turning: Sequence[LayerTurns], *_: object) -> str | 
 
 
 def _layers(value: Any, _turning: Sequence[LayerTurns], turns: Sequence[LayerTurns], *_: object) -> str | None:
-    """A list of one number a layer, of which 1 says that it turns."""
+    """Compares a list of one number a layer, in which 1 marks a layer that rotates, with the model."""
     if len(value) != len(turns) or not all(x in (0, 1) for x in value):
         return None
     wrong = [layer for layer, turn in enumerate(turns) if turn.width and bool(turn.dims) != bool(value[layer])]

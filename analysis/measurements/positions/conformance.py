@@ -59,19 +59,19 @@ class LayerTurns:
     size: float
     """The factor by which the turn multiplies queries and keys."""
     queries: SideTurns | None = None
-    """None for what a config says, which knows no pairs."""
+    """The rotation of the queries; None for a config, which knows no pairs of dimensions."""
     keys: SideTurns | None = None
     published: tuple[Layout, Layout] | None = None
     """The layouts of queries and keys by the published code, for the config as it is."""
     ordered: tuple[float, ...] | None = None
     """The frequencies in the order of the pairs."""
     base: float | None = None
-    """Of a config: its rope_theta."""
+    """The rope_theta of a config."""
     scale: float | None = None
-    """By what the scores are multiplied, and by what the published code does."""
+    """The factors of the scores, in the model and in the published code."""
     published_scale: float | None = None
     unscaled: tuple[float, ...] | None = None
-    """Of a config: what they would be without the scaling that it asks for, the fastest first."""
+    """The frequencies that a config would give without the scaling that it asks for, the fastest first."""
 
     @property
     def dims(self) -> int:
@@ -81,7 +81,7 @@ class LayerTurns:
 
 @dataclass(frozen=True)
 class Difference:
-    """A place at which two models, or a model and its config, are not alike. band: of wavelengths in tokens; empty for
+    """A place where two models, or a model and its config, differ. band: of wavelengths in tokens; empty for
     a layer.
 
     side: queries or keys; empty for both. pair: its two dimensions; None where it is not one pair alone. cause: a
@@ -89,7 +89,7 @@ class Difference:
     """
 
     layer: int | None
-    """None for all of them."""
+    """The layer's number; None for all layers."""
     band: str
     what: str
     side: str = ""

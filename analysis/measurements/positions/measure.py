@@ -27,7 +27,7 @@ from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"
 OFF = 1e-3
-"""Of the scores' range: how far the sum of the bands may be from a model's own scores before it is refused."""
+"""The largest error of the sum of the bands against a model's own scores, over their range, before it is refused."""
 
 
 Measured = partial[PositionMap]
@@ -53,11 +53,12 @@ def position_map(
     name: str | None = None,
     revision: str | None = None,
 ) -> PositionMap:
-    """What every layer's scores depend on: content, position, or both, source by source and band by band.
+    """The shares of every layer's scores that depend on content, position, or both, by source and by band.
 
-    Of a model that turns its queries and keys, exact at every layer, for whatever architecture is seen by transformers'
-    attention interface. Of one that adds positions to words, by its terms: its family has to be known, and deeper than
-    layer 0 patterns and statistics are held. Raises ModelError where neither can be seen, TextError as `decompose`.
+    For a model that rotates its queries and keys, they are exact at every layer, for any architecture that calls
+    transformers' attention interface. For one that adds positions to words, they come from its terms: its family has to
+    be known, and deeper than layer 0 patterns and statistics are held fixed. Raises ModelError where the model allows
+    neither, TextError as `decompose`.
     """
     title = name or model.name_or_path or type(model).__name__
     family = known_family({"model_type": model.config.model_type}, title)
@@ -159,7 +160,7 @@ def _split(calls: AttentionCalls, *, joined: bool = True) -> _Split:
 
 
 def _none_joined(numerators: Tensor) -> Joined:
-    """Where no pairs of tokens were asked for."""
+    """The empty result for a caller that asked for no pairs of tokens."""
     sources, _, heads = numerators.shape
     shape = (sources, heads, JOINED_PAIRS)
     return Joined(numerators.new_zeros(*shape, 2, dtype=torch.long), numerators.new_full(shape, torch.nan))

@@ -60,7 +60,7 @@ def published_model(model: PreTrainedModel) -> PreTrainedModel | None:
 
 @contextmanager
 def as_published(module: nn.Module, fresh: nn.Module) -> Iterator[None]:
-    """Within, a module and those inside it are of the published classes, with the attributes that its config gives.
+    """A context in which a module and those inside it are of the published classes, with its config's attributes.
 
     fresh: the same module of `published_model`. The weights stay as they are.
     """

@@ -1,6 +1,7 @@
-"""What a model loses when a band of wavelengths is not turned in one layer: its predictions, or its hidden states.
+"""Measures the loss when one layer does not rotate a band of wavelengths, on predictions or on hidden states.
 
-The bands of a rotary layer say how much of its scores depends on position; this says whether anything after it cares.
+The bands of a rotary layer give the share of its scores that depends on position; this measures its effect on the
+layers after it.
 """
 
 import time

@@ -13,11 +13,11 @@ PARTS = ("content", "position", "both")
 
 @dataclass(frozen=True)
 class LayerRotation:
-    """What one layer turns. turned: dimensions of `width`, which is 0 for a layer without attention. slowest, fastest:
-    wavelengths in tokens; NaN where none.
+    """The rotation of one layer. turned: dimensions of `width` that are rotated; `width` is 0 for a layer without
+    attention. slowest, fastest: wavelengths in tokens; NaN where nothing is rotated.
 
-    size: what the turn multiplies queries and keys by, each. error: how far this is from what the model did, over the
-    size of its queries.
+    size: the factor that the rotation multiplies queries and keys by, each. error: the difference of this rotation from
+    the model's own, over the size of its queries.
     """
 
     turned: int
@@ -30,15 +30,14 @@ class LayerRotation:
 
 @dataclass(frozen=True)
 class PositionMap:
-    """What every layer's scores depend on, on one text.
+    """The dependence of every layer's scores on content and position, on one text.
 
-    sources: the bands of wavelengths, "not turned", and what is added: rows of the map. numerators: (layer, source,
-    part, head), parts as `PARTS`; power: (layer, head), the sum of squares of the key-centred scores. A share is
-    the first over the second; shares of a layer sum to 1.
-    kernels: (layer, band, head, distance), mean scores at distances from -(tokens - 1) to tokens - 1; none where
-    nothing turns. labels: the tokens. joined: of each head, the pairs (query, key) that a source joins most, and their
-    key-centred scores, NaN where there are fewer. errors: by layer, the largest |sum - the model's own score| over the
-    scores' range.
+    sources: the rows of the map: the bands of wavelengths, "not turned", and the terms that are added. numerators:
+    (layer, source, part, head), parts as `PARTS`; power: (layer, head), the sum of squares of the key-centred scores. A
+    share is the first over the second; shares of a layer sum to 1. kernels: (layer, band, head, distance), mean scores
+    at distances from -(tokens - 1) to tokens - 1; None for a model that rotates nothing. labels: the tokens. joined: of
+    each head, the pairs (query, key) that a source joins most, and their key-centred scores, NaN where there are fewer.
+    errors: by layer, the largest |sum - the model's own score| over the scores' range.
     """
 
     sources: tuple[str, ...]
@@ -49,21 +48,21 @@ class PositionMap:
     errors: Float[ndarray, " layer"]
     kind: str
     looks_ahead: bool
-    """Whether a query attends to later tokens."""
+    """True if a query attends to later tokens."""
     labels: tuple[str, ...]
     joined: Int[ndarray, "layer source head rank 2"]
     joined_scores: Float[ndarray, "layer source head rank"]
     provenance: Provenance
     sinks: bool = False
-    """Whether the softmax has a score beside those of the keys, with which their mean competes."""
+    """True if the softmax has a score beside those of the keys, with which their mean competes."""
     capped: bool = False
-    """Whether the model squeezes its scores into a range, which is left out here."""
+    """True if the model squeezes its scores into a range, which is left out here."""
     command: str = ""
-    """What measured it, where it is stored."""
+    """The command that measured a stored map; else empty."""
 
     @property
     def tokens(self) -> int:
-        """How many tokens the text has."""
+        """The number of tokens of the text."""
         return len(self.labels)
 
     def shares(self) -> Float[ndarray, "layer source part"]:
@@ -73,16 +72,16 @@ class PositionMap:
             return np.where(power > 0, self.numerators.sum(-1).transpose(1, 2, 0) / power, np.nan).transpose(2, 0, 1)
 
     def position_share(self) -> Float[ndarray, "layer source"]:
-        """What depends on position, alone or with content."""
+        """The share that depends on position, alone or with content."""
         return self.shares()[..., 1:].sum(-1)
 
 
 @dataclass(frozen=True)
 class Unturned:
-    """What a model loses when one layer does not turn a band. Columns: the bands, then all of them at once.
+    """The loss of a model when one layer does not rotate a band. Columns: the bands, then all of them at once.
 
     values: (layer, column), by `measure`; NaN where a layer has no pairs in a band. losses: the change of the loss on
-    the text, nats a token, of a causal model with its head, NaN of others; loss: what it was.
+    the text, in nats a token, of a causal model with its head; NaN for others. loss: the loss of the unchanged model.
     """
 
     values: Float[ndarray, "layer column"]

@@ -13,11 +13,11 @@ from torch import Tensor
 from analysis.models.rotary_tables import columns_of
 
 TOLERANCE = 1e-3
-"""Of the size of the queries: how far a turn that is understood may be from what the model computed."""
+"""The largest difference of a rotation from the one that the model computed, as a share of the size of the queries."""
 EXCHANGE = 1e-3
 """The largest distance from -1 of the correlation of what two dimensions of a pair gain and lose."""
 MOVED = 1e-3
-"""Of its own size: a change below it leaves a dimension as it is."""
+"""The change, as a share of its own size, below which a dimension is left as it is."""
 ANGLES = 0.35, 2.75
 """Radians between which the angles are with which an attention is asked: each pair has one of its own."""
 SAME_ANGLE = 2e-3
@@ -74,7 +74,7 @@ class Rotation:
 
 
 def no_rotation(width: int, problem: str = "") -> Rotation:
-    """Of a layer that turns nothing."""
+    """The rotation of a layer that rotates nothing."""
     none = torch.zeros(0, 2, dtype=torch.long)
     return Rotation(none, none, torch.zeros(0), torch.zeros(0), width, 0.0, problem=problem)
 
@@ -114,7 +114,7 @@ class Layout:
 
 
 def no_layout(width: int = 0, problem: str = "") -> Layout:
-    """Of an attention that turns nothing."""
+    """The layout of an attention that rotates nothing."""
     none = torch.zeros(0)
     return Layout(torch.zeros(0, 2, dtype=torch.long), none.long(), none, none, width, problem)
 

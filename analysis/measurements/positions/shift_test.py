@@ -19,7 +19,7 @@ from analysis.models.trace_sources import Layer, LayerListener
 BY = 3
 """Tokens by which all positions are moved."""
 OFF = 2e-3
-"""Of the scores' range: how far they may change."""
+"""The largest change of the scores, as a share of their range."""
 BY_LENGTH = ("dynamic", "longrope")
 """Kinds of scaling whose frequencies depend on the largest position."""
 

@@ -20,7 +20,7 @@ from torch.nn import functional
 from analysis.measurements.terms.measures import key_centred
 
 PARTS = ("content", "position", "both")
-"""What a part of the scores depends on."""
+"""The parts of the scores: those that depend on content, on position, and on both together."""
 
 
 JOINED_PAIRS = 3

@@ -132,7 +132,7 @@ def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
 
 
 def _rotation(values: Mapping[str, float | None]) -> LayerRotation:
-    """As it was before `_without_nan`."""
+    """The rotation of a layer, with the NaN back that `_without_nan` took out."""
     numbers = {name: math.nan if value is None else value for name, value in values.items()}
     turned, width = int(numbers.pop("turned")), int(numbers.pop("width"))
     return LayerRotation(turned, width, **numbers)

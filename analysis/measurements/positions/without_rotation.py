@@ -32,10 +32,10 @@ from analysis.models.rotary_tables import ROTATION_ARGUMENT, columns_of, in_form
 from analysis.models.trace_sources import Layer, trace_sources
 
 SAMPLES = 32
-"""States, at least, of which pairs of dimensions are told."""
+"""The least number of states from which the pairs of dimensions are found."""
 Arguments = tuple[Tensor, ...]
 Keywords = dict[str, Tensor]
-"""What an attention is called with: its hidden states first, or by name."""
+"""The keyword arguments of an attention, which may hold its hidden states."""
 SHARED = "shared_kv_states"
 """The argument by which layers of Gemma 3n and 4 leave their keys to layers above that have none."""
 
@@ -54,7 +54,7 @@ class AttentionCalls(NamedTuple):
     answers: tuple[Answer, Answer] | None = None
     published: tuple[Layout, Layout] | None = None
     published_scale: float | None = None
-    """By what the published code multiplies the scores."""
+    """The factor by which the published code multiplies the scores."""
 
 
 def paired_calls(
@@ -94,7 +94,7 @@ class _RotationListener:
     def ask_again(
         self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], _output: object
     ) -> None:
-        """After an attention has run: runs it again, unturned, and then on states and at angles that we choose."""
+        """Runs an attention again after it has run: without rotation, then on states and at angles that we choose."""
         rotation = kwargs.get(ROTATION_ARGUMENT)
         if self.asking or rotation is None or not self.calls or self.calls[-1].call.module is not module:
             return
@@ -159,7 +159,7 @@ class _RotationListener:
 
 @contextmanager
 def _recorded_projections(module: nn.Module, projected: list[Tensor]) -> Iterator[None]:
-    """Within, what the linear maps of an attention give for a text is appended, side by side: (token, column)."""
+    """A context in which the outputs of an attention's linear maps are appended to `projected`, as (token, column)."""
     outputs: list[Tensor] = []
 
     def keep(_module: nn.Module, _args: object, output: Tensor) -> None:
@@ -275,7 +275,7 @@ def unrotated_calls(
 
 
 def _parts_of(model: PreTrainedModel, fresh: PreTrainedModel) -> dict[nn.Module, nn.Module]:
-    """Of each module of a model, the one at its place in another."""
+    """The modules of a model -> the modules at the same places in another."""
     others = dict(fresh.named_modules())
     return {module: others[path] for path, module in model.named_modules() if path in others}
 

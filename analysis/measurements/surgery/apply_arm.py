@@ -25,7 +25,7 @@ ATTENTION: dict[str, Callable[[nn.Module, Tensor], nn.Module]] = {
     "rotary": lambda module, positions: Rotary(len(positions), int(attribute_number(module, "attention_head_size"))),
     "untied": lambda module, positions: Untied(positions, module),
 }
-"""Of an attention module and the mean positions of what enters its layer."""
+"""Makes an arm's attention from an attention module and the mean positions of its layer's input."""
 
 
 def operate(model: PreTrainedModel, arm: Arm, positions: Positions) -> None:

@@ -1,4 +1,4 @@
-"""The arms of fine-tuned surgery: how the sentence encoder is changed before it is fine-tuned, one object an arm.
+"""The arms of fine-tuned surgery: changes of the sentence encoder before it is fine-tuned, one object an arm.
 
 The embedding tables are not trained in any arm, so that an arm stays what it is called: words and positions that are
 kept apart before fine-tuning are kept apart after it. What the changes do is in `apply_arm.py`; this needs no torch.

@@ -12,7 +12,7 @@ from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 IMPLEMENTATION = "addend_surgery"
 BASE = 10_000.0
-"""Of the angles of rotary positions (Su et al. 2021)."""
+"""The base of the angles of rotary positions (Su et al. 2021)."""
 
 
 def attend(

@@ -100,7 +100,7 @@ def _recipe() -> dict[str, Mapping[str, object]]:
 
 
 class TaskResult(TypedDict):
-    """What one task gave, as its file keeps it: its rows, and how long it took."""
+    """The results of one task, as its file keeps them: its rows, and the seconds that it took."""
 
     began: str
     """The time in UTC at which the job began."""
@@ -139,12 +139,12 @@ class SurgeryJob:
 
     @property
     def name(self) -> str:
-        """Of its results files, without their ending."""
+        """The name of its results files, without their ending."""
         return f"{PRESET}-{self.arm}-{self.seed}-{self.run_id}"
 
     @property
     def shared(self) -> dict[str, object]:
-        """What every row says of the model and of the fine-tuning."""
+        """The columns that describe the model and the fine-tuning, the same in every row."""
         return {
             "pretraining": f"{default_model.NAME}@{default_model.REVISION}",
             "variant": self.arm,
@@ -156,7 +156,7 @@ class SurgeryJob:
 
     @property
     def finished(self) -> bool:
-        """Whether its scores are stored."""
+        """True if the scores are stored."""
         return (data_folder() / KINDS["scores"].folder / f"{self.name}.parquet").is_file()
 
     def run(self, report: Report = lambda what, done: None) -> None:

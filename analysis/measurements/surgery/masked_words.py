@@ -22,7 +22,7 @@ from analysis.measurements.surgery.tables import change_tables, first_row
 from analysis.models.load import Loaded
 
 SHARE = 0.15
-"""Of the tokens of a window that are masked (Devlin et al. 2019), whatever share the model was trained with."""
+"""The share of a window's tokens that is masked (Devlin et al. 2019), whatever share the model was trained with."""
 BATCH = 64
 SEED = 0
 
@@ -40,7 +40,7 @@ class MaskedWords:
 
     @property
     def count(self) -> int:
-        """How many windows."""
+        """The number of windows."""
         return len(self.places)
 
     def positions_read(self, loaded: Loaded) -> int:

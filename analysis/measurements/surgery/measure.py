@@ -23,35 +23,35 @@ FEWEST = 10
 
 
 class Task(Protocol):
-    """What a model is measured by."""
+    """A task that a model is measured on."""
 
     @property
     def name(self) -> str:
-        """Of the task in the results."""
+        """The name of the task in the results."""
         ...
 
     @property
     def measure(self) -> str:
-        """What the number is."""
+        """The name of the measure, with its unit."""
         ...
 
     @property
     def unit(self) -> str:
-        """What an example is, in the plural."""
+        """The name of an example, in the plural."""
         ...
 
     @property
     def option(self) -> str:
-        """What the command is told of it."""
+        """The options of the command that name the task's data."""
         ...
 
     @property
     def count(self) -> int:
-        """How many examples there are."""
+        """The number of examples."""
         ...
 
     def positions_read(self, loaded: Loaded) -> int:
-        """How many rows of the position table its texts read, from the first on."""
+        """The number of rows of the position table that the task's texts read, from the first row on."""
         ...
 
     def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:
@@ -63,7 +63,7 @@ class Task(Protocol):
         ...
 
     def resampled(self, values: Float[ndarray, " P"], draws: Int64[ndarray, "R P"]) -> Float[ndarray, " R"]:
-        """That number on each resample; draws: places of examples."""
+        """The number of `summary` on each resample; draws: the numbers of the examples in it."""
         ...
 
 

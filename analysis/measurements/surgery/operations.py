@@ -1,4 +1,4 @@
-"""What is done to a sentence encoder: changes of its tables, and terms taken out of its scores."""
+"""Operations on a sentence encoder: changes of its tables, and terms taken out of its scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ OTHERS = "word_to_word+word_to_position+position_to_word"
 RANKS = (1, 2, 3, 5, 8, 14, 20, 32, 40, 64)
 """Directions that positions are given in the separated sums; 14 is the effective rank of MiniLM's table."""
 CONTROLS = (5, 14, 40)
-"""Of these ranks random subspaces are tried too; of the second, words alone are kept out of them as well."""
+"""The ranks at which random subspaces are tried too; at the second, words alone are kept out of them as well."""
 READ_CONTROLS = (3, 5, 8, 10)
 """Words alone are kept out of as many random directions: what separating along the positions that texts read costs more
 than that."""

@@ -43,7 +43,7 @@ class Pairs:
 
     @property
     def count(self) -> int:
-        """How many pairs."""
+        """The number of pairs."""
         return len(self.label)
 
     def positions_read(self, loaded: Loaded) -> int:

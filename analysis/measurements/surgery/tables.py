@@ -62,7 +62,7 @@ def tables(model: PreTrainedModel) -> Tables:
 
 @contextmanager
 def with_tables(model: PreTrainedModel, new: Tables) -> Iterator[None]:
-    """Within, the model has these tables."""
+    """A context in which the model has these tables."""
     pairs = list(zip(weights(model), (new.words, new.positions), strict=True))
     kept = [weight.data for weight, _ in pairs]
     try:
@@ -75,7 +75,7 @@ def with_tables(model: PreTrainedModel, new: Tables) -> Iterator[None]:
 
 
 def change_tables(model: PreTrainedModel, change: Callable[[Tables], Tables] | None) -> AbstractContextManager[None]:
-    """Within, the model has its tables after a change of them; as they are where there is none."""
+    """A context in which the model's tables are changed; without a change they stay as they are."""
     return with_tables(model, change(tables(model))) if change else nullcontext()
 
 

@@ -128,7 +128,7 @@ def measure_layers(
 
 
 def measure_input(layer: Layer) -> InputMeasures:
-    """What a layer did, as measures that can be pooled."""
+    """Measures of one layer on one text, in a form that can be pooled over texts."""
     factors, mask = layer.factors(), layer.attended()
     arguments = (factors.query, factors.key, factors.scale, mask, factors.bias)
     part, power = measures.share_parts(*arguments)
@@ -229,12 +229,12 @@ def _over(part: ndarray, power: ndarray) -> ndarray:
 
 
 def _cancels(squares: Float[ndarray, "term head"], power: Float[ndarray, " head"]) -> Bool[ndarray, " head"]:
-    """Where the terms of a head cancel too far for shares to say anything: see `measures.MAX_CANCELLATION`."""
+    """True for a head whose terms cancel too far for shares to say anything: see `measures.MAX_CANCELLATION`."""
     return np.sqrt(squares).sum(0) > measures.MAX_CANCELLATION * np.sqrt(power)
 
 
 def draws_of(groups: Int[ndarray, " text"]) -> Float[ndarray, "resample text"]:
-    """How often each text counts in each resample of whole groups, drawn with a fixed seed."""
+    """The number of times that each text counts in each resample of whole groups, drawn with a fixed seed."""
     return bootstrap(int(groups.max()) + 1, SEED)[:, groups]
 
 

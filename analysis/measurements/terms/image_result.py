@@ -20,16 +20,16 @@ class ImageDecomposition(Decomposition):
     pixels: UInt8[ndarray, "height width 3"]
     """The image as the model sees it."""
     positions: Float[ndarray, "patch width"]
-    """What is added to each patch of the grid for its place."""
+    """The position vector added to each patch of the grid."""
     trained: tuple[int, int]
     """Rows and columns of the grid that the model's table of positions is for."""
     specials: int
-    """How many tokens stand before the patches."""
+    """The number of special tokens before the patches."""
     masked: bool = False
 
     @property
     def interpolated(self) -> bool:
-        """Whether the positions are interpolated from the table's."""
+        """True if the positions are interpolated from the table's."""
         return self.grid != self.trained
 
     def on_grid(self, values: Float[ndarray, " token"]) -> Float[ndarray, "row column"]:

@@ -20,11 +20,11 @@ from analysis.measurements.terms.run import check_layer, checked_family, decompo
 from analysis.models.families.patches import ImageInputs, Patches
 
 MAX_PATCHES = 2_500
-"""Of one image: every head's scores are this squared."""
+"""The largest number of patches of an image: every head's scores are its square."""
 
 
 class ImageProcessor(Protocol):
-    """What is used of an image processor of transformers."""
+    """The part of an image processor of transformers that is used here."""
 
     image_mean: Sequence[float]
     image_std: Sequence[float]
@@ -119,7 +119,7 @@ def prepare(model: PreTrainedModel, family: Patches, processor: ImageProcessor, 
 def visible_image(
     processor: ImageProcessor, result: Float[Tensor, "3 height width"], height: int, width: int
 ) -> UInt8[ndarray, "height width 3"]:
-    """What the model sees, as an image again: height and width are what its whole patches cover."""
+    """The input of the model as an image again: height and width are those that its whole patches cover."""
     image = result.permute(1, 2, 0).float().numpy()
     if getattr(processor, "do_normalize", True):
         image = image * np.asarray(processor.image_std) + np.asarray(processor.image_mean)

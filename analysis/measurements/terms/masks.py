@@ -1,4 +1,4 @@
-"""Which keys each query attends to: as an array, and as the few words that a saved probe keeps."""
+"""Masks of attention (the keys of each query): as an array, and as the few words that a saved probe keeps."""
 
 import re
 

@@ -1,11 +1,12 @@
-"""How much a term of the scores matters: shares before the softmax, effects after it.
+"""Measures the importance of each term of the scores: shares before the softmax, effects after it.
 
-Shapes: S source, H head, Q query, K key, D head dimension, A what is added to the scores, N term: the S * S pairs of
-sources, query first, and what is added last. All functions are pure and run on the device of their
-arguments. `mask` marks the keys that a query attends to; None means every one. `bias` is what the model
-adds to its scores, a map for each such term; None means nothing.
-Definitions: shares and effects as in the page Method and data; the algebra that spares the sixteen
-maps is in each docstring.
+Shapes: S source, H head, Q query, K key, D head dimension, A terms added to the scores, N term: the S * S pairs of
+sources, query first, then the A terms that are added. All functions are pure and run on the device of their arguments.
+`mask` marks the keys that a query attends to; None means every one. `bias` holds a map for each term that the model
+adds to its scores; None means that it adds none.
+
+Definitions: shares and effects as in the page Method and data; the algebra that spares the sixteen maps is in each
+docstring.
 """
 
 import torch
@@ -102,7 +103,7 @@ def withhold_meaningless(
 
 
 def cancellation(squares: Float[Tensor, "N H"], power: Float[Tensor, " H"]) -> Float[Tensor, " H"]:
-    """How many times as large as the scores the terms of each head are together: `sum_ab |c_ab| / |t|`, at least 1.
+    """The summed size of the terms of each head over the size of its scores: `sum_ab |c_ab| / |t|`, at least 1.
 
     |x| is the root of the sum of squares over queries and keys, of key-centred terms c and their sum t. No share of a
     head is larger than this. Not a number where a head's total is constant.
@@ -141,7 +142,7 @@ def effects(
     mask: Bool[Tensor, "Q K"] | None = None,
     bias: Float[Tensor, "A H Q K"] | None = None,
 ) -> tuple[Float[Tensor, "N H"], Float[Tensor, "N H"]]:
-    """What removing each term does to the pattern: mean KL in nats, and top-1 agreement in [0, 1].
+    """The effect of removing each term on the pattern: mean KL in nats, and top-1 agreement in [0, 1].
 
     `KL(softmax(S) || softmax(S - T)) = E_P[T] + log sum exp(S - T) - log sum exp(S)`, averaged over the
     queries that attend to at least two keys; not a number where there is none. A term whose keys are all

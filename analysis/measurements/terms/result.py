@@ -33,10 +33,10 @@ __all__ = [
 
 
 MAX_CANCELLATION = 30.0
-"""Where the terms of a head are together more than so many times as large as the scores that they add up to, a term's
-share says how large numbers cancel and not what the term is for: it is withheld."""
+"""The limit of `cancellation`, above which a head's shares are withheld. Where its terms are together so many times as
+large as the scores that they add up to, a share only says that large numbers cancel."""
 UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]")
-"""How tokenizers show what they do not know."""
+"""The texts by which tokenizers stand for something that they do not know."""
 PIECE_MARK = "##"
 """Begins the text of a piece that goes on with a word."""
 SPACE, LINE = BLANKS = ("␣", "⏎")
@@ -57,13 +57,13 @@ class TokenInfo:
 
     @property
     def special(self) -> bool:
-        """Whether the tokenizer added it."""
+        """True if the tokenizer added the token."""
         return self.word is None
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a decomposition comes from: enough to make it again."""
+    """The provenance of a decomposition: enough to make it again."""
 
     model: str
     revision: str
@@ -82,7 +82,7 @@ class Provenance:
     def of_run(
         cls, run: Mapping[str, Any], text: str, text_pair: str | None = None, truncated_from: int | None = None
     ) -> Self:
-        """That of what a results file holds of a text. run: as the file, or a row of the store, says of its run."""
+        """The provenance of a stored result on a text. run: the columns of its run, in its file or in the store."""
         names = ("model", "revision", "device", "dtype", "seconds", "created", "git_sha", "versions")
         about = {name: run[name] for name in names}
         return cls(**about, text=text, text_pair=text_pair, truncated_from=truncated_from)
@@ -127,23 +127,23 @@ class Decomposition:
     """Largest |softmax of the sum of terms - the model's own pattern|."""
     provenance: Provenance
     position_kind: str = "added"
-    """How positions enter the model: see `analysis.models.families.Family.positions`."""
+    """The way in which positions enter the model: see `analysis.models.families.Family.positions`."""
     layers: int = 0
-    """How many layers the model has; 0 where a saved probe does not say."""
+    """The number of the model's layers; 0 where a saved probe does not say."""
     probe_id: str | None = None
     attends: str = ALL
-    """Which keys a query attends to, as `attended_keys` takes it."""
+    """The keys that each query attends to, in the words that `attended_keys` takes."""
     added: Mapping[str, Float[ndarray, "head query key"]] = field(default_factory=dict)
-    """What the model adds to its scores, by the names of the terms (of `ADDED_TERMS`)."""
+    """The scores that the model adds to those of queries and keys, by the names of the terms (of `ADDED_TERMS`)."""
     freeze: str = ""
-    """What is held of gated units on the way here; empty where the model has none."""
+    """The part of gated units that is held fixed below this layer; empty for a model without gated units."""
     sources: tuple[str, ...] = SOURCES
-    """What the terms are pairs of: `SOURCES`, or `MEAN_SOURCES` under method `mean`."""
+    """The sources whose pairs are the terms: `SOURCES`, or `MEAN_SOURCES` under method `mean`."""
     reference: str = ""
-    """Under method `mean`: the windows whose means these are."""
+    """The windows over which the means of method `mean` were taken."""
     frozen_gap: float = float("nan")
-    """Under method `mean`, at layer 0: how far its positions are, over those windows, from those of `frozen`,
-    over the size of those."""
+    """The distance, under method `mean` at layer 0, of its positions from those of `frozen` over those windows, as a
+    share of the size of the latter."""
     unknown_because: str = ""
     """Why tokens of the text are unknown, and what to do, where the tokenizer's files show it; not in saved probes."""
     _measured: dict[str, ndarray] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Decomposition:
 
     @property
     def unknown(self) -> int:
-        """How many tokens of the text itself stand for something that the tokenizer does not know."""
+        """The number of tokens of the text itself that stand for something that the tokenizer does not know."""
         return sum(token.text in UNKNOWN for token in self.token_info if not token.special)
 
     @property
@@ -228,7 +228,7 @@ class Decomposition:
         return self.max_error / float(reach)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: each head's shares of the terms that are there, and what the numbers are of."""
+        """The HTML that a notebook shows: each head's share of every term, with the model, layer and text."""
         about = self.provenance
         text = about.text + (f" | {about.text_pair}" if about.text_pair else "")
         shares = self.shares()
@@ -261,7 +261,7 @@ class Decomposition:
 
     @cached_property
     def cancellation(self) -> Float[ndarray, " head"]:
-        """How many times as large as each head's scores its terms are together; see `measures.cancellation`."""
+        """The size of each head's terms together over that of its scores; see `measures.cancellation`."""
         if "cancellation" not in self._measured:
             self._measured.update(_measure(self, "cancellation"))
         return self._measured["cancellation"]

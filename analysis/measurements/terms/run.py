@@ -35,13 +35,13 @@ from analysis.models.trace_sources import Factors, Layer, trace_sources
 HALF = (torch.float16, torch.bfloat16)
 
 PRECISE_FROM = 100.0
-"""Where the terms of a head are so many times as large as the scores that they add up to, they are computed again in
-float64: in float32 their sum would be rounded at a hundredth of their size."""
+"""The cancellation from which terms are computed again in float64: where the terms of a head are together so many times
+as large as the scores that they add up to, float32 would round their sum at a hundredth of their size."""
 PRECISE_BYTES = 2_000_000_000
-"""Of a model's weights in float64, up to which that is done: larger ones would not leave room for others."""
+"""The largest size of a model's weights in float64 for computing again: larger ones would leave no room for others."""
 
 METHODS = ("frozen", "mean")
-"""How hidden states are split into sources; see analysis/models/trace_sources.py and
+"""The ways to split hidden states into sources; see analysis/models/trace_sources.py and
 analysis/measurements/means/split.py."""
 
 
@@ -151,7 +151,7 @@ def provenance(
     *,
     dtype: str = "",
 ) -> Provenance:
-    """Where a result comes from that is finished now; `text` is what the model was given, in words.
+    """The provenance of a result that is finished now; `text` is the input of the model, in words.
 
     started: by time.perf_counter. dtype: the precision of its numbers, if not the model's.
     """
@@ -179,7 +179,7 @@ def _counted(tokens: Sequence[TokenInfo]) -> Bool[np.ndarray, " token"]:
 def _parts(
     hidden: Float[Tensor, "one token dim"], basis: Basis, counted: Bool[np.ndarray, " token"]
 ) -> Float[Tensor, "source one token dim"]:
-    """What enters a layer, split by a basis. Raises TextTooLong where the text has more tokens than it has slots."""
+    """A layer's input, split by a basis. Raises TextTooLong for a text with more tokens than the basis has slots."""
     slots = len(basis.position)
     if hidden.shape[1] > slots:
         raise TextTooLong(
@@ -201,9 +201,9 @@ def _layer(
     parts: Callable[[Tensor], Tensor] | None,
     alone: Mapping[str, object] | None = None,
 ) -> tuple[Layer, Factors]:
-    """What the model did at a layer at its own precision, and its sources, in float32 where that is half.
+    """The layer as the model ran it, at its own precision, and the sources of its scores, in float32 if that is half.
 
-    parts: splits what enters the layer, under method `mean`; None follows the sources from the input.
+    parts: splits the input of the layer, under method `mean`; None follows the sources from the input of the model.
     """
     items: list[Layer] = []
 
@@ -230,7 +230,7 @@ def _layer(
 
 
 def _cancels(layer: Layer) -> bool:
-    """Whether the terms of some head are so large beside their sum that float32 would round it."""
+    """True if the terms of some head are so large beside their sum that float32 would round it."""
     factors, mask = layer.factors(), layer.attended()
     arguments = (factors.query, factors.key, factors.scale, mask, factors.bias)
     _, power = measures.share_parts(*arguments)
@@ -274,7 +274,7 @@ READS = {
     "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure images",
     "image": "reads text, not images. Open it on the Live probe page",
 }
-"""What to say of a model that is not of those that read text, or images."""
+"""The rest of a message about a model that does not read text, or images."""
 
 
 def checked_family(model: PreTrainedModel, name: str | None, reads: str = "text") -> Family:

@@ -1,9 +1,9 @@
-"""What each token of a text is, as a reader can read it, whatever kind of tokenizer made it.
+"""Names each token of a text as a reader can read it, whatever kind of tokenizer made it.
 
-WordPiece names its pieces in letters. Byte-level and sentencepiece tokenizers do not ("Ġcat", "▁cat", "æķ"), so that
-theirs are shown as the part of the text they stand for; a piece that goes on with a word begins with the same mark in
-all of them. Characters of no width are shown by their code points. Where words begin is read off the tokenizer's words
-and off the text's spaces: some tokenizers, Llama's for one, take the whole text for one word.
+WordPiece names its pieces in letters. Byte-level and sentencepiece tokenizers do not ("Ġcat", "▁cat", "æķ"), so their
+tokens are shown as the part of the text that they stand for; a piece that goes on with a word begins with the same mark
+in all of them. Characters of no width are shown by their code points. The beginnings of words are read off the
+tokenizer's words and off the text's spaces: some tokenizers, Llama's for one, take the whole text for one word.
 """
 
 from collections.abc import Sequence
@@ -49,6 +49,6 @@ def tokens_of(
 
 
 def _blank(tokenizer: Tokenizer, token: int) -> str:
-    """How a piece without a letter is shown; empty where it has one."""
+    """The sign shown for a piece of spaces or line ends; empty for any other piece."""
     means = str(tokenizer.decode([token]))
     return "" if means.strip() else LINE if "\n" in means else SPACE

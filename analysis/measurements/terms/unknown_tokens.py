@@ -7,18 +7,18 @@ from transformers import BatchEncoding
 from analysis.models.tokenizer import Tokenizer
 
 MARKS = {"WordPiece": "##", "Unigram": "▁"}
-"""By which vocabularies of a kind mark pieces; those of BPE are marked in one of several ways."""
+"""The marks of pieces in vocabularies of a kind; those of BPE have one of several marks."""
 FOREIGN = {
     "WordPiece": ("Ġ", "▁", "</w>"),
     "BPE": ("##",),
     "Unigram": ("##", "Ġ", "</w>"),
     "WordLevel": ("##", "Ġ", "▁"),
 }
-"""By kind of tokenizer: the marks of other kinds, which it takes for letters."""
+"""The marks of other kinds, which a tokenizer of this kind takes for letters."""
 KINDS = {"##": "WordPiece", "Ġ": "byte-level BPE", "▁": "SentencePiece", "</w>": "BPE with ends of words"}
 """Kinds of vocabularies, by how they mark their pieces."""
 FOREIGN_SHARE = 0.1
-"""Of a vocabulary, marked in another kind's way, from which on it is that kind's."""
+"""The share of a vocabulary that has another kind's marks, from which on it counts as that kind's."""
 
 
 def unknown_cause(tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str, str | None]) -> str:
@@ -98,7 +98,7 @@ def _changed_case(tokenizer: Tokenizer, vocabulary: set[str], words: Sequence[st
 
 
 def _spelled(word: str, vocabulary: set[str]) -> bool:
-    """Whether a vocabulary has a word, or all of its letters."""
+    """True if a vocabulary has a word, or all of its letters."""
     return word in vocabulary or all(letter in vocabulary or f"##{letter}" in vocabulary for letter in word)
 
 

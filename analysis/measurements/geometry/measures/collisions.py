@@ -26,11 +26,11 @@ BLOCK = 256
 SEARCHED = 16
 """Pairs of words in one step of the search, on a CPU."""
 DIRECTIONS = (0, 8, 16, 32, 64, 128, 256)
-"""How many of the positions' leading directions are taken away; the number that leaves the fewest pairs is used."""
+"""Numbers of leading directions of the positions to take away; the search uses the one that leaves the fewest pairs."""
 TRIED = 64
 """Words on which that number is chosen."""
 SLACK = 1e-3
-"""Of the bound, for rounding in float32."""
+"""A margin for rounding in float32, as a share of the bound."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ GIVES = ("collision_distance", "collision_ratio", "collision_complete")
 
 @measure("collisions", title="Sums that nearly meet", gives=GIVES, needs=("sum",))
 def collisions(vectors: ModelVectors, options: Options) -> Measured:
-    """Of a sample of words with any; on a GPU of the whole vocabulary."""
+    """Measures collisions of a sample of words with any other word; on a GPU of the whole vocabulary."""
     word, position = vectors.sums()
     rng, result = options.rng(), Measured()
     exhaustive = options.device != "cpu" or options.words >= len(word)

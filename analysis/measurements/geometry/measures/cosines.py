@@ -51,7 +51,7 @@ def random_cosines(vectors: ModelVectors, options: Options) -> Measured:
     needs=("sum",),
 )
 def cosines(vectors: ModelVectors, options: Options) -> Measured:
-    """Of a sample of words and all positions that a word can hold, raw and centred."""
+    """Measures cosines of a sample of words and all positions that a word can hold, raw and centred."""
     word, position = vectors.sums()
     result = Measured()
     for ending, words, positions in (("", word, position), ("_centred", centred(word), centred(position))):

@@ -1,4 +1,4 @@
-"""Whether words stay out of the dimensions that positions use: their energies, dimension by dimension."""
+"""Tests if words stay out of the dimensions that positions use: their energies, dimension by dimension."""
 
 import numpy as np
 from scipy import stats

@@ -1,8 +1,8 @@
-"""How W_Q W_K^T of every head divides its singular directions between word and position.
+"""Divides the singular directions of W_Q W_K^T of every head between word and position.
 
 A head scores a pair of tokens by x W_Q W_K^T y. Its singular value decomposition writes that as a sum over directions,
-s_i (x . a_i)(y . b_i). How much a source uses a direction is the mean square of that summand over independent pairs of
-its inputs, keys less their mean since softmax ignores what all keys share.
+s_i (x . a_i)(y . b_i). The use that a source makes of a direction is the mean square of that summand over independent
+pairs of its inputs; the mean of the keys is taken off, since softmax ignores what all keys share.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from analysis.measurements.geometry.model_vectors import Head, ModelVectors
 from analysis.measurements.geometry.random import subspace
 
 HELD = 0.9
-"""Of a source's use: what the directions that are removed hold at least."""
+"""The least share of a source's use that the removed directions hold."""
 
 Moments = Float[ndarray, "dim dim"]
 
@@ -32,13 +32,13 @@ def directions(
 
 
 def moments(inputs: Float[ndarray, "token dim"]) -> tuple[Moments, Moments]:
-    """Of queries about the origin, of keys about their mean."""
+    """Second moments of queries about the origin, and of keys about their mean."""
     keys = inputs - inputs.mean(0)
     return inputs.T @ inputs / len(inputs), keys.T @ keys / len(keys)
 
 
 class Use:
-    """What one source does with a head's directions."""
+    """The use that one source makes of a head's singular directions."""
 
     def __init__(self, a: ndarray, s: Float[ndarray, " K"], b: ndarray, moment: tuple[Moments, Moments]) -> None:
         self.s, self.query, self.key = s, a.T @ moment[0] @ a, b.T @ moment[1] @ b

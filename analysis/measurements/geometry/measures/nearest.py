@@ -1,4 +1,4 @@
-"""Whether adding a position turns one word into another: the nearest word to word + position, for every position.
+"""Tests if adding a position turns one word into another: finds the nearest word to word + position at every position.
 
 Brute force over the words searched, every position and the whole vocabulary. In squared distances less what they
 share, word a + p is nearest to the b with the least |a - b|^2 + 2 p . (a - b), which is 0 for b = a.
@@ -16,13 +16,13 @@ from analysis.measurements.geometry.model_vectors import ModelVectors
 from analysis.measurements.geometry.random import directions
 
 CELLS = 2**19
-"""Of one block of (word, other word): what stays in a processor's cache."""
+"""The size of one block of (word, other word): a block stays in a processor's cache."""
 Z = 1.96
 
 
 @dataclass
 class Nearest:
-    """How near word + position comes to any other word: for every word searched and every position."""
+    """Distances of word + position to the nearest other word, for every word searched and every position."""
 
     words: Float[ndarray, "V D"]
     searched: ndarray
@@ -41,7 +41,7 @@ class Nearest:
 def nearest_other(
     words: Float[ndarray, "V D"], searched: ndarray, positions: Float[ndarray, "P D"], device: str = "cpu"
 ) -> Nearest:
-    """By brute force, in float32."""
+    """The distances to the nearest other words, found by brute force in float32."""
     table = torch.as_tensor(words, dtype=torch.float32, device=device)
     position_table = torch.as_tensor(positions, dtype=torch.float32, device=device)
     squares, columns = (table**2).sum(1), 2 * position_table @ table.T

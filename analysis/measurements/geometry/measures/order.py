@@ -1,6 +1,6 @@
-"""What a position table says of position and of order: the two probes of Wang & Chen 2020, "What Do Position
-Embeddings Learn?", section 4, in 5 folds: a regression from a row to its position, and a logistic regression from the
-difference of two rows to which of them comes first. Regularised: a table has hardly more rows than dimensions.
+"""Decodes position and order from a position table: the two probes of Wang & Chen 2020, "What Do Position Embeddings
+Learn?", section 4, in 5 folds. One is a regression from a row to its position, the other a logistic regression from the
+difference of two rows to which of them comes first. Both are regularised: a table has hardly more rows than dimensions.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def absolute(table: Float[ndarray, "P D"], seed: int) -> Reading:
 
 
 def relative(table: Float[ndarray, "P D"], seed: int) -> Reading:
-    """Whether the order of two rows is told, both of them held out."""
+    """Predicts the order of two held-out rows from their difference."""
     rng = np.random.default_rng(seed)
     right, window = [], []
     for train, test in _folds(len(table), seed):
@@ -73,7 +73,7 @@ def rows(subject: str, table: Float[ndarray, "P D"], options: Options) -> Iterat
     needs=("position",),
 )
 def order(vectors: ModelVectors, options: Options) -> Measured:
-    """Of a model's own table; `rows` does the same for an encoding's."""
+    """Measures a model's own position table; `rows` does the same for an encoding's."""
     assert vectors.position is not None
     table = vectors.position[slice(*vectors.word_position_range)]
     if len(table) < 4 * FOLDS or not table.any():

@@ -39,7 +39,7 @@ RANKS = {"effective_rank": effective_rank, "stable_rank": stable_rank, "particip
     needs=(),
 )
 def spectra(vectors: ModelVectors, options: Options) -> Measured:
-    """Of every table there is, beside Gaussian tables of the same shape and norm. A model of no table gives none."""
+    """Measures spectra of all tables, beside Gaussian tables of the same shape and norm; none without a table."""
     return Measured([row for subject, table in vectors.tables().items() for row in _table(subject, table, options)])
 
 

@@ -17,7 +17,7 @@ SHOWN = 20
 
 
 def cosines(a: Float[ndarray, "dim rank"], b: Float[ndarray, "dim other"]) -> Float[ndarray, " angle"]:
-    """Of the principal angles of two subspaces given by orthonormal bases, the smallest angle's first."""
+    """Cosines of the principal angles of two subspaces given by orthonormal bases, the smallest angle's first."""
     return np.clip(np.linalg.svd(a.T @ b, compute_uv=False), 0, 1)
 
 
@@ -28,7 +28,7 @@ def energy_inside(table: Float[ndarray, "row dim"], basis: Float[ndarray, "dim r
 
 @measure("subspaces", title="Angles and energy between words and positions", gives=GIVES, needs=("sum",))
 def subspaces(vectors: ModelVectors, options: Options) -> Measured:
-    """Of the tables, raw and centred, every position counted that a word can hold."""
+    """Compares the subspaces of the tables, raw and centred, with every position that a word can hold."""
     word, position = vectors.sums()
     result = Measured()
     for subject, a, b in (("raw", word, position), ("centred", centred(word), centred(position))):
@@ -43,7 +43,7 @@ def subspaces(vectors: ModelVectors, options: Options) -> Measured:
     needs=("states",),
 )
 def state_subspaces(vectors: ModelVectors, options: Options) -> Measured:
-    """At every depth: the position basis of method `mean`, and what is left of hidden states without it."""
+    """Compares, at every depth, the position basis of method `mean` with the rest of the hidden states."""
     result = Measured()
     for state in vectors.states:
         result.rows.extend(_rows("states", state.layer, centred(state.rest), centred(state.position), options))
@@ -83,7 +83,7 @@ def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, opt
 
 
 def _energies(table: ndarray, bases: list[ndarray]) -> Float[ndarray, " draw"]:
-    """By the Gram matrix: a vocabulary need not be multiplied again for every draw."""
+    """Shares of the table's energy in subspaces, by its Gram matrix: one product with the table serves all draws."""
     gram = table.T @ table
     return np.asarray([np.einsum("dr,de,er->", basis, gram, basis, optimize=True) for basis in bases]) / gram.trace()
 

@@ -1,4 +1,4 @@
-"""What an intervention is: what it does to each of the places where a model's positions, segments or terms are.
+"""Defines an intervention by its change of each place where a model has positions, segments or terms.
 
 Nothing here imports torch: pickers and links ask for titles and strengths. Shapes: T token, W width,
 D head dimension (or the turned part of it), B batch, H head.
@@ -26,7 +26,7 @@ PLACES = {
     BIAS: "positions that are added to its scores",
     SEGMENTS: "segment embeddings",
 }
-"""Where an intervention can act, in words."""
+"""The places where an intervention can act, in words."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Intervention:
     title: ClassVar[str]
     summary: ClassVar[str]
     places: ClassVar[tuple[str, ...]]
-    """Where it acts, of `PLACES`; a model that has none of them is refused."""
+    """The keys of `PLACES` at which the intervention acts; a model that has none of them is refused."""
     instead: ClassVar[str] = "Choose another intervention"
-    """What there is for a model that it does not apply to."""
+    """The advice to a reader whose model the intervention does not apply to."""
 
     @classmethod
     def of(cls, strength: str) -> Self:
-        """From what stands after the colon of its spec; nothing there means the default.
+        """The intervention of the strength in the part of its spec after the colon; an empty one means the default.
 
         Raises InterventionError for a strength that it does not take.
         """
@@ -68,37 +68,37 @@ class Intervention:
 
     @property
     def strength(self) -> str:
-        """What stands after the colon of its spec; empty where there is nothing to say."""
+        """The part of the spec after the colon; empty for an intervention without a strength."""
         return "".join(format(getattr(self, field.name), "") for field in fields(self))
 
     @property
     def spec(self) -> str:
-        """How it stands in links and commands."""
+        """The intervention's text in links and commands: its name, and its strength after a colon."""
         return f"{self.name}:{self.strength}" if self.strength else self.name
 
     @property
     def description(self) -> str:
-        """What is done, in a few words."""
+        """The change in a few words."""
         return self.title.lower()
 
     @property
     def offset(self) -> int:
-        """How many positions further on every token reads the model's own table."""
+        """The number of positions by which every token reads further on in the model's own table."""
         return 0
 
     @property
     def sources(self) -> bool:
-        """Whether it needs the sources followed through the pass."""
+        """True if the intervention needs the sources followed through the pass."""
         return False
 
     @property
     def apart(self) -> int | None:
-        """How far every query stands from every key, whatever their positions; None where positions say it."""
+        """The distance of every query from every key, whatever their positions; None keeps those of the text."""
         return None
 
     @property
     def base(self) -> float:
-        """By what the base of rotary wavelengths is multiplied; `turns` does it where the table alone is known."""
+        """The factor of the base of rotary wavelengths; `turns` applies it where only the table is known."""
         return 1.0
 
     def turns_in(
@@ -118,11 +118,11 @@ class Intervention:
         return cos, sin
 
     def pairs(self, pairs: Float[Tensor, "... T T"]) -> Float[Tensor, "... T T"]:
-        """What the model has for the positions of query and key: a bias, or how far apart they are."""
+        """A table over the positions of query and key, changed: the model's bias, or their distances."""
         return pairs
 
     def bias(self, bias: Float[Tensor, "B H T T"]) -> Float[Tensor, "B H T T"]:
-        """What is added to the scores, for the positions that `pairs` gives."""
+        """The bias that is added to the scores, given the bias for the positions that `pairs` returns."""
         return bias
 
     def segments(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

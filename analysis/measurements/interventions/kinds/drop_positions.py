@@ -35,18 +35,18 @@ class DropPositions(Intervention):
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Which; none named for all."""
+        """The layers that it acts on; empty for all."""
         return () if self.layer == EVERY else (self.layer,)
 
     @property
     def description(self) -> str:
-        """Where."""
+        """The layers without rotation, in words."""
         return "nothing turned" + ("" if self.layer == EVERY else f" in layer {self.layer}")
 
     def turns_in(
         self, layer: int, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
-        """Those of the first position, for all."""
+        """The rotation of the first position, for all tokens of the layers that it acts on."""
         if self.layer not in (EVERY, layer):
             return cos, sin
         return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)

@@ -43,7 +43,10 @@ class DropTerms(Intervention):
 
     @classmethod
     def of(cls, strength: str) -> Self:
-        """From "word_to_word+word_to_position/0+1/3". Raises InterventionError for one of another form."""
+        """The intervention of a strength such as "word_to_word+word_to_position/0+1/3": terms, layers and heads.
+
+        Raises InterventionError for one of another form.
+        """
         terms, layers, heads, *more = [*strength.split("/"), "", ""][: max(3, strength.count("/") + 1)]
         numbers: list[tuple[int, ...]] = []
         try:
@@ -65,7 +68,7 @@ class DropTerms(Intervention):
 
     @property
     def description(self) -> str:
-        """Which terms, where."""
+        """The terms, layers and heads that are dropped, in words."""
         if not self.terms:
             return "no term dropped"
         terms = ", ".join(term.replace("_to_", " → ") for term in self.terms)

@@ -31,7 +31,7 @@ class FreezeDistance(Intervention):
 
     @property
     def description(self) -> str:
-        """At which."""
+        """The distance of every key from its query, in words."""
         return f"every key {self.distance} tokens before its query"
 
     @property
@@ -42,5 +42,5 @@ class FreezeDistance(Intervention):
     def turns_in(
         self, layer: int, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
-        """Those of the first position, for all; `forward` then sets the queries apart."""
+        """The rotation of the first position, for all tokens; `forward` then sets the queries apart."""
         return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)

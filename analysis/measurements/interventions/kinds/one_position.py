@@ -26,7 +26,7 @@ class OnePosition(Intervention):
 
     @property
     def description(self) -> str:
-        """Which position."""
+        """The position that all tokens get, in words."""
         return f"all tokens at position {self.position}"
 
     def _row(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
@@ -44,6 +44,6 @@ class OnePosition(Intervention):
         return self._row(cos), self._row(sin)
 
     def pairs(self, pairs: Float[Tensor, "... T T"]) -> Float[Tensor, "... T T"]:
-        """What a token at that position gives itself."""
+        """The value of that position with itself, for every pair."""
         at = within(self.position, pairs.shape[-1])
         return pairs[..., at : at + 1, at : at + 1].expand_as(pairs)

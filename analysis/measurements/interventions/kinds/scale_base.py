@@ -42,7 +42,7 @@ class ScaleBase(Intervention):
 
     @property
     def description(self) -> str:
-        """By what."""
+        """The factor of the base, in words."""
         return f"base times {self.by:g}"
 
     @property

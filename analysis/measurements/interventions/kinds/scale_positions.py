@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @intervention
 @dataclass(frozen=True)
 class ScalePositions(Intervention):
-    """What positions add is multiplied by a number."""
+    """Multiplies the part that positions add by a number."""
 
     by: float = 0.5
 
@@ -33,7 +33,7 @@ class ScalePositions(Intervention):
 
     @property
     def description(self) -> str:
-        """By what."""
+        """The factor of the positions, in words."""
         return f"positions times {self.by:g}"
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

@@ -24,7 +24,7 @@ class ShiftPositions(Intervention):
 
     @property
     def description(self) -> str:
-        """By how many."""
+        """The number of positions that all tokens are shifted by, in words."""
         return f"positions shifted by {self.by}"
 
     @property

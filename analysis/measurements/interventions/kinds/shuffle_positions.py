@@ -28,11 +28,11 @@ class ShufflePositions(Intervention):
 
     @property
     def description(self) -> str:
-        """With which seed."""
+        """The seed of the shuffle, in words."""
         return f"positions shuffled (seed {self.seed})"
 
     def order(self, length: int) -> list[int]:
-        """Whose position each token gets."""
+        """The number, for each token, of the token whose position it gets."""
         return np.random.default_rng(self.seed).permutation(length).tolist()
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

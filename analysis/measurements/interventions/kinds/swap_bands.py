@@ -41,7 +41,7 @@ class SwapBands(Intervention):
 
     @property
     def description(self) -> str:
-        """Which."""
+        """The two bands of wavelengths that are swapped, in words."""
         first, second = (BANDS[int(number)] for number in self.bands.split("+"))
         return f"wavelengths {first} and {second} tokens swapped"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ENCODINGS = {"sinusoidal": "sinusoidal", "random_fixed": "random"}
-"""What can take the place of a learned table: rows that are the same in every text. Encoding -> adjective."""
+"""Encodings that can replace a learned table, with the same rows in every text: name -> adjective."""
 
 
 @intervention
@@ -38,7 +38,7 @@ class SwapPositions(Intervention):
 
     @property
     def description(self) -> str:
-        """By which."""
+        """The encoding that replaces the positions, in words."""
         return f"positions replaced by {ENCODINGS[self.encoding]} ones"
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

@@ -34,7 +34,7 @@ class TurnAll(Intervention):
 
     @property
     def description(self) -> str:
-        """By how much."""
+        """The angle that all queries and keys are rotated by, in words."""
         return f"all queries and keys turned by {self.by:g} radians"
 
     def turns(

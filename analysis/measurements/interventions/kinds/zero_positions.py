@@ -31,7 +31,7 @@ class ZeroPositions(Intervention):
     def turns(
         self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
     ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
-        """Those of the first position, for all: a turn that all share has no effect on any score."""
+        """The rotation of the first position, for all tokens: a rotation that all share has no effect on any score."""
         return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)
 
     def bias(self, bias: Float[Tensor, "B H T T"]) -> Float[Tensor, "B H T T"]:
