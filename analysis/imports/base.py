@@ -12,7 +12,7 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True, kw_only=True)
 class UserMetadata:
-    """What the user states about results whose files do not state it; None to take it from the files."""
+    """Facts that the user states about results whose files do not state them; None to take them from the files."""
 
     variant: str | None = None
     task: str | None = None
@@ -69,7 +69,7 @@ class Row:
 
 @dataclass(kw_only=True)
 class Reading:
-    """What a reader extracted from files.
+    """Everything that a reader extracted from files.
 
     used: the files that are of its form. left: numbers that it found and ignores, with the reason. notes: what was
     done to numbers that are taken. settings: those of a run, by the file that its rows name.

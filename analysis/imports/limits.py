@@ -1,4 +1,4 @@
-"""How much may be imported at once, and whether the dashboard may."""
+"""Limits of one import, and the setting that allows imports in the dashboard."""
 
 from analysis.core import settings
 
@@ -20,5 +20,5 @@ def max_stored_bytes() -> int:
 
 
 def uploads() -> bool:
-    """Whether readers may upload results in the dashboard."""
+    """True if readers may upload results in the dashboard."""
     return settings.switch("ADDEND_IMPORT")

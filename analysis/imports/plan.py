@@ -50,26 +50,26 @@ class PlannedRun:
 
     @property
     def preset(self) -> str:
-        """That of all its rows."""
+        """The one that all its rows share."""
         return self.rows[0]["preset"]
 
     @property
     def variant(self) -> str:
-        """That of all its rows."""
+        """The one that all its rows share."""
         return self.rows[0]["variant"]
 
     @property
     def seed(self) -> int:
-        """That of all its rows."""
+        """The one that all its rows share."""
         return self.rows[0]["seed"]
 
 
 @dataclass(kw_only=True)
 class Plan:
-    """What an import would do. bad: the rows that prevent it. known: the number of rows that are stored already.
+    """The effect that an import would have.
 
-    left: numbers that were found and are ignored, one line per run or file. notes: what was done to numbers that are
-    taken.
+    bad: the rows that prevent it. known: the number of rows that are stored already. left: numbers that were found
+    and are ignored, one line per run or file. notes: what was done to numbers that are taken.
     """
 
     runs: list[PlannedRun] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Plan:
 
     @property
     def rows(self) -> int:
-        """How many rows would be added."""
+        """The number of rows that would be added."""
         return sum(len(run.rows) for run in self.runs)
 
     @property
@@ -124,7 +124,7 @@ def _may_hold_results(file: Path) -> bool:
 
 
 def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
-    """What an import of these files would add. Bad rows are in the plan; nothing is written."""
+    """The plan of importing these files, with the rows that would be added and bad ones. Nothing is written."""
     result = Plan()
     remaining, result.bad = _readable(files)
     grouped: dict[Key, list[tuple[Row, Values]]] = {}

@@ -115,7 +115,7 @@ KEYS = {
 
 
 def kind(row: Mapping[str, object]) -> str:
-    """Whether a row is of scores or of curves. Raises InvalidValue where it is of neither or both."""
+    """The kind of a row, scores or curves. Raises InvalidValue for a row that has columns of neither or of both."""
     task, step = row.get("task") is not None, row.get("step") is not None
     if task == step:
         raise InvalidValue(

@@ -51,13 +51,13 @@ class Call:
     mask: Tensor | None
     """Added to hide keys: 0 where a query attends."""
     lookup: DistanceLookup | None = None
-    """How `bias` is computed, where it depends on content."""
+    """The computation of `bias`, for a bias that depends on content."""
     parts: Sequence[Float[Tensor, "batch head query key"]] = ()
     """The summands of `bias`, one for each of the family's `bias_terms`, where there are several."""
     sink: bool = False
-    """Whether the softmax has a learned score besides those of the keys, so a pattern's rows sum to less than 1."""
+    """True if the softmax has a learned score besides the keys', so that rows of a pattern sum to less than 1."""
     capped: bool = False
-    """Whether the scores are squeezed into a range before the softmax; `scores` are those before."""
+    """True if the scores are squeezed into a range before the softmax; `scores` are those before."""
 
     @property
     def attended(self) -> Bool[Tensor, "batch query key"] | None:

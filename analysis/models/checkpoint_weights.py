@@ -138,6 +138,6 @@ def encoder_only(name: str, architecture: str) -> ModelError:
 
 
 def _counted(keys: Sequence[str]) -> str:
-    """How many tensors, with the names of the first few."""
+    """The number of tensors, with the names of the first few."""
     more = f" and {len(keys) - NAMED:,} more" if len(keys) > NAMED else ""
     return f"{len(keys):,} tensor{'s' * (len(keys) > 1)} ({', '.join(keys[:NAMED])}{more})"

@@ -33,8 +33,8 @@ TOKENIZER, ADDED_TOKENS = "tokenizer.json", "added_tokens.json"
 ADDED_TOKEN_KEY = b'"special"'
 """Each added token in a tokenizer.json has this key. Reading it as JSON would take much longer."""
 FILE_KEYS = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
-"""What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
-lines as tokens. save_pretrained writes none of them; transformers itself sees to other names of files."""
+"""Entries of a tokenizer's config that are handed to its class, which would open a file of that name wherever it lies
+and show its lines as tokens. save_pretrained writes none of them; transformers itself sees to other names of files."""
 PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 PROCESSOR = re.compile(r"(ViT|DeiT|Bit|CLIP)(ImageProcessor(Fast|Pil)?|FeatureExtractor)")
 """Image processors of the families there are; another one opens a file that its config names."""
@@ -45,12 +45,12 @@ SPARE_DISK_BYTES = 1_000_000_000
 
 
 def is_fetched(file: str) -> bool:
-    """Whether a file of a hub's repository is fetched."""
+    """True if a file of a hub's repository is fetched."""
     return any(fnmatch(file, p) for p in FETCHED) and not any(fnmatch(file, p) for p in SKIPPED)
 
 
 def is_weights(file: str) -> bool:
-    """Whether a file holds weights that transformers reads: Mistral's folders hold them twice."""
+    """True if a file holds weights that transformers reads: Mistral's folders hold them twice."""
     return file.endswith(".safetensors") and not file.startswith("consolidated")
 
 

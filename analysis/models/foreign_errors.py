@@ -33,7 +33,7 @@ def place(error: BaseException) -> str:
 
 
 def from_library(error: BaseException) -> bool:
-    """Whether an error is one of a library's code, and no sentence, no end of a pass and no lack of room.
+    """True if an error is one of a library's code, and no sentence, no end of a pass and no lack of room.
 
     A model calls our attention and our rules; what fails there is our fault, unless tensors do not fit one another.
     """

@@ -26,7 +26,7 @@ DESCRIPTION_BYTES = 20_000_000
 TEXT_BYTES = file_checks.MAX_TOKENIZER_BYTES
 """Of a config or a tokenizer; what is stated is checked before, this is what arrives."""
 DESCRIPTION_SECONDS = 10.0
-"""How long a description of a repository may take to arrive."""
+"""The time that a description of a repository may take to arrive."""
 
 
 @functools.cache

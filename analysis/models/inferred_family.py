@@ -21,7 +21,7 @@ from analysis.models.trace_sources import LayerListener
 
 
 class InferredFamily(Family):
-    """What was observed of a model. Where no positions were observed, they may still enter in another way."""
+    """Observations of a model. Positions that were not observed may still enter in another way."""
 
     known = False
 

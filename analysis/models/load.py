@@ -41,7 +41,7 @@ MAX_LABELS = 100_000
 MAX_MODULES = 100_000
 """The parts of a model, each of which becomes an object before its weights are counted."""
 MAX_SIZE_RATIO = 3
-"""How many times the stored numbers a model may have: some are shared, a head or a pooler may be missing."""
+"""The largest model, in multiples of the stored numbers: some are shared, a head or a pooler may be missing."""
 SPARE_NUMBERS = 30_000_000
 """More than that, for masks and angles that some models keep as buffers."""
 HALF_DTYPES = {"F16": torch.float16, "BF16": torch.bfloat16}
@@ -62,13 +62,13 @@ class Loaded:
     source: Source
     device: str
     dtype: torch.dtype = torch.float32
-    """What the weights are stored as; they are read as float32."""
+    """The type that the weights are stored in; they are read as float32."""
 
     headed: bool = False
-    """Whether it was loaded with its head, where the checkpoint has one."""
+    """True if it was loaded with its head; some checkpoints have none."""
 
     def serves(self, head: bool) -> bool:
-        """Whether it can be asked, by a request that needs the head of the model or does not."""
+        """True if it serves a request that needs the head of the model, or one that does not."""
         return self.headed or not head
 
     def with_head(self, head: bool) -> "Loaded":

@@ -42,7 +42,7 @@ def patterns(
 
 
 def attention_layers(config: PreTrainedConfig) -> list[bool]:
-    """Which layers of a model have attention: all, but in hybrids with linear attention, convolutions or states."""
+    """The layers of a model that have attention: all, but in hybrids with linear attention, convolutions or states."""
     config = config.get_text_config()
     kinds = getattr(config, "layer_types", None)
     if kinds is None:

@@ -1,4 +1,4 @@
-"""What the tiny ViT with random weights is called; importing this needs no torch."""
+"""The name of the tiny ViT with random weights; importing this needs no torch."""
 
 NAME = "tiny-random-vit"
 TITLE = "tiny ViT with random weights (it has learned nothing)"

@@ -1,4 +1,4 @@
-"""Where a model's files are: the embedded one, a local folder, or a Hugging Face repository.
+"""Sources of a model's files: the embedded one, a local folder, or a Hugging Face repository.
 
 Everything that can be refused is refused before a weight is read, and on a hub before it is downloaded.
 """
@@ -27,7 +27,7 @@ from analysis.models.families import family_of, known_family
 from analysis.store import checkpoints
 
 HUB_SECONDS = 4.0
-"""How long a hub may take to describe a repository before we say that it cannot be reached."""
+"""The time that a hub may take to describe a repository before we say that it cannot be reached."""
 HUB_FILES: dict[str, Any] = {"allow_patterns": list(file_checks.FETCHED), "ignore_patterns": list(file_checks.SKIPPED)}
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
 IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
@@ -84,7 +84,7 @@ class Source:
     folder: Path
     config: Mapping[str, object]
     from_hub: bool = False
-    """Whether it comes from a hub and is not trusted."""
+    """True if it comes from a hub and is not trusted."""
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
     """The folder's files as they were when they were looked at, before the revision was computed from them."""
 
@@ -451,7 +451,7 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
 
 
 def _with_timeout(seconds: float, ask: Callable[[], T]) -> T:
-    """What `ask` returns or raises; TimeoutError after so many seconds.
+    """The return value of `ask`, or its error; TimeoutError after so many seconds.
 
     A look-up of a host name can outlast any timeout of the client. The thread is a daemon, since one that is
     stuck must not keep the process from ending.

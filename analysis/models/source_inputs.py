@@ -1,4 +1,4 @@
-"""Where sources enter a model, and a context in which the model's pass follows each of them."""
+"""The places where sources enter a model, and a context in which the model's pass follows each of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

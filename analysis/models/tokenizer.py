@@ -3,4 +3,4 @@
 from transformers import PreTrainedTokenizerFast
 
 Tokenizer = PreTrainedTokenizerFast
-"""What makes tokens of a text: a fast tokenizer of transformers, which says what word a token belongs to."""
+"""A fast tokenizer of transformers, which makes tokens of a text and says what word a token belongs to."""

@@ -27,7 +27,7 @@ from analysis.streams.rules import FREEZE
 from analysis.streams.tensor import stacked
 
 FREEZES = ("activation", "other", "half")
-"""What is held fixed of a gated unit act(gate) * up: the activation, the other factor, or half of each."""
+"""The part of a gated unit act(gate) * up that is held fixed: the activation, the other factor, or half of each."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Factors:
     key: Float[Tensor, "S H T D"]
     scale: float
     bias: Float[Tensor, "A H Q K"] | None = None
-    """What is added, a map for each of `bias_terms`."""
+    """The maps that are added, one for each of `bias_terms`."""
     bias_terms: tuple[str, ...] = ()
 
     @property

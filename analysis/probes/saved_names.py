@@ -47,7 +47,7 @@ def probe_id(identity: Sequence[object]) -> str:
 
 
 def is_stored(name: str) -> bool:
-    """Whether there is a probe of this id."""
+    """True if there is a probe of this id."""
     place = storage()
     return place.has(name + SUFFIX) if place else (folder() / (name + SUFFIX)).is_file()
 

@@ -37,7 +37,7 @@ SET_PARENT_DEATH_SIGNAL = 1
 NICENESS = 5
 """Pages, and probes of the embedded model, go before."""
 NO_MEMORY = "MemoryError"
-"""How a process says that it has reached its limit, whichever library says so."""
+"""Sentences by which libraries say that a process has reached its limit."""
 NEEDED = (
     "analysis.models.load",
     "analysis.models.cancellation",
@@ -60,7 +60,7 @@ NEEDED = (
 
 @dataclass(frozen=True)
 class Order:
-    """What the server asks of a process: to load a model (where `source` says which one), or to run a request on it.
+    """A task that the server gives a process: to load the model that `source` names, or to run a request on it.
 
     memory_mib: what the process may take beyond what it has at its start. seconds: the time that it may take.
     """

@@ -52,7 +52,7 @@ def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: fl
 
 
 def unresolved_reason(result: Difference) -> str:
-    """Why a difference that is neither equivalent nor different is not resolved: for after "open:"."""
+    """The reason why a difference, neither equivalent nor different, is not resolved: for after "open:"."""
     if result.low > 0 or result.high < 0:
         return "the interval excludes zero by itself, but after Holm's correction over several tests it does not"
     return "the interval contains zero as well as differences that matter"

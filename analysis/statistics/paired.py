@@ -136,7 +136,7 @@ def difference(
 
 
 def why_no_interval(x: ndarray, scale: float | None = None, unit: str = "seed") -> str:
-    """Why the values (n,) have no t interval; empty if they do. scale: what counts as rounding, see no_spread."""
+    """The reason why the values (n,) have no t interval, or ''. scale: what counts as rounding, see no_spread."""
     if len(x) < 2:
         return f"no {unit}" if not len(x) else f"one {unit}: no interval"
     return f"{len(x)} {unit}s without spread: no interval" if no_spread(x, scale) else ""

@@ -1,1 +1,1 @@
-"""What a server for strangers needs: addresses, guards of messages and uploads, the log, signing in."""
+"""Parts that a server for strangers needs: addresses, guards of messages and uploads, the log, signing in."""

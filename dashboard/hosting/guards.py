@@ -1,4 +1,4 @@
-"""Which of the messages and uploads that Streamlit would accept a hosted server lets pass."""
+"""Guards of a hosted server: it lets pass a part of the messages and uploads that Streamlit would accept."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,14 +26,14 @@ ADDRESS_MB = 120
 ADDRESS_UPLOADS = 12
 """Files that one network address may upload at once."""
 PUT_SECONDS = 60.0
-"""How long the upload of one file may take."""
+"""The time that the upload of one file may take."""
 ABSENT_SECONDS = 30.0
-"""How long the files of a session are kept that has lost its connection; a browser connects again within seconds."""
+"""The time for which a session keeps its files after losing its connection; browsers connect again within seconds."""
 MB = 1_000_000
 
 
 def is_accepted(data: bytes) -> bool:
-    """Whether a browser's message is passed on. Undecodable ones are: Streamlit then closes the connection."""
+    """True if a browser's message is passed on. Undecodable ones are: Streamlit then closes the connection."""
     message = BackMsg()
     try:
         message.ParseFromString(data)
@@ -76,7 +76,7 @@ class Uploads:
 
     @contextmanager
     def room(self, session: str, address: str = "", size: int | None = None) -> Iterator[bool]:
-        """Whether a session may upload another file. Runs on the server's one event loop, so it needs no lock.
+        """True if a session may upload another file. Runs on the server's one event loop, so it needs no lock.
 
         address: the network address that it comes from. size: the bytes that it states; the most, where it states none.
         """
@@ -136,7 +136,7 @@ def streamlit_uploads() -> dict[str, dict[str, Any]]:
 
 
 def is_connected(session: str) -> bool:
-    """Whether a session of Streamlit has a connection."""
+    """True if a session of Streamlit has a connection."""
     return runtime.exists() and runtime.get_instance().is_active_session(session)
 
 

@@ -27,7 +27,7 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "PYTORCH_NV
 SPARE_MIB = 2_048
 """Memory that a model may take beside twice its weights, for its tokenizer and its passes."""
 BEAT_SECONDS = 0.2
-"""How often it is checked whether somebody still waits."""
+"""The time between two checks that somebody still waits."""
 CHUNK_BYTES = 1 << 20
 
 Check = Callable[[], None]
@@ -123,7 +123,7 @@ class ForeignModel:
         return self._ask(Order(request, None, self._memory_mib, self._seconds), check)
 
     def serves(self, head: bool) -> bool:
-        """Whether it can be asked, by a request that needs the head of the model or does not."""
+        """True if it serves a request that needs the head of the model, or one that does not."""
         return self._close.alive and (self.headed or not head)
 
     def with_head(self, head: bool) -> "ForeignModel":

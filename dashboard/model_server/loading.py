@@ -13,7 +13,7 @@ from dashboard.model_server.sizes import model_bytes
 
 
 def is_foreign(source: Any) -> bool:
-    """Whether a model is a stranger's. Only a hosted server has any: at home, the reader is its owner."""
+    """True if a model is a stranger's. Only a hosted server has any: at home, the reader is its owner."""
     return settings.hosted() and source.from_hub
 
 

@@ -144,7 +144,7 @@ class ModelServer:
         self._jobs: dict[LiveRequest, Job] = {}
         self._running = 0
         self._downloads: Counter[str] = Counter()
-        """How many downloads of each client are running."""
+        """The number of downloads of each client that are running."""
         self._sources: OrderedDict[Hashable, tuple[threading.Lock, list[Any]]] = OrderedDict()
 
     def ask(
@@ -293,7 +293,7 @@ class ModelServer:
             return self._downloads.total()
 
     def queue_lengths(self) -> tuple[int, int]:
-        """How many requests wait, and how many run."""
+        """The numbers of requests that wait and that run."""
         lengths = self.queue.length(), self.foreign_queue.length()
         return sum(waiting for waiting, _ in lengths), sum(running for _, running in lengths)
 

@@ -61,7 +61,7 @@ _number = settings.number
 
 
 def _half(name: str) -> int:
-    """What one network address may have of a setting."""
+    """The share of a setting that one network address may have."""
     return max(1, _number(name) // 2)
 
 

@@ -11,7 +11,7 @@ from dashboard.model_server.rate_limits import KeyedLock, RateLimit
 from dashboard.session import live
 
 IMPORT_WAIT_SECONDS = 30.0
-"""How long a reader's import waits for the one before."""
+"""The time for which a reader's import waits for the one before."""
 
 
 @dataclass(frozen=True)

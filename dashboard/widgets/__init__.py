@@ -1,1 +1,1 @@
-"""What pages are built of: forms, pickers, tables, cards and figures on screen."""
+"""Building blocks of pages: forms, pickers, tables, cards and figures on screen."""

@@ -131,7 +131,7 @@ def _explain(text: str, defined: set[str]) -> str:
 
 
 def _limits(step: Step) -> str:
-    """What tempers a sentence, folded: each statement with its verdict, leading to its claim."""
+    """The statements that temper a sentence, folded, each with its verdict and a link to its claim."""
     if not step.tempered_by:
         return ""
     rows = "".join(

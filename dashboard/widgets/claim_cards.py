@@ -31,7 +31,7 @@ def show_badge(verdict: str) -> None:
 
 
 def show_counts(counts: Mapping[str, int]) -> None:
-    """How many claims have which verdict."""
+    """The number of claims with each verdict."""
     with st.container(horizontal=True, gap="small"):
         for word, count in counts.items():
             icon, colour = BADGES[word]

@@ -1,4 +1,4 @@
-"""What the terms on screen mean, as a hint that opens on hover, focus or touch."""
+"""The meanings of terms on screen, as a hint that opens on hover, focus or touch."""
 
 from analysis.narrative.glossary import definitions_in
 from dashboard.session.markdown_escape import escape_markdown

@@ -33,7 +33,7 @@ SEEDS = 10
 
 
 def intervention_pickers(pickers: Pickers) -> None:
-    """Which interventions, and the strength of each that has one."""
+    """The interventions chosen, and the strength of each that has one."""
     titles = {name: INTERVENTIONS[name].title for name in ORDER}
     chosen = pickers.buttons("do", "Interventions (several apply together, in this order)", ORDER, ORDER, titles)
     pickers.set("do", chosen)  # without what a link names and nobody knows

@@ -27,12 +27,12 @@ _prepared, _building_store = Event(), Event()
 
 
 def is_prepared() -> bool:
-    """Whether pages can be drawn without waiting; without a server each page prepares itself."""
+    """True if pages can be drawn without waiting; without a server each page prepares itself."""
     return _prepared.is_set() or not _is_served()
 
 
 def _is_served() -> bool:
-    """Whether a server runs the page, and not Streamlit's AppTest, which has a stand-in for one."""
+    """True if a server runs the page, and not Streamlit's AppTest, which has a stand-in for one."""
     return runtime.exists() and type(runtime.get_instance()) is Runtime
 
 

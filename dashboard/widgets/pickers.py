@@ -14,7 +14,7 @@ from dashboard.session import held_texts
 from dashboard.session.markdown_escape import escape_markdown
 
 Show = Callable[[Any], str | None] | Mapping[Any, str | None]
-"""How an id is shown: a function, or the labels by id."""
+"""The text that an id is shown by: a function, or the labels by id."""
 
 
 def _formatter(show: Show) -> Callable[[Any], str]:
@@ -30,7 +30,7 @@ class Pickers:
         raw, written = _url_parameters(), st.session_state.get(self._key("written"))
         parameters, lost = held_texts.restore(raw)
         self.fresh = not raw and written != raw
-        """Whether the reader has just come to the page, by a link without parameters."""
+        """True if the reader has just come to the page, by a link without parameters."""
         self._values, problems = self.view.parse(parameters)
         problems += [lost] if lost else []
         if raw != written:  # A link, the back button, or the first visit: the URL decides.

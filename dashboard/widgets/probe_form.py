@@ -132,7 +132,7 @@ def _pair_boxes(
 
 
 def show_patterns(pickers: Pickers) -> None:
-    """What can be shown of a model without terms: where it attends."""
+    """Attention patterns: all that can be shown of a model without terms."""
     try:
         run = live.run_request(text_probe.PatternsRequest.of(pickers.values()))
     except AddendError as problem:
@@ -200,7 +200,7 @@ def finish(status: Any, label: str) -> None:
 
 
 def run_details(provenance: Any, tokens: int, timing: str = "") -> str:
-    """How a run went, in a line. timing: in place of its seconds."""
+    """The outcome of a run, in a line. timing: in place of its seconds."""
     timing = timing or f"{provenance.seconds:.2f} s"
     return f"{tokens} tokens, {provenance.device}, {provenance.dtype}, {timing}"
 
@@ -214,7 +214,7 @@ def fail(pickers: Pickers, status: Any, problem: AddendError) -> dict[str, Value
 
 
 def saving_is_on() -> bool:
-    """Whether this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
+    """True if this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
     return settings.switch("ADDEND_SAVE_PROBES")
 
 

@@ -341,7 +341,7 @@ def embedded_frame(figure: Figure, link: str) -> str:
 
 
 def cite_this(key: str, title: str, link: str) -> None:
-    """How to cite a chart or a claim, in plain text and in BibTeX."""
+    """The citation of a chart or a claim, in plain text and in BibTeX."""
     summary = queries.citation_for(key, title, link)
     st.caption("Cite this")
     st.code(summary.plain(), language=None, wrap_lines=True)

@@ -18,7 +18,7 @@ SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○
 """The sign of every verdict; the word is always next to it."""
 
 SIDES = {"final_loss": ", difference in final loss (below 0 is better)", "steps_to_leave": " (below 1: earlier)"}
-"""What the direction means, by the kind of a statement that compares two trainings."""
+"""The meaning of the direction, by the kind of a statement that compares two trainings."""
 
 SEVERAL = ("rows", "published")
 """The kinds of statements that may rest on several readings."""
@@ -44,7 +44,7 @@ STYLE = """
 
 
 def tally(counts: dict[str, int]) -> str:
-    """How many statements have which verdict, in words: `24 supported, 13 contradicted, 3 mixed, 39 open`."""
+    """The number of statements with each verdict, in words: `24 supported, 13 contradicted, 3 mixed, 39 open`."""
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
 

@@ -11,7 +11,7 @@ from analysis.measurements.terms.token_view import labels
 from dashboard.widgets.pickers import Pickers
 
 METHODS = {"frozen": "frozen", "mean": "mean"}
-"""How hidden states are split into sources."""
+"""Methods that split hidden states into sources."""
 
 
 def map_pickers(pickers: Pickers, heads: int) -> None:
@@ -28,7 +28,7 @@ def map_pickers(pickers: Pickers, heads: int) -> None:
 
 
 def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
-    """Which rows of the maps are shown: only few rows have names, and cells that show their value."""
+    """The rows of the maps that are shown: only few rows have names, and cells that show their value."""
     names = row_names(pickers, decomposition)
     pickers.span(
         "from",

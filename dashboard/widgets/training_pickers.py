@@ -57,7 +57,7 @@ def baseline_picker(pickers: Pickers, runs: pd.DataFrame) -> None:
 
 
 def variant_picker(pickers: Pickers, runs: Sequence[str]) -> None:
-    """Which of the variants that were run are shown."""
+    """The variants to show, of those that were run."""
     known = [*VARIANTS, *sorted(set(runs) - set(VARIANTS))]
     pickers.several(
         "variants",

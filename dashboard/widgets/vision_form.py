@@ -86,7 +86,7 @@ def key_setter(pickers: Pickers, decomposition: ImageDecomposition) -> Callable[
 
 
 def why_no_link(uploaded: tuple[str, bytes] | None) -> str:
-    """Why a link cannot carry this image; empty when it can."""
+    """The reason why a link cannot carry this image; empty when it can."""
     if uploaded is None:
         return ""
     return "No link contains an uploaded image: it stays in this server's memory. Remove it to link to a drawn image."

@@ -1,4 +1,4 @@
-"""A docstring names parameters, modules and files that exist."""
+"""A docstring names parameters, modules and files that exist, and begins with a noun or a verb."""
 
 import ast
 import re
@@ -101,4 +101,18 @@ def test_files_that_docstrings_name_exist() -> None:
         (name, str(path.relative_to(ROOT))) for path in SOURCES for text in texts(path) for name in FILE.findall(text)
     }
     wrong = sorted(f"{path}: {name}" for name, path in named if Path(name).name not in files and not exists(name))
+    assert not wrong, "\n".join(wrong)
+
+
+FREE_RELATIVE = re.compile(r"(?:What|Whether|Which|How|That|Where|When|Whose|Who|Why)\b")
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
+    """A free relative ("What a link says") hides the noun; say the thing ("The part of a link that ...")."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {text.strip().splitlines()[0]}"
+        for path in SOURCES
+        for text in texts(path)
+        if FREE_RELATIVE.match(text.strip())
+    ]
     assert not wrong, "\n".join(wrong)

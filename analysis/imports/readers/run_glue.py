@@ -125,7 +125,7 @@ def _either_dev_set(results: Mapping[str, object], series: Mapping[str, list[Poi
 
 
 def _card(text: str) -> dict[str, object]:
-    """What the model card says: base_model and the task in its head, settings in its list."""
+    """The statements of the model card: base_model and the task in its head, settings in its list."""
     settings: dict[str, object] = {}
     head = re.match(r"---\n(.*?)\n---", text, re.DOTALL)
     front_matter = head[1] if head else ""

@@ -145,7 +145,7 @@ class Decomposition:
     """The distance, under method `mean` at layer 0, of its positions from those of `frozen` over those windows, as a
     share of the size of the latter."""
     unknown_because: str = ""
-    """Why tokens of the text are unknown, and what to do, where the tokenizer's files show it; not in saved probes."""
+    """The reason why tokens are unknown, and what to do, where the tokenizer's files show it; not in saved probes."""
     _measured: dict[str, ndarray] = field(default_factory=dict)
 
     @property

@@ -39,13 +39,13 @@ class Family:
     rotation: str | None = None
     """The path from the base model of the module that rotates queries and keys; None where they are not rotated."""
     positions: str = "added"
-    """How positions enter: added, rotated, score_bias, disentangled or none."""
+    """The way in which positions enter: added, rotated, score_bias, disentangled or none."""
     loader: str = "AutoModel"
     """The class of transformers that loads the required part of a checkpoint."""
     custom_attention: bool = False
-    """Whether its attention code ignores transformers' interface; `scale` and `added` describe such code."""
+    """True if its attention code ignores transformers' interface; `scale` and `added` describe such code."""
     known: bool = True
-    """Whether there are terms, since a file here describes it."""
+    """True if it has terms, since a file here describes it."""
     reads: str = "text"
     """The kind of its input: text or image."""
 
@@ -59,11 +59,11 @@ class Family:
             self.title = title
 
     def refusal(self, config: Mapping[str, object]) -> str | None:
-        """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
+        """The reason why a checkpoint with this config.json cannot be decomposed; None when it can."""
         return None
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
-        """Where the sources enter."""
+        """The places where the sources enter."""
         return [OutputSource(source, model.base_model.get_submodule(path)) for source, path in self.tables]
 
     def layers(self, model: PreTrainedModel) -> Sequence[nn.Module]:
@@ -75,7 +75,7 @@ class Family:
         return [layer.get_submodule(self.attention) for layer in self.layers(model)]
 
     def position_kind(self, config: PreTrainedConfig) -> str:
-        """How positions enter a model with this config: `positions`, where the family is of one kind."""
+        """The way in which positions enter a model with this config: `positions`, where the family is of one kind."""
         return self.positions
 
     def rotations(self, model: PreTrainedModel) -> Sequence[nn.Module]:
@@ -119,7 +119,7 @@ class Family:
         return ()
 
     def gated(self, config: PreTrainedConfig) -> bool:
-        """Whether its feed-forward is a gated unit, of which one factor has to be held."""
+        """True if its feed-forward is a gated unit, of which one factor has to be held."""
         return False
 
     def bias_terms(self, config: PreTrainedConfig) -> tuple[str, ...]:

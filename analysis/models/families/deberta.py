@@ -19,7 +19,7 @@ from analysis.models.families import FAMILIES, Family
 from analysis.models.source_inputs import OutputSource, SourceInput
 
 KINDS = dict(zip(("c2p", "p2c"), DISENTANGLED, strict=True))
-"""What the config's `pos_att_type` calls the terms, in the order in which the model adds them."""
+"""The names that the config's `pos_att_type` has for the terms, in the order in which the model adds them."""
 
 
 @runtime_checkable
@@ -67,7 +67,7 @@ class Deberta(Family):
     attention = "attention.self"
 
     def refusal(self, config: Mapping[str, object]) -> str | None:
-        """What mixes the scores of heads is refused."""
+        """A config whose model mixes the scores of heads is refused."""
         if config.get("talking_head"):
             return (
                 "its heads exchange scores before the softmax (talking_head), so the scores of a head are not its "

@@ -8,7 +8,7 @@ class Opt(Family):
 
     title = "OPT"
     tables = (("word", "decoder.embed_tokens"), ("position", "decoder.embed_positions"))
-    """Where the table of words is narrower, what projects it is linear."""
+    """A table of words narrower than the model is projected by a linear map."""
     layer_list = "decoder.layers"
     attention = "self_attn"
 

@@ -20,7 +20,7 @@ from analysis.streams.tensor import stacked
 
 @dataclass(frozen=True)
 class Grid:
-    """How an image is cut: rows and columns of patches, and which of them the model is given, in its order."""
+    """The cut of an image: rows and columns of patches, and those that the model is given, in its order."""
 
     rows: int
     columns: int
@@ -52,9 +52,9 @@ class Patches(Family):
     contents: tuple[str, ...] = ("cls_token", "mask_token")
     """Parameters of the embeddings that are word."""
     asks_to_interpolate: bool = True
-    """Whether the model interpolates its positions on request only."""
+    """True if the model interpolates its positions on request only."""
     hides: bool = False
-    """Whether it was trained with patches hidden."""
+    """True if it was trained with patches hidden."""
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """Pixels and learned tokens are word, the table is position."""
