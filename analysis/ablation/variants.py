@@ -6,6 +6,7 @@ Imports no torch.
 'add'
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -556,3 +557,13 @@ for _variant in _TABLE:
 def title(variant: str) -> str:
     """A variant's name on screen; an unknown variant is its own title."""
     return VARIANTS[variant].title if variant in VARIANTS else variant
+
+
+MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|width\d+|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
+
+
+def readable(source: str) -> str:
+    """A source with our own models and variants under their titles: `BERT-A, seed 0` for `cpu-bert_a-0`."""
+    if source in VARIANTS:
+        return title(source)
+    return MODEL_NAME.sub(lambda match: f"{title(match[1])}, seed {match[2]}", source)

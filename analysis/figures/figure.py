@@ -18,6 +18,9 @@ from analysis.core.errors import LinkError
 from analysis.core.registry import Registry
 from analysis.links import Values
 
+STRONGEST = -1
+"""The index in a link that stands for the strongest layer, head, token or source of what is shown."""
+
 
 class Parameters(BaseModel):
     """The parameters of one figure: some of the fields of the link of a page that shows it.

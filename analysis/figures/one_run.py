@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.measurements.terms.result import MAX_CANCELLATION, Decomposition, Provenance

@@ -230,7 +230,7 @@ def load(table: str) -> Table:
 
 def load_all(tables: Sequence[str]) -> dict[str, Table]:
     """Tables by their ids, in two questions to the store. Raises LinkError for an id that no table has."""
-    marks = ", ".join("?" for _ in tables)
+    marks = read.placeholders(tables)
     rows = read.query(
         f"SELECT * FROM published_rows WHERE citation || '|' || table_name IN ({marks}) ORDER BY row_number", tables
     )

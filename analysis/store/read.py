@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -84,6 +84,11 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
             if _is_damage(error):
                 raise StoreError(_damage_message(path)) from None
             raise StoreError(f"The store {path} could not be opened ({error}). {REBUILD}.") from None
+
+
+def placeholders(values: Sized) -> str:
+    """The parameters of a list in SQL, one for each value: `?, ?`; NULL, which matches nothing, where there is none."""
+    return ", ".join("?" * len(values)) or "NULL"
 
 
 def query(sql: str, parameters: Sequence[object] = (), path: Path | None = None) -> pd.DataFrame:

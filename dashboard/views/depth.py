@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures.terms.data import MEASURES, term_label
 from dashboard.session import queries

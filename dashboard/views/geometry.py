@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.figures.geometry.cosines import DIMENSIONS
 from dashboard.session import queries
 from dashboard.widgets import show

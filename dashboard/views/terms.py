@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.figures.terms.data import MEASURES
 from dashboard.session import live, queries
 from dashboard.widgets import show

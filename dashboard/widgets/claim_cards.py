@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.claims.stored import Entry
 from analysis.core.formatting import interval_text, plural, significant
 from dashboard.session.markdown_escape import escape_markdown

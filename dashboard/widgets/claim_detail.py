@@ -4,9 +4,9 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.ablation.variants import readable
 from analysis.claims.statements.base import Judgement
 from analysis.claims.statements.comparison import rule_in_words
-from analysis.claims.statements.rows import readable
 from analysis.claims.statements.stored import Heading
 from analysis.claims.stored import Entry
 from analysis.core.formatting import interval_text, significant

@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.core.errors import AddendError
 from analysis.core.term_names import ADDED_TERMS
 from analysis.core.wavelengths import BANDS
-from analysis.figures.terms.cell import STRONGEST
+from analysis.figures.figure import STRONGEST
 from analysis.figures.terms.data import ORDER as TERMS
 from analysis.figures.terms.data import term_label
 from analysis.measurements.interventions import INTERVENTIONS

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis import store_build
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import default_model, settings
 from analysis.core.errors import AddendError, NotInstalled, TextTooLong
 from analysis.links import Value

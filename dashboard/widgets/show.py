@@ -353,7 +353,7 @@ def cite(keys: tuple[str, ...]) -> None:
     if not keys:
         return
     st.caption("Works it rests on")
-    marks = ", ".join("?" for _ in keys)
+    marks = ", ".join("?" * len(keys))
     frame = queries.rows(f"SELECT bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key", keys)
     st.code("\n\n".join(frame.bibtex), language="latex", wrap_lines=True)
 

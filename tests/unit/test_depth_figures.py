@@ -103,7 +103,7 @@ def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:
     store_build.refresh()
     with pytest.raises(NoResults, match=r"for one\. Run: python -m analysis measure decoding"):
         made("depth_decoding", models=("one",))
-    with pytest.raises(NoResults, match=r"for no model\. Run: python -m analysis measure means"):
+    with pytest.raises(NoResults, match=r"No model is chosen\. Choose one or several above"):
         made("depth_basis", models=())
 
 

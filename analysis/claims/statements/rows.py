@@ -1,10 +1,9 @@
 """Rows compared with a line, counted by family: how a statement of kind `rows` or `published` is decided."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analysis.ablation.variants import VARIANTS, title
+from analysis.ablation.variants import readable
 from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
 from analysis.claims.statements.multiple_testing import p_above_zero, significant_after_holm
 from analysis.core.formatting import plural
@@ -54,16 +53,6 @@ def readings(rows: Sequence[Mapping[str, Any]], holds: str) -> list[Reading]:
         )
         for row, beyond, short_of in zip(lines, *sides, strict=True)
     ]
-
-
-MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|width\d+|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
-
-
-def readable(source: str) -> str:
-    """A source with our own models and variants under their titles: `BERT-A, seed 0` for `cpu-bert_a-0`."""
-    if source in VARIANTS:
-        return title(source)
-    return MODEL_NAME.sub(lambda match: f"{title(match[1])}, seed {match[2]}", source)
 
 
 def _line(row: Mapping[str, Any]) -> Line:

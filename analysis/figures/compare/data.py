@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.formatting import percent
 from analysis.figures.depth.data import (
     ModelsParameters,
@@ -38,7 +38,7 @@ PUBLISHED_MODELS = {"BERT": "BERT (published)", "GPT2": "GPT-2 (published)"}
 
 def published() -> pd.DataFrame:
     """Song & Zhong's figures for BERT and GPT-2 on WikiText: model, layer, depth, measure, value, caveat."""
-    marks = ", ".join("?" for _ in PUBLISHED_MEASURES)
+    marks = read.placeholders(PUBLISHED_MEASURES)
     rows = read.query(
         "SELECT variant, printed_task, printed_metric, printed_value AS value, caveat FROM published_rows "
         f"WHERE citation = ? AND setting = ? AND variant IN (?, ?) AND printed_metric IN ({marks})",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.errors import NoResults
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
@@ -45,7 +45,7 @@ def stored_models(models: Sequence[str], view: str, command: str) -> tuple[pd.Da
     Raises NoResults, with the command that measures them, where the store has none.
     """
     requested = list(models)
-    marks = ", ".join("?" for _ in requested) or "NULL"
+    marks = read.placeholders(requested)
     result = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", requested)
     if result.empty:
         if not requested:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.formatting import significant
 from analysis.figures.depth.data import (
     ModelsParameters,

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
-from analysis.figures.figure import Figure, figure, one_of
+from analysis.figures.figure import STRONGEST, Figure, figure, one_of
 from analysis.figures.terms.cell import CellContent
 from analysis.figures.terms.data import (
     AGGREGATIONS,
@@ -39,10 +39,6 @@ def _description(row: Any, rows: pd.DataFrame) -> str:
         f"{readable(row.model)}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}, {row.queries:,} queries "
         "per head"
     )
-
-
-STRONGEST = -1
-"""The value for a layer or head that a link does not name; it stands for the one where the term is largest."""
 
 
 class TermsParameters(MeasureParameters):

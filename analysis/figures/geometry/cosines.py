@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.data import GeometryParameters, find_estimate, geometry_figure, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine

@@ -7,7 +7,7 @@ from typing import TypedDict, TypeVar
 
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import first_sentence
@@ -88,7 +88,7 @@ class Estimate:
 
 def stored_rows(model: str, *measures: str) -> pd.DataFrame:
     """The newest rows of some measures. Raises NoResults if there are none, with the reason that the run gives."""
-    placeholders = ", ".join("?" for _ in measures)
+    placeholders = read.placeholders(measures)
     rows = read.query(
         f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({placeholders}) "
         "ORDER BY measure, subject, layer, head, along",

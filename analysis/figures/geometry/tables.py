@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.formatting import percent, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.data import (

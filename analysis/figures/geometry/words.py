@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, percent

@@ -8,9 +8,9 @@ import pandas as pd
 
 from analysis import glue_comparison
 from analysis.core.errors import LinkError, NoResults
-from analysis.core.formatting import signed, span
+from analysis.core.formatting import join_names, signed, span
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.published.data import joined_names, query_command, quoted
+from analysis.figures.published.data import query_command, quoted
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, select_trainings
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
@@ -216,11 +216,11 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         "at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
         VALUES[study.protocol].replace("pre-training seeds", seed_kind(study)),
-        f"Averages are over {len(tasks)} GLUE tasks ({joined_names(tasks)})"
-        + (f", without {joined_names(excluded)}." if excluded else ".")
+        f"Averages are over {len(tasks)} GLUE tasks ({join_names(tasks)})"
+        + (f", without {join_names(excluded)}." if excluded else ".")
         if tasks
         else "No task is in the average.",
-        f"Partial data: {joined_names(partial)}." if partial else "",
+        f"Partial data: {join_names(partial)}." if partial else "",
         f"Pre-trainings at other settings, left out: {study.results.left_out}." if study.results.left_out else "",
     ]
     non_glue = [study.title(task) for task in study.tasks if task not in study.glue]
@@ -230,7 +230,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         )
     if non_glue:
         parts.append(
-            f"{joined_names(non_glue)}: a task of our own, outside GLUE; it is in no average and has its own axis."
+            f"{join_names(non_glue)}: a task of our own, outside GLUE; it is in no average and has its own axis."
         )
     if shows == "difference" and len(study.contrasts):
         detectable = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
@@ -261,11 +261,11 @@ def _published_caption(study: Study, published: PublishedComparison | None, show
         f"Orange diamonds, published: {table.title} ({table.kinds}), other models on other data"
         + (f", minus {published.baseline}" if shows == "difference" else "")
         + f"; {spread}.",
-        f"Published averages are over {len(shared)} columns ({joined_names(shared)})"
+        f"Published averages are over {len(shared)} columns ({join_names(shared)})"
         if shared
         else "No published average",
     ]
-    return " ".join(parts) + (f"; it does not print {joined_names(missing)}." if missing else ".")
+    return " ".join(parts) + (f"; it does not print {join_names(missing)}." if missing else ".")
 
 
 def _alt(shown: pd.DataFrame, shows: str) -> str:

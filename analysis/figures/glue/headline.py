@@ -6,9 +6,8 @@ import pandas as pd
 
 from analysis.claims.statements import OPEN, stored
 from analysis.core import frames
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.glue.data import recipe
-from analysis.figures.published.data import joined_names
 from analysis.figures.training.verdict import verdict
 from analysis.glue_comparison import AVERAGE, Study
 
@@ -59,13 +58,13 @@ def headline(study: Study) -> list[str]:
     ]
     if len(equal):
         margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
-        sentences.append(f"Equivalent within {margin}: {joined_names(list(equal.title))}.")
+        sentences.append(f"Equivalent within {margin}: {join_names(list(equal.title))}.")
     if len(unresolved):
-        sentences.append(f"Not resolved: {joined_names(list(unresolved.title))}{_resolution(unresolved)}.")
+        sentences.append(f"Not resolved: {join_names(list(unresolved.title))}{_resolution(unresolved)}.")
     if len(few):
         sentences.append(
             f"Not counted, because they have fewer than {NEEDED_SEEDS} seeds with a spread: "
-            f"{joined_names(list(few.title))}."
+            f"{join_names(list(few.title))}."
         )
     return sentences
 
@@ -97,7 +96,7 @@ def _sides(study: Study, different: pd.DataFrame) -> str:
             f"{row.seeds} seeds)"
             for row in frames.rows(group)
         ]
-        sides += [f"; {side} it {joined_names(parts)}"] if parts else []
+        sides += [f"; {side} it {join_names(parts)}"] if parts else []
     return "".join(sides)
 
 
@@ -121,7 +120,7 @@ def _nothing_to_compare(study: Study) -> Reason | None:
             "No GLUE task is in the average: none was learnt better than its majority class, or all are unticked.",
         )
     if study.baseline not in study.averages:
-        missing = joined_names(
+        missing = join_names(
             [study.title(task) for task in study.missing_scores.get(study.baseline, study.averaged_tasks)]
         )
         return Reason("the baseline has no average", f"{study.name} has no scores of {missing}.")
@@ -160,7 +159,7 @@ def _below_baselines(study: Study) -> Reason | None:
         "models of this size cannot be ranked by GLUE",
         f"{study.name} scores above both the model without position and the best baseline that needs no encoder on "
         f"{len(wins) or 'none'} of {tried} tasks; the rule asks for {NEEDED_TASKS}. The differences in points of "
-        f"{study.name} to the best of word overlap, TF-IDF and word vectors: {joined_names(losses)}. Those baselines "
+        f"{study.name} to the best of word overlap, TF-IDF and word vectors: {join_names(losses)}. Those baselines "
         "never see the order of the words.",
     )
 

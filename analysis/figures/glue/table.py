@@ -6,9 +6,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.core import frames
-from analysis.core.formatting import signed
+from analysis.core.formatting import join_names, signed
 from analysis.figures.glue.data import PUBLISHED, averaged_tasks, order, rows, source
-from analysis.figures.published.data import joined_names
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 
 UP, DOWN, SAME, TIE, OPEN, NOT_LEARNT = "▲", "▼", "≈", "=", "?", "†"
@@ -138,7 +137,7 @@ def _notes(study: Study, published: PublishedComparison | None, relative: bool) 
     partial = {study.title(str(task)): rows for task, rows in study.results.tasks.partial.items() if rows}
     sentences += [f"Partial data, {name}: {frame}." for name, frame in partial.items()]
     sentences += [
-        f"No average: {study.results.titles[variant]} lacks {joined_names([study.title(task) for task in tasks])}."
+        f"No average: {study.results.titles[variant]} lacks {join_names([study.title(task) for task in tasks])}."
         for variant, tasks in study.missing_scores.items()
     ]
     return sentences

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import percent
-from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.figure import STRONGEST, Figure, Parameters, figure
 from analysis.figures.positions.data import MAP_RUN, named_source
 from analysis.measurements.positions.result import PARTS, PositionMap
 
-STRONGEST = -1
 PAIRS = 8
 """Pairs of tokens that are named."""
 

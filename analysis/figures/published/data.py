@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.literature import tables as published
 from analysis.literature.tables import Table, average, differences
@@ -57,15 +57,6 @@ class AverageContent:
 
     baseline: str
     names: dict[str, str]
-
-
-def joined_names(names: Iterable[str]) -> str:
-    """ "a, b and c", or "a, b; c" where a name holds a comma itself."""
-    names = list(names)
-    if any(", " in name for name in names):
-        return "; ".join(names)
-    *rest, last = names
-    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def quoted(text: str) -> str:
@@ -117,7 +108,7 @@ def scores(params: TableParameters) -> Figure[ScoresContent]:
     if cells.empty:
         table.baseline("")  # Raises: there is nothing to draw.
     left_out = int(table.cells.change.sum())
-    units = joined_names(dict.fromkeys(cells.unit))
+    units = join_names(dict.fromkeys(cells.unit))
     extremes = [
         f"{column}{f' ({panel})' if panel else ''}: {_number(rows.value.min())} to {_number(rows.value.max())}"
         for (panel, column), rows in cells.groupby(["panel", "column"], sort=False)
@@ -196,7 +187,7 @@ def difference(params: BaselineParameters) -> Figure[DifferenceContent]:
         frame=lambda: _difference_frame(rows),
         caption=(
             f"{rows.row.nunique()} variants minus {baseline}, column by column, "
-            f"in {joined_names(dict.fromkeys(rows.unit))}, computed from the printed scores ({table.kinds}). "
+            f"in {join_names(dict.fromkeys(rows.unit))}, computed from the printed scores ({table.kinds}). "
             + (f"{table.shared}. " if table.shared else "")
             + (f"{left_out} printed changes are in the table only. " if left_out else "")
             + _spread(rows)
@@ -261,7 +252,7 @@ def averages(params: AverageParameters) -> Figure[AverageContent]:
     columns = dict(table.glue_columns)
     left_out = [column for task, column in columns.items() if task in without]
     retained = [column for task, column in columns.items() if task not in without]
-    names = {"all": f"all {len(columns)} columns", "ticked": f"without {joined_names(left_out)}" if left_out else ""}
+    names = {"all": f"all {len(columns)} columns", "ticked": f"without {join_names(left_out)}" if left_out else ""}
     missing = [c for c in dict.fromkeys(table.scores.column[table.scores.glue]) if c not in columns.values()]
     others = means[means.variant != baseline]
     texts = _sentences(table, others, baseline, left_out)
@@ -269,15 +260,15 @@ def averages(params: AverageParameters) -> Figure[AverageContent]:
     largest_error = (printed.printed - printed.all_columns).abs().max()
     return Figure(
         title=f"{table.title}: average "
-        f"{f'with and without {joined_names(left_out)}' if left_out else 'of all GLUE columns'}",
+        f"{f'with and without {join_names(left_out)}' if left_out else 'of all GLUE columns'}",
         finding=_best_gain(others, baseline, left_out),
         frame=lambda: means.assign(columns=", ".join(columns.values()), columns_ticked=", ".join(retained)),
         caption=(
             f"Mean of {len(columns)} GLUE columns ({', '.join(columns.values())})"
-            + (f" and of the {len(retained)} without {joined_names(left_out)}" if left_out else "")
+            + (f" and of the {len(retained)} without {join_names(left_out)}" if left_out else "")
             + f", {len(means)} variants, computed from the printed scores ({table.kinds}); points, and points minus "
             + f"{baseline}. "
-            + (f"Not averaged, because not every variant has it: {joined_names(missing)}. " if missing else "")
+            + (f"Not averaged, because not every variant has it: {join_names(missing)}. " if missing else "")
             + (
                 f"The paper's printed averages differ from ours by at most {largest_error:.3f}, so a difference of "
                 "printed averages may differ from ours in its last digit. "
@@ -326,7 +317,7 @@ def _sentences(table: Table, others: pd.DataFrame, baseline: str, left_out: Sequ
     shown = pd.concat([others[sign_changes], others.loc[moves.nlargest(1).index]])
     for row in frames.rows(shown):
         text = (
-            f"Without {joined_names(left_out)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} "
+            f"Without {join_names(left_out)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} "
             f"to {signed(row.difference_ticked)} points."
         )
         if sign_changes[row.Index]:
@@ -354,4 +345,4 @@ def _best_gain(others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> 
         return ""
     best = others.iloc[others.difference_all.argmax()]
     text = f"{best.variant} gains most over {baseline}: {signed(best.difference_all)} points"
-    return f"{text}, and {signed(best.difference_ticked)} without {joined_names(left_out)}" if left_out else text
+    return f"{text}, and {signed(best.difference_ticked)} without {join_names(left_out)}" if left_out else text

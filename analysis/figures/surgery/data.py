@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import default_model, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed

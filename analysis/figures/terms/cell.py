@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
-from analysis.figures.figure import Figure, figure
+from analysis.figures.figure import STRONGEST, Figure, figure
 from analysis.figures.terms.data import term_label
 from analysis.figures.terms.maps import (
     TERMS_RUN,
@@ -24,8 +24,6 @@ from analysis.figures.terms.maps import (
 )
 from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
-
-STRONGEST = -1
 
 
 @dataclass(frozen=True)

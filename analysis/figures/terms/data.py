@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, ranges
 from analysis.core.provenance import model_options
@@ -68,7 +68,7 @@ def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple
 
     layer: None for all. Raises LinkError where the store has none.
     """
-    marks = ", ".join("?" for _ in aggregations)
+    marks = read.placeholders(aggregations)
     rows = read.query(
         f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = coalesce(?, layer) "
         f"AND aggregation IN ({marks}) ORDER BY layer, head, term, aggregation",

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy import ndarray
 from pydantic import Field
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed, signed
 from analysis.core.term_names import ADDED_TERMS, TERMS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure

@@ -5,7 +5,7 @@ learning rate. Causal and masked models are never compared: their losses are of 
 """
 
 import json
-from collections.abc import Collection, Hashable, Sequence, Sized
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -132,7 +132,8 @@ class Trained:
         runs = self.runs if variants is None else self.runs[self.runs.variant.isin(variants)]
         rows = read.query(
             "SELECT run_id, variant, seed, metric, step, tokens, seconds, value FROM curves "
-            f"WHERE metric IN ({_placeholders(metrics)}) AND run_id IN ({_placeholders(runs.run_id)}) ORDER BY step",
+            f"WHERE metric IN ({read.placeholders(metrics)}) AND run_id IN ({read.placeholders(runs.run_id)}) "
+            "ORDER BY step",
             [*metrics, *runs.run_id],
         )
         return rows
@@ -279,10 +280,6 @@ def _require(rows: pd.DataFrame, column: str, value: str, message: str) -> pd.Da
             f"{message} {value!r}; there are: {known}. Make some with: {COMMAND}"
         )
     return matches
-
-
-def _placeholders(values: Sized) -> str:
-    return ", ".join("?" * len(values))
 
 
 def training_commands(preset: str, runs: pd.DataFrame) -> list[str]:

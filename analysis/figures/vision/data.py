@@ -13,9 +13,9 @@ from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent, signed
 from analysis.core.provenance import model_options
 from analysis.figures.depth import terms as depth_terms
-from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
+from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, image_facts, stored_facts
-from analysis.figures.terms.cell import STRONGEST, CellContent
+from analysis.figures.terms.cell import CellContent
 from analysis.figures.terms.data import (
     MEASURES,
     ORDER,

@@ -1,6 +1,6 @@
 """Step 6: what real models do with the four questions."""
 
-from analysis.claims.statements.rows import readable
+from analysis.ablation.variants import readable
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent

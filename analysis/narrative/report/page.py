@@ -34,7 +34,7 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
     entries = {entry.id: entry for entry in stored.ledger()}
     headings = statements.headings()
     works = sorted({line.citation for entry in entries.values() for line in entry.evidence if line.citation})
-    marks = ", ".join("?" for _ in works) or "NULL"
+    marks = read.placeholders(works)
     meta = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
     result = _template().render(
         about=citation.citation_of("report", "The ledger of claims", link("claims", {})),
