@@ -120,10 +120,14 @@ def public_columns() -> pd.DataFrame:
     return frame[~frame.table_name.isin(PRIVATE)]
 
 
-@store_cache(128, shared=True)
 def figure(name: str, values: Mapping[str, Value]) -> Figure:
-    """A figure made from stored results."""
-    return FIGURES[name].of(dict(values))
+    """A figure made from stored results, cached by those of a page's values that its parameters declare."""
+    return _figure(name, FIGURES[name].parameters.declared(values))
+
+
+@store_cache(128, shared=True)
+def _figure(name: str, values: Mapping[str, Value]) -> Figure:
+    return FIGURES[name].of(values)
 
 
 @store_cache()
@@ -194,10 +198,14 @@ def trainings() -> pd.DataFrame:
     return training.index()
 
 
-@store_cache(32)
 def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
-    """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
-    return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
+    """Whether the recipe that a page's values ask for trains long enough. None where that is not judged."""
+    return _verdict(training.TrainingParameters.declared(values))
+
+
+@store_cache(32)
+def _verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
+    return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(values)))
 
 
 @store_cache()

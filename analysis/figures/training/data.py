@@ -49,11 +49,19 @@ class SettingsParameters(Parameters):
     baseline: str = ""
 
 
-class TrainingParameters(SettingsParameters):
+class TrainingParameters(Parameters):
     """Our own trainings of one recipe and peak learning rate. Empty: the usual recipe; each variant's own rate."""
 
+    preset: str
+    objective: str
     recipe: str = ""
     rate: str = ""
+
+
+class ComparedParameters(TrainingParameters):
+    """Our own trainings of one recipe, compared with those of a baseline. Empty: the usual one."""
+
+    baseline: str = ""
 
 
 class VariantsParameters(TrainingParameters):
@@ -190,7 +198,7 @@ class Trained:
         }
 
 
-def candidates(params: SettingsParameters, run_ids: Collection[str] | None = None) -> pd.DataFrame:
+def candidates(params: SettingsParameters | TrainingParameters, run_ids: Collection[str] | None = None) -> pd.DataFrame:
     """The index of what was run with the preset and the objective of a link, at any settings.
 
     Raises NoResults where nothing was, AddendError for a preset or an objective that is not offered.
@@ -221,11 +229,13 @@ def diverged_sentence(diverged: pd.DataFrame, *columns: str) -> str:
     return f"Diverged, and not shown: {', '.join(sentences)}."
 
 
-def select_trainings(params: TrainingParameters, run_ids: Collection[str] | None = None) -> Trained:
+def select_trainings(
+    params: TrainingParameters, *, baseline: str = "", run_ids: Collection[str] | None = None
+) -> Trained:
     """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
 
-    run_ids: if given, only these runs are considered. Of a variant run at several peak learning rates, the one with
-    the most seeds is selected; among equals, the one with the lowest mean loss.
+    baseline: empty for the usual one. run_ids: if given, only these runs are considered. Of a variant run at several
+    peak learning rates, the one with the most seeds is selected; among equals, the one with the lowest mean loss.
     """
     rows = candidates(params, run_ids)
     rows = _require(rows, "recipe", params.recipe or usual_recipe(rows), "There is no pre-training with the settings")
@@ -254,7 +264,7 @@ def select_trainings(params: TrainingParameters, run_ids: Collection[str] | None
         runs=runs,
         sample=sample,
         left_out=left_out,
-        baseline=params.baseline or usual_baseline(params.objective, set(runs.variant)),
+        baseline=baseline or usual_baseline(params.objective, set(runs.variant)),
     )
 
 
