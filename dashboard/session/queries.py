@@ -1,6 +1,6 @@
 """What pages ask of the store: figures and rows, cached until the store's files change. Imports no torch."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -35,6 +35,8 @@ CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
 
 # What pages take from the analysis unchanged: these functions cache their results by themselves.
+rows = read.query
+trainings = training.index
 mirror_state = mirror.state
 citation_for = citation.citation_of
 published_table = published.load
@@ -86,12 +88,6 @@ def ensure_store() -> None:
     if not store_build.is_current():
         with st.spinner("Building the store from the results files"):
             store_build.refresh()
-
-
-@store_cache(256)
-def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
-    """The rows of a SELECT."""
-    return read.query(sql, parameters)
 
 
 def run_reader_query(query: str) -> Answer:
@@ -190,12 +186,6 @@ def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], lis
 def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
     return glue_table.table(*glue_study(dict(values)), relative=values["view"] == "difference")
-
-
-@store_cache()
-def trainings() -> pd.DataFrame:
-    """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
-    return training.index()
 
 
 def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:

@@ -17,6 +17,7 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import span
 from analysis.figures.figure import Parameters
 from analysis.store import read
+from analysis.store.paths import cached_until_store_changes
 
 COMMAND = "python -m analysis ablate --preset cpu"
 MASKED, CAUSAL = "masked", "causal"
@@ -37,7 +38,7 @@ NOTABLE_PACE_RATIO = 1.2
 INDEX = """
 SELECT p.* EXCLUDE (created), r.device, r.created, r.git_sha
 FROM pretrainings p JOIN runs r USING (run_id)
-WHERE (p.last_loss IS NOT NULL OR p.diverged) AND {} ORDER BY r.created, p.run_id
+WHERE p.last_loss IS NOT NULL OR p.diverged ORDER BY r.created, p.run_id
 """
 
 
@@ -78,10 +79,13 @@ def objective(variant: str) -> str:
 
 def index(run_ids: Collection[str] | None = None) -> pd.DataFrame:
     """One row per stored pre-training (or per one of `run_ids`), with its recipe and learning rate."""
-    if run_ids is None:
-        rows = read.query(INDEX.format("true"))
-    else:
-        rows = read.query(INDEX.format("p.run_id IN (SELECT unnest(?))"), [list(run_ids)])
+    rows = _index()
+    return rows.copy(deep=False) if run_ids is None else rows[rows.run_id.isin(run_ids)].reset_index(drop=True)
+
+
+@cached_until_store_changes()
+def _index() -> pd.DataFrame:
+    rows = read.query(INDEX)
     configs = [json.loads(text) for text in rows.config]
     recipes = [recipe_of(config) for config in configs]
     keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, rows.preset, strict=True)]
