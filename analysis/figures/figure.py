@@ -41,6 +41,12 @@ class Parameters(BaseModel):
         except ValidationError as invalid:
             raise LinkError(" ".join(_explain(error) for error in invalid.errors())) from None
 
+    @classmethod
+    def declared(cls, values: Values) -> dict[str, Any]:
+        """The entries of a link's values that this class declares, by the names of the link's fields."""
+        names = [info.alias or name for name, info in cls.model_fields.items()]
+        return {name: values[name] for name in names if name in values}
+
     def values(self, *names: str) -> dict[str, Any]:
         """Some of the fields with their values, as a link has them; all where none is named."""
         return {name: getattr(self, name) for name in names or type(self).model_fields}

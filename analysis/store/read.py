@@ -10,13 +10,15 @@ import duckdb
 import pandas as pd
 
 from analysis.core.errors import StoreError, StoreLocked
-from analysis.store.paths import store_path
+from analysis.store.paths import cached_until_store_changes, store_path
 
 REBUILD = "Run: python -m analysis sync --rebuild (nothing is lost: the files under data/ are the truth)"
 LOCK_SECONDS = 5.0
 LOCK_MESSAGE = "could not set lock on file"
 """DuckDB's wording; "lock" alone may be part of a path."""
 DAMAGE_ERRORS = (duckdb.IOException, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
+KEPT_ANSWERS = 256
+"""More than a page asks for, so that no page asks for the same twice."""
 READ_ONLY_HINT = "Queries may read the tables and views of the store, nothing else; SHOW TABLES lists them."
 
 # Opening takes longer than most queries, so what was opened last stays open until the file is another one. DuckDB
@@ -94,8 +96,23 @@ def placeholders(values: Sized) -> str:
 def query(sql: str, parameters: Sequence[object] = (), path: Path | None = None) -> pd.DataFrame:
     """The rows of one SELECT. Parameters stand for the question marks in `sql`.
 
-    Raises StoreError where there is no store, or where it does not take the query.
+    The last answers of the store in use are kept until it changes; those of another store, at `path`, are not. Raises
+    StoreError where there is no store, or where it does not take the query.
     """
+    if path is not None:
+        return _ask(sql, parameters, path)
+    hashable = tuple(tuple(value) if isinstance(value, list) else value for value in parameters)
+    # A shallow copy: pandas copies a column when one of the frames that share it is written to.
+    return _kept(sql, hashable, tuple(map(type, parameters))).copy(deep=False)
+
+
+@cached_until_store_changes(KEPT_ANSWERS)
+def _kept(sql: str, parameters: tuple[object, ...], _: tuple[type, ...]) -> pd.DataFrame:
+    # The types are a part of the key, since 1, 1.0 and True are the same key of a cache.
+    return _ask(sql, [list(value) if isinstance(value, tuple) else value for value in parameters], None)
+
+
+def _ask(sql: str, parameters: Sequence[object], path: Path | None) -> pd.DataFrame:
     with connect(path) as connection:
         try:
             # An empty statement gives None.

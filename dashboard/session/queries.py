@@ -1,6 +1,6 @@
 """Queries of pages to the store: figures and rows, cached until the store's files change. Imports no torch."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -35,6 +35,8 @@ CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
 
 # What pages take from the analysis unchanged: these functions cache their results by themselves.
+rows = read.query
+trainings = training.index
 mirror_state = mirror.state
 citation_for = citation.citation_of
 published_table = published.load
@@ -88,12 +90,6 @@ def ensure_store() -> None:
             store_build.refresh()
 
 
-@store_cache(256)
-def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
-    """The rows of a SELECT."""
-    return read.query(sql, parameters)
-
-
 def run_reader_query(query: str) -> Answer:
     """The rows of a reader's own query; see analysis.sql. Only queries that are not cached are counted.
 
@@ -120,10 +116,14 @@ def public_columns() -> pd.DataFrame:
     return frame[~frame.table_name.isin(PRIVATE)]
 
 
-@store_cache(128, shared=True)
 def figure(name: str, values: Mapping[str, Value]) -> Figure:
-    """A figure made from stored results."""
-    return FIGURES[name].of(dict(values))
+    """A figure made from stored results, cached by those of a page's values that its parameters declare."""
+    return _figure(name, FIGURES[name].parameters.declared(values))
+
+
+@store_cache(128, shared=True)
+def _figure(name: str, values: Mapping[str, Value]) -> Figure:
+    return FIGURES[name].of(values)
 
 
 @store_cache()
@@ -188,16 +188,14 @@ def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     return glue_table.table(*glue_study(dict(values)), relative=values["view"] == "difference")
 
 
-@store_cache()
-def trainings() -> pd.DataFrame:
-    """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
-    return training.index()
+def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
+    """Whether the recipe that a page's values ask for trains long enough. None where that is not judged."""
+    return _verdict(training.TrainingParameters.declared(values))
 
 
 @store_cache(32)
-def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
-    """The verdict on the recipe of a link: trained long enough or not. None for a recipe that is not judged."""
-    return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
+def _verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
+    return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(values)))
 
 
 @store_cache()

@@ -45,8 +45,6 @@ with right:
             presets,
             lambda name: f"{name} (judged by the frozen rules)" if name == JUDGED else name,
         )
-    else:
-        pickers.get("preset")
 preset = pickers.get("preset")
 if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
     st.info(

@@ -22,7 +22,7 @@ headings = queries.headings()
 pickers = Pickers(PAGE)
 claim = pickers.fixed("claim", ["", *(heading.id for heading in headings)])
 if claim:
-    values = {**pickers.values(), **pickers.done()}
+    values = pickers.done()
     show.set_tab_title(claim)
     show.copy_link(PAGE, values)
     claim_detail.show_claim(next(heading for heading in headings if heading.id == claim), PAGE, values)
@@ -111,7 +111,7 @@ else:
 if not found_any:
     st.info("No claim of this document has this verdict.")
 figure = "claims_statements" if rules == "2" else "claims_verdicts"
-show.show(queries.figure(figure, {}), PAGE, values)
+show.show(queries.figure(figure, values), PAGE, values)
 st.caption(
     "The same as a table: `SELECT * FROM claims`. The store also holds the rules, queries and evidence as tables."
 )

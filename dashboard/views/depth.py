@@ -41,7 +41,6 @@ part = pickers.segments("part", "Look at", list(PARTS), PARTS)
 TEXTS = "corpus IN (SELECT corpus FROM corpora)"
 condition = f"WHERE {TEXTS}" if part == "terms" else ""
 models = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} {condition} ORDER BY model").model)
-fields: tuple[str, ...]
 if part == "terms":
     first, second, third, fourth = st.columns([2, 2, 3, 2])
     with first:
@@ -62,24 +61,17 @@ if part == "terms":
         pickers.choice("term", "Term", terms, term_label)
     with fourth:
         pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-    fields = ("model", "corpus", "term", "measure", "at_layer", "at_head")
-    for name in ("at_layer", "at_head"):
-        pickers.get(name)
 else:
     all_models = queries.rows(
         "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means "
         "UNION SELECT model FROM newest_equivariance ORDER BY model"
     )
     pickers.several("models", "Models", models, list(all_models.model), readable)
-    fields = ("models",)
-for name in ("models", "model", "corpus", "term", "measure", "at_layer", "at_head"):
-    if name not in fields:
-        pickers.get(name)
 values = pickers.done()
 show.copy_link(PAGE, values)
 for name in FIGURES[part]:
     with show.reporting_missing_results():
-        figure = queries.figure(name, {field: values[field] for field in fields})
+        figure = queries.figure(name, values)
         if name == "depth_heads":
             st.caption("Press a cell to see every term of its layer and head, below.")
         show.show(figure, PAGE, values, on_cell=pickers.cell_setter("at_layer", "at_head"), cell=("layer", "head"))

@@ -12,6 +12,11 @@ from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 PARTS = {"values": "The values", "distance": "Distance and shifts", "all": "All encodings"}
+FIGURES = {
+    "values": ("encoding_heat", "encoding_movement", "encoding_spectrum"),
+    "distance": ("encoding_similarity", "encoding_shift"),
+    "all": ("encoding_measures",),
+}
 ENTERS = {
     "added": "added to the words",
     "rotates": "rotates queries and keys",
@@ -19,7 +24,6 @@ ENTERS = {
     "untied": "compared separately from the words",
     "absent": "absent",
 }
-SHARED = ("encoding", "other", "length", "dim")
 
 
 def describe(entry) -> None:
@@ -49,10 +53,10 @@ def show_numbers(figure) -> None:
                     )
 
 
-def draw(name: str, *extra_fields: str) -> None:
+def draw(name: str) -> None:
     """One figure, made anew only when something that it shows changes; or why there is none."""
     with show.reporting_problems():
-        figure = queries.figure(name, {field: values[field] for field in (*SHARED, *extra_fields)})
+        figure = queries.figure(name, values)
         under_heading = partial(show_numbers, figure) if name == "encoding_similarity" else None
         show.show(figure, "encodings", values, under_heading=under_heading)
 
@@ -83,16 +87,10 @@ if part == "distance":
 values = pickers.done()
 
 show.copy_link("encodings", values)
-heat = queries.figure("encoding_heat", {field: values[field] for field in SHARED})
+heat = queries.figure("encoding_heat", values)
 for column, entry in zip(st.columns(2), heat.content.shown, strict=False):
     with column:
         describe(entry)
 
-if part == "values":
-    for name in ("encoding_heat", "encoding_movement", "encoding_spectrum"):
-        draw(name)
-elif part == "distance":
-    draw("encoding_similarity", "compare")
-    draw("encoding_shift", "shift")
-else:
-    draw("encoding_measures")
+for name in FIGURES[part]:
+    draw(name)

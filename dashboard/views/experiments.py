@@ -19,8 +19,6 @@ pickers = Pickers(PAGE)
 presets = queries.trained_presets()
 if presets:
     pickers.choice("preset", "Losses and steps of the preset", presets, width=220)
-else:
-    pickers.get("preset")
 values = pickers.done()
 show.copy_link(PAGE, values)
 try:

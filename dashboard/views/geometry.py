@@ -27,7 +27,6 @@ FIGURES = {
     "collisions": ("geometry_collisions",),
     "read": ("geometry_decoded", "geometry_order"),
 }
-USES = {"geometry_cosines": ("dim",), "geometry_dimension": ("dim",), "geometry_calls": ("word",)}
 
 show.header(
     PAGE,
@@ -50,11 +49,8 @@ elif part == "words":
     )
     with st.container(width=360):
         pickers.choice("word", "Word", ["", *words.word], lambda word: word or "the word that comes nearest to another")
-for name in ("dim", "word"):
-    pickers.get(name)
 values = pickers.done()
 show.copy_link(PAGE, values)
 for name in FIGURES[part]:
     with show.reporting_missing_results():
-        figure = queries.figure(name, {field: values[field] for field in ("model", *USES.get(name, ()))})
-        show.show(figure, PAGE, values)
+        show.show(queries.figure(name, values), PAGE, values)

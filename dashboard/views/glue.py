@@ -82,7 +82,7 @@ if columns:
 if not_learned:
     label = "Tasks that no variant learned, left out of the average; tick one to include it"
     pickers.buttons("including", label, not_learned, list(tasks), tasks)
-values = {**pickers.values(), **pickers.done()}
+values = pickers.done()
 with summary:
     if not presets:
         st.markdown(

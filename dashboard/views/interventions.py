@@ -62,8 +62,6 @@ with first:
 with second:
     pickers.slider("head", "Head", list(range(result.heads)))
 maps = st.container()
-for name in ("query", "key"):
-    pickers.get(name)
 st.header("Does the order show without positions?", anchor=False)
 permute = pickers.toggle(
     "permute",

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import published_table, show
@@ -12,13 +11,10 @@ PAGE = "published"
 VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
 
 
-def show_figure(name: str, values: dict[str, Value], used_values: dict[str, Value] | None = None) -> None:
-    """One figure or, where it cannot be made, why not.
-
-    used_values: those of the page's values that it depends on and is cached for; by default all of them.
-    """
+def show_figure(name: str) -> None:
+    """One figure or, where it cannot be made, why not."""
     with show.reporting_problems():
-        result = queries.figure(name, values if used_values is None else used_values)
+        result = queries.figure(name, values)
         for sentence in result.sentences:
             st.markdown(f"- {escape_markdown(sentence)}")
         show.show(result, PAGE, values)
@@ -48,9 +44,7 @@ if table.compares:
     with left:
         view = pickers.segments("view", "Chart", chart_views, VIEWS)
     with right:
-        if view == "scores":
-            pickers.get("baseline")
-        else:
+        if view != "scores":
             pickers.choice("baseline", "Compared with", ["", *others], lambda name: name or default_baseline)
     if view == "average":
         columns = dict(table.glue_columns)
@@ -62,19 +56,15 @@ if table.compares:
             columns,
             stores_pressed=False,
         )
-    else:
-        pickers.get("without")
 else:
     view = ""
     st.caption("This table has only one variant or no numbers, so there is nothing to compare.")
-    for name in ("view", "baseline", "without"):
-        pickers.get(name)
 values = pickers.done()
 with link:
     show.copy_link(PAGE, values)
 if view:
-    show_figure(f"published_{view}", values)
+    show_figure(f"published_{view}")
 
 st.divider()
-show_figure("published_literature", values, used_values={})
-published_table.notes(queries.figure("published_literature", {}).content.notes)
+show_figure("published_literature")
+published_table.notes(queries.figure("published_literature", values).content.notes)

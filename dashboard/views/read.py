@@ -132,8 +132,6 @@ st.header(step.title, anchor=False)
 st.markdown(step.text, help=glossary_hint(step.text))
 for control in step.controls:
     show_control(control)
-for field in pickers.view.fields:
-    pickers.get(field.name)
 values = pickers.done()
 show_animation(step)
 show_chart(step)

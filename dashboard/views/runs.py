@@ -44,7 +44,6 @@ with st.container(horizontal=True):
         )
         matching = matching[matching[name] == selection] if selection else matching
 if matching.empty:
-    pickers.get("run")
     show.copy_link(PAGE, pickers.done())
     st.info(
         "No run has this kind, variant and preset."
@@ -90,5 +89,5 @@ values = pickers.done()
 show.copy_link(PAGE, values)
 if by_id[run_id]["kind"] == "curves":
     with show.reporting_problems():
-        show.show(queries.figure("runs_curve", {"run": run_id}), PAGE, values)
+        show.show(queries.figure("runs_curve", values), PAGE, values)
 facts(by_id[run_id])

@@ -80,8 +80,6 @@ with st.form("sql.form", border=False):
         pickers.typed("query", typed)
 
 part = pickers.segments("part", "Show", list(PARTS), PARTS)
-for field in ("mark", "x", "y", "colour"):
-    pickers.get(field)
 with show.reporting_problems():
     with st.spinner("Running the query"):
         answer = queries.run_reader_query(str(pickers.get("query")))

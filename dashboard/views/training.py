@@ -7,7 +7,6 @@ import streamlit as st
 
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import join_names
-from analysis.figures import Figure
 from analysis.figures.training.costs import UNMATCHED
 from analysis.figures.training.curves import AXES
 from analysis.figures.training.data import COMMAND, MASKED
@@ -39,39 +38,20 @@ FIGURES = {
     "scores": ["training_scores"],
     "costs": ["training_costs"],
 }
-SHARED = ("preset", "objective", "recipe", "rate")
-SHARED_BY_RECIPES = {
-    "training_costs": ("preset",),
-    "training_settings": ("preset", "objective"),
-    "training_advantage": ("preset", "objective"),
-}
-EXTRA_FIELDS = {
-    "training_curves": ("baseline", "variants", "axis"),
-    "training_gap": ("baseline",),
-    "training_settings": ("baseline",),
-    "training_advantage": ("baseline",),
-    "training_convergence": ("baseline",),
-    "training_length": ("variants",),
-}
-
-
-def figure_of(name: str, **changed: str) -> Figure:
-    """A figure of the page's runs, or of those with other fields. Raises what the figure raises."""
-    fields = (*SHARED_BY_RECIPES.get(name, SHARED), *EXTRA_FIELDS.get(name, ()))
-    return queries.figure(name, {field: values[field] for field in fields} | changed)
+USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
 
 
 def presets_with(name: str) -> Iterator[str]:
     """The other presets whose runs have what a figure shows."""
     for preset in sorted(set(trainings.preset) - {values["preset"]}):
         with suppress(AddendError):
-            figure_of(name, preset=preset, recipe="", rate="", baseline="")
+            queries.figure(name, {**values, "preset": preset, **USUAL_SETTINGS})
             yield preset
 
 
 def show_preset(preset: str) -> None:
     """Shows the runs of another preset, at its usual settings."""
-    for field, value in {"preset": preset, "recipe": "", "rate": "", "baseline": ""}.items():
+    for field, value in {"preset": preset, **USUAL_SETTINGS}.items():
         pickers.set(field, value)
 
 
@@ -95,7 +75,7 @@ def show_figure(name: str) -> None:
     """One figure with its sentences above it, or why there is none."""
     with show.reporting_problems():
         try:
-            figure = figure_of(name)
+            figure = queries.figure(name, values)
         except NoResults as missing:
             show_missing(name, missing)
             return
@@ -112,7 +92,7 @@ def show_figure(name: str) -> None:
 
 def show_verdict() -> None:
     """Shows the verdict on these runs: trained long enough to say something of position, or not."""
-    result = queries.verdict({field: values[field] for field in SHARED})
+    result = queries.verdict(values)
     if result:
         colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
         with st.container(border=True):
@@ -126,9 +106,7 @@ pickers = Pickers(PAGE)
 judged_preset = training_rules().preset
 pickers.set_initial("preset", judged_preset, set(trainings.preset))
 if trainings.empty:
-    for field in pickers.view.fields:
-        pickers.get(field.name)
-    values = pickers.done()
+    pickers.done()
     st.info(
         "No pre-training of our own is stored yet. The command below makes some, in about ten minutes of one core "
         "each; this page shows them as soon as their results files are in the data folder.",
@@ -148,8 +126,6 @@ with first:
     if part in ("curves", "gap", "settings", "convergence"):
         baseline_picker(pickers, runs)
 left, right = st.columns([5, 2])
-for name in ("baseline", "variants", "axis"):
-    pickers.get(name)
 if part in ("curves", "length") and set(runs.objective) == {MASKED}:
     with left:
         variant_picker(pickers, runs.variant.tolist())

@@ -50,7 +50,6 @@ if result:
         if pickers.get("masked") and not result.masked:
             st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
         vision_form.map_pickers(pickers, result)
-        pickers.get("key")
     st.header("Interventions", anchor=False)
     intervention_pickers(pickers)
 values = pickers.done()

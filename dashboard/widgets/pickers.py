@@ -31,10 +31,12 @@ class Pickers:
         parameters, lost = held_texts.restore(raw)
         self.fresh = not raw and written != raw
         """True if the reader has just come to the page, by a link without parameters."""
-        self._values, problems = self.view.parse(parameters)
+        self._link, problems = self.view.parse(parameters)
+        self._values: dict[str, Any] = {}
+        """The fields that were read or set in this run of the page."""
         problems += [lost] if lost else []
         if raw != written:  # A link, the back button, or the first visit: the URL decides.
-            for name, value in self._values.items():
+            for name, value in self._link.items():
                 self._store(name, value)
             # At once: a reader who goes back and forth quickly ends this run before `done`.
             st.session_state[self._key("written")] = raw or None
@@ -50,7 +52,7 @@ class Pickers:
     def _state(self, name: str) -> Any:
         # Buttons that come back after an error page are sent by the browser with nothing pressed, which is no value.
         if st.session_state.get(self._key(name)) is None:
-            self._store(name, self._values[name])
+            self._store(name, self._link[name])
         return st.session_state[self._key(name)]
 
     def _ensure_offered(self, name: str, options: Sequence[Any]) -> None:
@@ -246,18 +248,20 @@ class Pickers:
         return self._values[name]
 
     def values(self) -> dict[str, Value]:
-        """The state so far; fields that no picker has read yet are as the link has them."""
-        return {name: self.get(name) for name in self._values}
+        """Every field of the page's link. One that was not read yet has the value that `get` gives."""
+        names = [field.name for field in self.view.fields]
+        return {name: self._values[name] if name in self._values else self.get(name) for name in names}
 
     def done(self) -> dict[str, Value]:
-        """Writes the state into the URL and returns it. A link that was opened stays as it is, however long."""
-        parameters = self.view.parameters(self._values)
+        """Writes every field into the URL and returns them. A link that was opened stays as it is, however long."""
+        values = self.values()
+        parameters = self.view.parameters(values)
         if parameters != _url_parameters():
-            parameters = held_texts.shorten(self.view.page, self._values)
+            parameters = held_texts.shorten(self.view.page, values)
         if parameters != _url_parameters():
             st.query_params.from_dict(parameters)
         st.session_state[self._key("written")] = parameters
-        return dict(self._values)
+        return values
 
 
 def _url_parameters() -> dict[str, list[str]]:

@@ -28,8 +28,6 @@ def run_pickers(pickers: Pickers, trainings: pd.DataFrame, *, one_setting: bool 
     objective = pickers.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **reset)
     rows = rows[rows.objective == objective]
     if not one_setting:
-        pickers.get("recipe")
-        pickers.get("rate")
         return rows
     recipes = dict(zip(rows.recipe, rows.told, strict=True))
     usual = usual_recipe(rows)

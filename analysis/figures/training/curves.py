@@ -15,6 +15,7 @@ from analysis.figures.training.data import (
     MASKED,
     OBJECTIVES_NOTE,
     UNIT,
+    ComparedParameters,
     Trained,
     TrainingParameters,
     VariantsParameters,
@@ -32,7 +33,7 @@ SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
 LENGTHS = (1, 2, 4)
 
 
-class LearningCurvesParameters(VariantsParameters):
+class LearningCurvesParameters(ComparedParameters, VariantsParameters):
     """axis: a key of AXES, the quantity that the loss is drawn against."""
 
     axis: str
@@ -103,7 +104,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     axis = params.axis
     if axis not in AXES:
         raise AddendError(f"There is no axis {axis!r}; expected one of: {', '.join(AXES)}.")
-    trainings = select_trainings(params)
+    trainings = select_trainings(params, baseline=params.baseline)
     variants = trainings.selected(params.variants)
     losses = trainings.curves("validation_loss", variants=list({*variants, trainings.baseline}))
     mean = means(losses)

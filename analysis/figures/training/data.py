@@ -17,6 +17,7 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import span
 from analysis.figures.figure import Parameters
 from analysis.store import read
+from analysis.store.paths import cached_until_store_changes
 
 COMMAND = "python -m analysis ablate --preset cpu"
 MASKED, CAUSAL = "masked", "causal"
@@ -37,7 +38,7 @@ NOTABLE_PACE_RATIO = 1.2
 INDEX = """
 SELECT p.* EXCLUDE (created), r.device, r.created, r.git_sha
 FROM pretrainings p JOIN runs r USING (run_id)
-WHERE (p.last_loss IS NOT NULL OR p.diverged) AND {} ORDER BY r.created, p.run_id
+WHERE p.last_loss IS NOT NULL OR p.diverged ORDER BY r.created, p.run_id
 """
 
 
@@ -49,11 +50,19 @@ class SettingsParameters(Parameters):
     baseline: str = ""
 
 
-class TrainingParameters(SettingsParameters):
+class TrainingParameters(Parameters):
     """Our own trainings of one recipe and peak learning rate. Empty: the usual recipe; each variant's own rate."""
 
+    preset: str
+    objective: str
     recipe: str = ""
     rate: str = ""
+
+
+class ComparedParameters(TrainingParameters):
+    """Our own trainings of one recipe, compared with those of a baseline. Empty: the usual one."""
+
+    baseline: str = ""
 
 
 class VariantsParameters(TrainingParameters):
@@ -70,10 +79,13 @@ def objective(variant: str) -> str:
 
 def index(run_ids: Collection[str] | None = None) -> pd.DataFrame:
     """One row per stored pre-training (or per one of `run_ids`), with its recipe and learning rate."""
-    if run_ids is None:
-        rows = read.query(INDEX.format("true"))
-    else:
-        rows = read.query(INDEX.format("p.run_id IN (SELECT unnest(?))"), [list(run_ids)])
+    rows = _index()
+    return rows.copy(deep=False) if run_ids is None else rows[rows.run_id.isin(run_ids)].reset_index(drop=True)
+
+
+@cached_until_store_changes()
+def _index() -> pd.DataFrame:
+    rows = read.query(INDEX)
     configs = [json.loads(text) for text in rows.config]
     recipes = [recipe_of(config) for config in configs]
     keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, rows.preset, strict=True)]
@@ -191,7 +203,7 @@ class Trained:
         }
 
 
-def candidates(params: SettingsParameters, run_ids: Collection[str] | None = None) -> pd.DataFrame:
+def candidates(params: SettingsParameters | TrainingParameters, run_ids: Collection[str] | None = None) -> pd.DataFrame:
     """The index of the runs with the preset and the objective of a link, at any settings.
 
     Raises NoResults if there are none, AddendError for a preset or an objective that is not offered.
@@ -222,11 +234,13 @@ def diverged_sentence(diverged: pd.DataFrame, *columns: str) -> str:
     return f"Diverged, and not shown: {', '.join(sentences)}."
 
 
-def select_trainings(params: TrainingParameters, run_ids: Collection[str] | None = None) -> Trained:
+def select_trainings(
+    params: TrainingParameters, *, baseline: str = "", run_ids: Collection[str] | None = None
+) -> Trained:
     """The runs that a link asks for. Raises NoResults if there are none, AddendError for a value that is not offered.
 
-    run_ids: if given, only these runs are considered. Of a variant run at several peak learning rates, the one with
-    the most seeds is selected; among equals, the one with the lowest mean loss.
+    baseline: empty for the usual one. run_ids: if given, only these runs are considered. Of a variant run at several
+    peak learning rates, the one with the most seeds is selected; among equals, the one with the lowest mean loss.
     """
     rows = candidates(params, run_ids)
     rows = _require(rows, "recipe", params.recipe or usual_recipe(rows), "There is no pre-training with the settings")
@@ -255,7 +269,7 @@ def select_trainings(params: TrainingParameters, run_ids: Collection[str] | None
         runs=runs,
         sample=sample,
         left_out=left_out,
-        baseline=params.baseline or usual_baseline(params.objective, set(runs.variant)),
+        baseline=baseline or usual_baseline(params.objective, set(runs.variant)),
     )
 
 

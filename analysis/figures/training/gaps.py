@@ -19,6 +19,7 @@ from analysis.figures.training.data import (
     MASKED,
     ORDERLESS,
     UNIT,
+    ComparedParameters,
     Trained,
     TrainingParameters,
     command,
@@ -86,13 +87,13 @@ def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
     return float(min(0, *low)), float(max(0, *high))
 
 
-@figure("training_gap", TrainingParameters)
-def gap(params: TrainingParameters) -> Figure[GapContent]:
+@figure("training_gap", ComparedParameters)
+def gap(params: ComparedParameters) -> Figure[GapContent]:
     """Every variant's final loss, and how far it is from the baseline's, paired by seed.
 
     Raises what `select_trainings` raises, and NoResults where the baseline was not run.
     """
-    trainings = select_trainings(params)
+    trainings = select_trainings(params, baseline=params.baseline)
     trainings.require_baseline()
     base = trainings.baseline
     rows = []
@@ -211,14 +212,14 @@ def _in_seconds(ratio: StepsRatio, relative_time: float) -> StepsRatio:
     )
 
 
-@figure("training_convergence", TrainingParameters)
-def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
+@figure("training_convergence", ComparedParameters)
+def convergence(params: ComparedParameters) -> Figure[ConvergenceContent]:
     """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's.
 
     Runs are made at different hours and by different code, so seconds are steps times the measured time of a step,
     for variants with one. Raises the errors of `select_trainings`, and NoResults if only the baseline was run.
     """
-    trainings = select_trainings(params)
+    trainings = select_trainings(params, baseline=params.baseline)
     trainings.require_baseline()
     rows, seeds, ratios = [], [], {}
     times = step_times(trainings.preset)
