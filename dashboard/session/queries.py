@@ -189,7 +189,7 @@ def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
 
 
 def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
-    """Whether the recipe that a page's values ask for trains long enough. None where that is not judged."""
+    """The verdict on the recipe of a page's values: trained long enough or not. None for one that is not judged."""
     return _verdict(training.TrainingParameters.declared(values))
 
 
