@@ -111,5 +111,5 @@ def test_a_preset_that_decides_nothing_is_said_and_the_judged_one_is_a_press_awa
 def test_the_last_step_concludes_from_the_answer():
     app = opened("read", step="open")
     told = " ".join(block.value for block in app.markdown)
-    for name in ("algebra", "late"):
+    for name in ("algebra", "told_once"):
         assert next(one.bold or one.sentence for one in answer() if one.name == name).split(".")[0] in told

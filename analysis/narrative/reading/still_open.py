@@ -6,7 +6,7 @@ from analysis.figures.reading.open_questions import ALL
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading.base import Control, Destination, Step, Values, register
 
-CERTAIN, MEASURED = ("algebra",), ("concatenated", "late")
+CERTAIN, MEASURED = ("algebra",), ("concatenated", "told_once")
 
 
 def says(values: Values) -> str:
