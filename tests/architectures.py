@@ -59,7 +59,7 @@ TABLE = Path(__file__).with_suffix(".csv")
 ROOT = Path(__file__).parents[1]
 SECONDS = 60
 """For one architecture."""
-MAX_NUMBERS = 20_000_000
+MAX_NUMBERS = 40_000_000
 TEXT = "The cat sat on the mat, and the dog saw the cat."
 MORE_SIZES: dict[str, Any] = {
     "n_embd": 32, "n_layer": 2, "n_head": 4, "n_layers": 2, "n_heads": 4, "dim": 32, "hidden_dim": 24, "n_inner": 24,
@@ -73,7 +73,10 @@ MORE_SIZES: dict[str, Any] = {
     "word_embed_proj_dim": 32, "attention_hidden_size": 32, "state_size": 8, "time_step_rank": 4, "num_blocks": 2,
     "dim_ff": 24, "dim_model": 32, "dim_head": 8, "num_mem_blocks": 1, "max_seq_len": 64, "decoder_ffn_size": 24,
     "prediction_length": 4, "num_groups": 8, "encoder_hash_byte_group_vocab": 64, "width_coefficient": 0.25,
-    "depth_coefficient": 0.1, "base_channels": 32, "mamba_d_ssm": 64, "attention_types": [[["global", "local"], 1]],
+    "depth_coefficient": 0.1, "base_channels": 32,
+    "axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local", "local"],
+    "entity_vocab_size": 64, "entity_emb_size": 8, "d_latents": 32, "num_latents": 8, "n_shared_experts": 1,
+    "mamba_d_ssm": 64, "attention_types": [[["global", "local"], 1]],
 }  # fmt: skip
 """Numbers for fields under names that rotary architectures do not use."""
 OF_THE_OLD_SIZES: tuple[str, ...] = (
