@@ -144,7 +144,7 @@ def shrunk(values: dict[str, Any], numbers: dict[str, Any]) -> dict[str, Any]:
         if key in GIVEN:
             small[key] = GIVEN[key]
         elif isinstance(value, dict):
-            small[key] = shrunk(value, numbers)
+            small[key] = {**shrunk(value, numbers), **(number if isinstance(number, dict) else {})}
         elif isinstance(value, list | tuple):
             short = [*value[:1], *value[-1:]] if len(value) in layers and len(value) > 2 else list(value)
             small[key] = (

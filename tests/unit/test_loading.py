@@ -16,7 +16,7 @@ from specimens import tiny_tokenizer
 from tiny_tokenizers import byte_level
 from transformers.utils.generic import ModelOutput
 
-from analysis.core.errors import ModelError, NoFamily
+from analysis.core.errors import ModelError, NoFamily, NoResults
 from analysis.measurements.means.states import hidden_states
 from analysis.measurements.terms.run import encode
 from analysis.models.capture import no_cache
@@ -360,3 +360,15 @@ def test_a_model_whose_output_has_no_states_is_refused_by_a_sentence() -> None:
     model = SPECIMENS["bert"].build()
     with pytest.raises(ModelError, match="gives no final hidden states for a text alone"):
         last_states(model, ModelOutput(logits=torch.zeros(1)))
+
+
+def test_a_model_that_cannot_be_read_is_the_reason_with_and_without_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent() -> dict[str, Any]:
+        raise NoResults("There is no store.")
+
+    monkeypatch.setattr("analysis.probes.position_probe.stored_models", absent)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ModelError, match="not valid JSON"):
+        PositionRequest(model=str(tmp_path), text=TEXT).find()
