@@ -145,16 +145,19 @@ AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
 
 @contextmanager
 def no_cache(model: PreTrainedModel) -> Iterator[None]:
-    """Disables the cache of keys and values, which has no use here and cannot follow sources."""
-    use_cache = getattr(model.config, "use_cache", None)
-    if use_cache is None:
-        yield
-        return
-    model.config.use_cache = False
+    """Disables the cache of keys and values, which has no use here and cannot follow sources.
+
+    Of a model of several models each has a config of its own, and the one of the texts decides.
+    """
+    configs = {id(part.config): part.config for part in model.modules() if isinstance(part, PreTrainedModel)}
+    before = [(config, use) for config in configs.values() if (use := getattr(config, "use_cache", None)) is not None]
+    for config, _ in before:
+        config.use_cache = False
     try:
         yield
     finally:
-        model.config.use_cache = use_cache
+        for config, use in before:
+            config.use_cache = use
 
 
 @contextmanager

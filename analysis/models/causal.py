@@ -3,6 +3,8 @@
 import torch
 from transformers import PreTrainedModel
 
+from analysis.models.submodules import last_states, run_model
+
 TOKENS = 8
 FIRST = 5
 """Vocabularies begin with special tokens."""
@@ -22,7 +24,10 @@ def is_causal(model: PreTrainedModel) -> bool:
     ids = (torch.arange(TOKENS) + FIRST).remainder(vocabulary).expand(2, -1).clone()
     ids[1, -1] = (FIRST - 1) % vocabulary
     ids = ids.to(model.device)
+    base = model.base_model
+    assert isinstance(base, PreTrainedModel)
     with torch.inference_mode():
-        states = model.base_model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.float()
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        states = last_states(base, run_model(base, inputs)).float()
     change = (states[0] - states[1]).abs().amax(-1)
     return bool(change[:-1].max() <= NEGLIGIBLE * change[-1])

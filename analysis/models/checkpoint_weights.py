@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
-from transformers import PreTrainedModel
+from transformers import CONFIG_MAPPING, MODEL_MAPPING, PreTrainedModel
 
 from analysis.core.errors import ModelError
 
@@ -29,15 +29,18 @@ NAMED = 3
 """Tensors that a sentence names, of those that it is about."""
 
 
-def check_weights(model: PreTrainedModel, name: str, loading_info: Mapping[str, Collection[Any]]) -> None:
+def check_weights(
+    model: PreTrainedModel, name: str, loading_info: Mapping[str, Collection[Any]], others: Collection[str] = ()
+) -> None:
     """Refuses a checkpoint that is not the whole of its model, or more than that.
 
     loading_info: of transformers' `from_pretrained`: `missing_keys`, `mismatched_keys` and `unexpected_keys`.
+    others: the first parts of the names of the tensors of other models in the same checkpoint, which are not read.
     Raises ModelError, which names tensors and, where they differ, both shapes.
     """
     _check_shapes(name, sorted(loading_info["mismatched_keys"]))
     _check_missing(model, name, sorted(key for key in loading_info["missing_keys"] if not POOLER.search(key)))
-    over = left_over(model, loading_info["unexpected_keys"])
+    over = left_over(model, [key for key in loading_info["unexpected_keys"] if key.split(".")[0] not in others])
     if not over:
         return
     scales = [key for key in over if QUANTISED.search(key)]
@@ -52,6 +55,15 @@ def check_weights(model: PreTrainedModel, name: str, loading_info: Mapping[str, 
         f"{name} holds {_counted(over)} that a {type(model).__name__} with its config.json has no place for; what is "
         f"read would not be the model that was trained. {cause}, or choose another."
     )
+
+
+def other_parts(whole: str, part: str) -> set[str]:
+    """The parts of the models of an architecture other than the one that is read, by the first part of their names."""
+    config_class = CONFIG_MAPPING[whole]
+    kind: Any = MODEL_MAPPING[config_class]
+    with torch.device("meta"):
+        model = kind(config_class())
+    return {key.split(".")[0] for key in model.state_dict()} - {part}
 
 
 def left_over(model: PreTrainedModel, unexpected: Collection[str]) -> list[str]:

@@ -65,6 +65,20 @@ def as_model_errors(name: str, doing: str = "on this input") -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def as_tokenizer_errors() -> Iterator[None]:
+    """Within, an error of a tokenizer's own code is a ModelError with its class: tokenizers raise plain Exception."""
+    try:
+        yield
+    except Exception as error:
+        if not from_library(error):
+            raise
+        raise ModelError(
+            f"The tokenizer of this model fails on this text ({place(error)}). Save the model again together with its "
+            "tokenizer, or choose another text or model."
+        ) from error
+
+
 def _package(file: str) -> str:
     """The installed package that a file belongs to; empty for one of Python's own or of this project."""
     parts = Path(file).parts

@@ -27,10 +27,10 @@ from transformers.utils import logging
 from analysis.core.errors import ModelError
 from analysis.core.provenance import model_options
 from analysis.models.causal import is_causal
-from analysis.models.checkpoint_weights import check_weights, encoder_only
+from analysis.models.checkpoint_weights import check_weights, encoder_only, other_parts
 from analysis.models.families import FAMILIES
 from analysis.models.foreign_errors import place
-from analysis.models.source import Progress, Source
+from analysis.models.source import PARTS, Progress, Source, whole_of
 from analysis.models.submodules import move_model, word_table
 
 MIN_TOKEN_SHARE = 0.9
@@ -102,8 +102,21 @@ def best_device() -> str:
 
 def _safe_config(config: Mapping[str, object]) -> PreTrainedConfig:
     """A config without implementation fields: config.json may name attention code to be downloaded from a hub."""
-    values = {key: value for key, value in config.items() if "implementation" not in key}
+    values = {key: with_infinities(value) for key, value in config.items() if "implementation" not in key}
     return CONFIG_MAPPING[str(config["model_type"])].from_dict(values, attn_implementation="eager")
+
+
+INFINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+def with_infinities(value: Any) -> Any:
+    """A value of a config.json with the numbers that JSON does not have, which transformers writes as
+    `{"__float__": "Infinity"}`; those of Mamba 2 and its kin hold one."""
+    if isinstance(value, Mapping):
+        if set(value) == {"__float__"} and isinstance(value["__float__"], str):
+            return INFINITE.get(value["__float__"], value)
+        return {key: with_infinities(inner) for key, inner in value.items()}
+    return [with_infinities(inner) for inner in value] if isinstance(value, list) else value
 
 
 HEADS = {
@@ -201,7 +214,9 @@ def load(
             f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
             "token belongs to. Choose a model with a tokenizer.json."
         )
-    check_weights(model, source.name, loading_info)
+    whole = whole_of(source.folder)
+    others = other_parts(whole, PARTS[whole][2]) if whole else ()
+    check_weights(model, source.name, loading_info, others)
     broken_weight = next((name for name, weight in model.named_parameters() if not weight.isfinite().all()), None)
     if broken_weight:
         raise ModelError(

@@ -15,7 +15,7 @@ from transformers.utils.generic import ModelOutput
 from analysis.core.errors import ModelError
 from analysis.models.capture import attention_implementation, no_cache, run_with_listener
 from analysis.models.families import known_names
-from analysis.models.foreign_errors import as_model_errors
+from analysis.models.submodules import run_model
 from analysis.models.trace_sources import Layer, LayerListener
 
 PREFIX = 8
@@ -68,7 +68,14 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
         )
     counter, inputs = LayerListener(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
     captured = _first_output(run_with_listener(model, inputs, counter))
-    if counter.count != (sum(attention_layers(config)) if hybrid else layers):
+    attending = sum(attention_layers(config))
+    if not hybrid and counter.count == attending < layers:
+        raise ModelError(
+            f"{name} has attention in {attending} of its {layers} layers; patterns and interventions are offered of "
+            "models that have it in every layer. Choose a model of another architecture, or of one that terms exist "
+            f"for: {families}."
+        )
+    if counter.count != (attending if hybrid else layers):
         raise ModelError(
             f"{name} has {layers} layers and calls transformers' attention interface {counter.count} times, so that "
             "its attention cannot be read. Choose a model of another architecture, or of one that terms exist for: "
@@ -86,9 +93,8 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
 
 def _reference_output(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
     """The output of the model with transformers' own attention, written out."""
-    failing = as_model_errors(type(model).__name__)
-    with attention_implementation(model, "eager"), no_cache(model), torch.inference_mode(), failing:
-        return _first_output(model(**inputs))
+    with attention_implementation(model, "eager"), no_cache(model), torch.inference_mode():
+        return _first_output(run_model(model, inputs))
 
 
 def _first_output(output: ModelOutput | None) -> Tensor:

@@ -31,8 +31,9 @@ HUB_SECONDS = 4.0
 HUB_FILES: dict[str, Any] = {"allow_patterns": list(file_checks.FETCHED), "ignore_patterns": list(file_checks.SKIPPED)}
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
 IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
-PARTS = {"clip": ("vision_config", "clip_vision_model")}
-"""Checkpoints of several models: the key of the config of the one that is read, and its `model_type`."""
+PARTS = {"clip": ("vision_config", "clip_vision_model", "vision_model")}
+"""Checkpoints of several models: of the one that is read, the key of its config, its `model_type`, and its name among
+the parts of the whole."""
 BYTES_PER_FLOAT32 = 4
 POSITIVE_FIELDS = {
     *("hidden_size", "d_model", "n_embd", "dim", "num_hidden_layers", "num_layers", "n_layer", "n_layers"),
@@ -202,11 +203,17 @@ def read_config(folder: Path, name: str) -> dict[str, object]:
         )
     _check_sizes(config, name)
     if architecture in PARTS:
-        part, architecture = PARTS[architecture]
+        part, architecture, _ = PARTS[architecture]
         dtypes = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
         part_config = config.get(part, {})
         return {**dtypes, **(part_config if isinstance(part_config, dict) else {}), "model_type": architecture}
     return config
+
+
+def whole_of(folder: Path) -> str:
+    """The `model_type` of the whole checkpoint in a folder where a part of it is read; empty for any other."""
+    architecture = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+    return architecture if architecture in PARTS else ""
 
 
 def _refuse_constant(name: str, constant: str) -> float:

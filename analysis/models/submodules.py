@@ -1,6 +1,7 @@
 """Parts of a model by their paths: names joined by dots, as `torch.nn.Module.get_submodule` takes them."""
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -16,6 +17,23 @@ def move_model(model: Model, device: str | None = None, dtype: torch.dtype | Non
     """The same model, moved to a device or a precision: transformers wraps `to` so that its type is lost."""
     model.to(device=device, dtype=dtype)
     return model
+
+
+def run_model(model: PreTrainedModel, inputs: Mapping[str, object]) -> Any:
+    """The output of a model as it is, of its own class. Raises ModelError where the model's own code fails."""
+    with as_model_errors(type(model).__name__):
+        return model(**inputs)
+
+
+def last_states(model: PreTrainedModel, output: object) -> torch.Tensor:
+    """The final hidden states of a model's output, (batch, token, width). Raises ModelError where it has none."""
+    states = getattr(output, "last_hidden_state", None)
+    if not isinstance(states, torch.Tensor):
+        raise ModelError(
+            f"{type(model).__name__} gives no final hidden states for a text alone, so nothing can be compared. "
+            "Choose a model of text."
+        )
+    return states
 
 
 def word_table(model: PreTrainedModel) -> nn.Embedding:

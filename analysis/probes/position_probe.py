@@ -10,7 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from analysis.core import default_model
-from analysis.core.errors import LinkError, ModelError, NoSuchRevision
+from analysis.core.errors import AddendError, LinkError, ModelError, NoSuchRevision
 from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.positions.result import PositionMap, Unturned
@@ -54,7 +54,10 @@ class PositionRequest(TextRequest[PositionMap]):
         except NoSuchRevision:
             raise
         except ModelError as absent:
-            stored = stored_models().get(self.model.strip())
+            try:
+                stored = stored_models().get(self.model.strip())
+            except AddendError:  # no store holds a map either; the model is what was asked for
+                stored = None
             if stored is None:
                 raise
             raise ModelError(

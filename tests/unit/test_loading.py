@@ -1,27 +1,38 @@
 """A checkpoint is read whole or refused by the names of its tensors, whatever its family; errors become sentences."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rotary_architectures
+import tokenizers
 import torch
 import transformers
 from family_specimens import SPECIMENS, randomised
 from safetensors.torch import load_file, save_file
 from specimens import tiny_tokenizer
 from tiny_tokenizers import byte_level
+from transformers.utils.generic import ModelOutput
 
-from analysis.core.errors import ModelError, NoFamily
+from analysis.core.errors import ModelError, NoFamily, NoResults
+from analysis.measurements.means.states import hidden_states
+from analysis.measurements.terms.run import encode
+from analysis.models.capture import no_cache
+from analysis.models.causal import is_causal
 from analysis.models.checkpoint_weights import left_over
 from analysis.models.families import FAMILIES
 from analysis.models.foreign_errors import as_model_errors
 from analysis.models.load import load
 from analysis.models.source import resolve
+from analysis.models.submodules import last_states, run_model
 from analysis.probes.intervention_probe import InterventionRequest
+from analysis.probes.position_probe import PositionRequest
 from analysis.probes.text_probe import PatternsRequest, TermsRequest
 from analysis.probes.without_terms import remaining
 
+ROOT = Path(__file__).parents[2]
 TEXT = "the cat sat on the mat"
 TEXTS = [name for name, specimen in SPECIMENS.items() if specimen.inputs is None and name in FAMILIES]
 """One specimen of each family that reads text."""
@@ -178,6 +189,72 @@ def test_an_error_of_a_models_code_is_a_sentence_with_its_class_and_place() -> N
         model.get_input_embeddings()
 
 
+@pytest.mark.parametrize("family", ["bert", "roberta", "modernbert", "gpt2"])
+def test_a_pass_that_a_models_code_ends_is_a_sentence_wherever_it_is_made(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = SPECIMENS[family].build()
+    ids = torch.arange(5, 12)[None]
+    broken = {"input_ids": ids + 100_000}
+    with pytest.raises(ModelError, match=r"own code in transformers failed on this input \(\w+ in \w+\.py, line \d+"):
+        run_model(model, broken)
+
+    def fail(**_: object) -> Any:
+        return transformers.CanineModel.get_input_embeddings(model)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(type(model), "__call__", lambda _self, **given: fail(**given))
+    for made in (
+        lambda: hidden_states(model, FAMILIES[model.config.model_type], ids),
+        lambda: is_causal(model),
+        lambda: run_model(model, {"input_ids": ids}),
+    ):
+        with pytest.raises(ModelError, match="NotImplementedError in"):
+            made()
+
+
+def test_no_pass_of_a_model_is_made_where_its_errors_are_not_sentences() -> None:
+    """Every direct call of a model in the code that runs models of others is by `run_model` or under its guard."""
+    direct = re.compile(r"\b(?:loaded\.)?model(?:\.base_model)?\((?:\*\*|input_ids)|\.get_input_embeddings\(")
+    own = {"submodules.py", "capture.py"}
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for package in ("analysis", "dashboard")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if path.name not in own and "ablation" not in path.parts
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if direct.search(line)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf")])
+def test_infinities_as_transformers_writes_them_are_read(value: float, tmp_path: Path) -> None:
+    tokenizer = byte_level()
+    config = transformers.Mamba2Config(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=1, num_heads=4, head_dim=16, state_size=8,
+        n_groups=1, time_step_limit=(0.0 if value > 0 else value, abs(value)),
+    )  # fmt: skip
+    saved(transformers.Mamba2Model(config), tmp_path, tokenizer)
+    assert "__float__" in (tmp_path / "config.json").read_text()
+    assert tuple(opened(tmp_path).model.config.time_step_limit) == tuple(config.time_step_limit)
+
+
+def test_a_whole_checkpoint_is_refused_for_tensors_of_the_part_that_is_read(tmp_path: Path) -> None:
+    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 1, "intermediate_size": 16}
+    config = transformers.CLIPConfig(
+        vision_config={**sizes, "image_size": 12, "patch_size": 4}, text_config={**sizes, "vocab_size": 25}
+    )
+    transformers.CLIPModel(config).save_pretrained(tmp_path)
+    transformers.ViTImageProcessor(size={"height": 12, "width": 12}).save_pretrained(tmp_path)
+    assert type(opened(tmp_path).model).__name__ == "CLIPVisionModel"
+    for name in ("vision_model.encoder.layers.0.self_attn.q_proj.weight_scale", "vision_model.encoder.layers.7.bias",
+                 "audio_model.bias"):  # fmt: skip
+        with_tensors(tmp_path, lambda tensors, added=name: tensors | {added: torch.ones(2)})
+        with pytest.raises(ModelError, match="has no place for"):
+            opened(tmp_path)
+        with_tensors(tmp_path, lambda tensors, added=name: {key: x for key, x in tensors.items() if key != added})
+
+
 def test_an_error_of_ours_stays_one() -> None:
     with pytest.raises(NameError), as_model_errors("a model"):
         raise NameError("ours")
@@ -225,3 +302,73 @@ def test_what_is_promised_of_a_model_without_terms_is_what_there_is(kind: str, t
     assert ("effects of interventions" in sentence) == (not patterns and not effects)
     if patterns:
         assert patterns in sentence
+
+
+HYBRIDS = {
+    "minimax": "linear_attention", "qwen3_next": "linear_attention", "lfm2": "conv", "olmo_hybrid": "linear_attention",
+}  # fmt: skip
+"""The type, in configs, of layers without attention."""
+
+
+@pytest.mark.parametrize("name", HYBRIDS)
+def test_of_a_model_with_attention_in_some_layers_the_map_is_promised_where_there_is_one(
+    name: str, tmp_path: Path
+) -> None:
+    tokenizer = byte_level()
+    config_class: Any = transformers.CONFIG_MAPPING[name]
+    layers = [HYBRIDS[name], "full_attention"]
+    model = rotary_architectures.built(config_class, layer_types=layers, num_hidden_layers=2, vocab_size=len(tokenizer))
+    saved(model, tmp_path, tokenizer)
+    request = TermsRequest(model=str(tmp_path), text=TEXT)
+    sentence, refused = remaining(request), outcome(PatternsRequest(model=str(tmp_path), text=TEXT))
+    assert "has attention in 1 of its 2 layers" in refused
+    assert refused in sentence
+    mapped = outcome(PositionRequest(model=str(tmp_path), text=TEXT))
+    assert ("analysis positions" in sentence) == (not mapped)
+    assert not mapped
+
+
+def test_a_text_that_a_tokenizer_fails_on_is_a_sentence() -> None:
+    model = SPECIMENS["gpt2"].build()
+    broken = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0}, unk_token="<unk>"))
+    )
+    with pytest.raises(ModelError, match=r"tokenizer of this model fails on this text \(Exception in"):
+        encode(broken, "another", None, model, truncate=False)
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_no_part_of_a_model_keeps_keys_and_values_while_it_is_read(nested: bool) -> None:
+    composite: Any = transformers.LlavaConfig
+    config = composite(
+        text_config={"model_type": "llama", "vocab_size": 30, "hidden_size": 32, "num_hidden_layers": 1,
+                     "num_attention_heads": 4, "intermediate_size": 16},
+        vision_config={"model_type": "clip_vision_model", "hidden_size": 32, "num_hidden_layers": 1,
+                       "num_attention_heads": 4, "intermediate_size": 16, "image_size": 12, "patch_size": 4},
+        image_token_id=29,
+    )  # fmt: skip
+    model = transformers.LlavaModel(config).eval()
+    if not nested:
+        model = model.language_model
+    with no_cache(model), torch.inference_mode():
+        assert model(input_ids=torch.arange(3, 9)[None]).past_key_values is None
+    with torch.inference_mode():
+        assert model(input_ids=torch.arange(3, 9)[None]).past_key_values is not None
+
+
+def test_a_model_whose_output_has_no_states_is_refused_by_a_sentence() -> None:
+    model = SPECIMENS["bert"].build()
+    with pytest.raises(ModelError, match="gives no final hidden states for a text alone"):
+        last_states(model, ModelOutput(logits=torch.zeros(1)))
+
+
+def test_a_model_that_cannot_be_read_is_the_reason_with_and_without_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent() -> dict[str, Any]:
+        raise NoResults("There is no store.")
+
+    monkeypatch.setattr("analysis.probes.position_probe.stored_models", absent)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ModelError, match="not valid JSON"):
+        PositionRequest(model=str(tmp_path), text=TEXT).find()

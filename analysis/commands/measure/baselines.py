@@ -1,7 +1,7 @@
 """python -m analysis measure baselines: what needs no encoder on GLUE, into a results file."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -30,11 +30,11 @@ def baselines(
     from analysis.ablation.without_encoder import baselines, mean_word_vectors
     from analysis.models.load import load
     from analysis.models.source import resolve
+    from analysis.models.submodules import word_table
     from analysis.store.files import Run, write_rows
 
     loaded = load(resolve(words))
-    model: Any = loaded.model
-    embed = mean_word_vectors(loaded.tokenizer, model.get_input_embeddings().weight.detach().float().numpy())
+    embed = mean_word_vectors(loaded.tokenizer, word_table(loaded.model).weight.detach().float().numpy())
     started = time.perf_counter()
     rows = []
     for name in track(split_names(tasks), description="tasks"):

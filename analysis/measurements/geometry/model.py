@@ -19,6 +19,7 @@ from analysis.measurements.means.states import hidden_states, split_entering
 from analysis.measurements.means.stored import stored_basis
 from analysis.measurements.means.windows import Windows, windows
 from analysis.models.families import Family, family_of
+from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
 from analysis.models.source_inputs import OutputSource, WeightSource
 from analysis.models.tokenizer import Tokenizer
@@ -114,7 +115,8 @@ def _positions(loaded: Loaded, family: Family) -> Float[ndarray, "P D"] | None:
 
 def _word_position_range(tokenizer: Tokenizer, length: int) -> tuple[int, int]:
     """Positions that a word can hold: not those of the special tokens that frame every text."""
-    encoded = tokenizer("a", return_special_tokens_mask=True)["special_tokens_mask"]
+    with as_tokenizer_errors():
+        encoded = tokenizer("a", return_special_tokens_mask=True)["special_tokens_mask"]
     inner = [place for place, special in enumerate(encoded) if not special]
     return inner[0], length - (len(encoded) - 1 - inner[-1])
 
@@ -132,7 +134,8 @@ def _cut(loaded: Loaded, texts: Sequence[str], length: int) -> Windows | None:
     """Windows of the texts put together; None where they are too few."""
     limit = getattr(loaded.model.config, "max_position_embeddings", None) or length
     whole = " ".join(texts)
-    room = len(loaded.tokenizer(whole, add_special_tokens=False, verbose=False)["input_ids"]) // length
+    with as_tokenizer_errors():
+        room = len(loaded.tokenizer(whole, add_special_tokens=False, verbose=False)["input_ids"]) // length
     if room < 2:
         return None
     try:

@@ -30,6 +30,7 @@ from analysis.models.capture import DistanceLookup, attention_query
 from analysis.models.families import Family, Turns
 from analysis.models.rotary_tables import ROTATION_ARGUMENT, frequencies, in_form_of, parts, takes_table
 from analysis.models.source_inputs import InputSource, OutputSource, WeightSource, replaced_weight
+from analysis.models.submodules import last_states
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import total
 
@@ -70,7 +71,7 @@ def forward(
     hidden_states: list[Tensor] = []
 
     def output(_module: nn.Module, _args: object, result: BaseOutput) -> BaseOutput:
-        hidden_states.append(total(result.last_hidden_state))
+        hidden_states.append(total(last_states(model, result)))
         result.last_hidden_state = keep(hidden_states[-1])
         return result
 

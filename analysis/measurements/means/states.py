@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from analysis.models.families import Family
+from analysis.models.submodules import run_model
 from analysis.models.trace_sources import trace_sources
 from analysis.streams.tensor import decomposed
 
@@ -37,7 +38,7 @@ def hidden_states(
             undo.callback(module.register_forward_pre_hook(before, with_kwargs=True).remove)
             undo.callback(module.register_forward_hook(after).remove)
         inputs = {"input_ids": ids.to(model.device)}
-        run(inputs) if run else model(**inputs)
+        run(inputs) if run else run_model(model, inputs)
     return [*entering, *leaving]
 
 

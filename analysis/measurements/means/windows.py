@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from analysis.core.errors import TextError, TextTooLong
 from analysis.models.families import longest
+from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
 from analysis.models.tokenizer import Tokenizer
 
@@ -76,7 +77,8 @@ def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int,
     first: list[tuple[int, list[int]]] = []
     later: list[tuple[int, list[int]]] = []
     for number in rng.permutation(len(texts)):
-        ids = tokenizer(texts[int(number)], add_special_tokens=False, verbose=False)["input_ids"]
+        with as_tokenizer_errors():
+            ids = tokenizer(texts[int(number)], add_special_tokens=False, verbose=False)["input_ids"]
         passage_count = len(ids) // room
         if not passage_count:
             continue
@@ -107,7 +109,8 @@ def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int,
 
 def _frame(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """The special tokens that the tokenizer puts before and after a text."""
-    encoded = tokenizer("a", return_special_tokens_mask=True)
+    with as_tokenizer_errors():
+        encoded = tokenizer("a", return_special_tokens_mask=True)
     ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
     inner = [index for index, mark in enumerate(special) if not mark]
     return ids[: inner[0]], ids[inner[-1] + 1 :]

@@ -15,6 +15,7 @@ from transformers import CONFIG_MAPPING
 
 from analysis.core.errors import ModelError
 from analysis.measurements.positions.conformance import CLOSE, LayerTurns, expected_turns
+from analysis.models.load import with_infinities
 
 ABOUT = re.compile(
     r"rope|rotary|rotat|theta|ntk|yarn|xpos|position_embedding|positional|mscale|base_freq|freq_base|neox_style"
@@ -86,7 +87,7 @@ def expected_of_file(raw: Mapping[str, Any], turns: Sequence[LayerTurns], tokens
 
 
 def _outcome(raw: Mapping[str, Any], turns: Sequence[LayerTurns], tokens: int) -> _Outcome | None:
-    values = {key: value for key, value in raw.items() if "implementation" not in key}
+    values = {key: with_infinities(value) for key, value in raw.items() if "implementation" not in key}
     config = CONFIG_MAPPING[str(raw["model_type"])].from_dict(copy.deepcopy(values))
     try:
         expected = expected_turns(config, [turn.width for turn in turns], tokens)

@@ -27,6 +27,7 @@ from analysis.measurements.positions.without_rotation import (
 )
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.rotary_tables import ROTATION_ARGUMENT
+from analysis.models.submodules import run_model
 from analysis.models.tokenizer import Tokenizer
 
 MAX_PASSES = 400
@@ -65,7 +66,7 @@ def remove_rotation(
                 f"Removing the rotation from every band of {len(bands)} layers takes {passes} passes, more than the "
                 f"{MAX_PASSES} that are done here. Choose a smaller model."
             )
-        baseline = _output(model(**inputs))
+        baseline = _output(run_model(model, inputs))
         width = baseline.shape[-1]
         headed = width == getattr(model.config, "vocab_size", 0) and width != model.config.hidden_size
         outcome = _divergence if headed else _cosine_distance
@@ -108,7 +109,7 @@ def _forward_without_rotation(
 
     hook = module.register_forward_pre_hook(before, with_kwargs=True)
     try:
-        return model(**inputs)
+        return run_model(model, inputs)
     finally:
         hook.remove()
 

@@ -20,6 +20,7 @@ from analysis.measurements.means.windows import Windows, windows_of
 from analysis.measurements.surgery.operations import Operation
 from analysis.measurements.surgery.tables import change_tables, first_row
 from analysis.models.load import Loaded
+from analysis.models.submodules import run_model
 
 SHARE = 0.15
 """The share of a window's tokens that is masked (Devlin et al. 2019), whatever share the model was trained with."""
@@ -61,7 +62,7 @@ class MaskedWords:
                 batch = slice(start, start + BATCH)
                 inputs = {"input_ids": masked[batch], "attention_mask": torch.ones_like(masked[batch])}
                 logits = (
-                    loaded.model(**inputs).logits
+                    run_model(loaded.model, inputs).logits
                     if family is None
                     else forward(loaded.model, family, inputs, specs).logits
                 )

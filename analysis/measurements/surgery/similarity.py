@@ -23,7 +23,9 @@ from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import family_for
 from analysis.measurements.surgery.operations import Operation
 from analysis.measurements.surgery.tables import change_tables, first_row
+from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
+from analysis.models.submodules import last_states, run_model
 
 BATCH = 64
 
@@ -48,7 +50,8 @@ class Pairs:
 
     def positions_read(self, loaded: Loaded) -> int:
         """The tokens of the longest sentence, special ones included, and the rows that some tables begin with."""
-        encoded = loaded.tokenizer([*self.first, *self.second], truncation=True)["input_ids"]
+        with as_tokenizer_errors():
+            encoded = loaded.tokenizer([*self.first, *self.second], truncation=True)["input_ids"]
         return first_row(loaded.model) + max(map(len, encoded))
 
     def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:
@@ -98,7 +101,7 @@ def embed(loaded: Loaded, sentences: Sequence[str], operation: Operation) -> Flo
             hidden = (
                 forward(model, family_for(loaded, inputs), inputs, specs).hidden
                 if specs
-                else model(**inputs).last_hidden_state
+                else last_states(model, run_model(model, inputs))
             )
             mask = inputs["attention_mask"][..., None].to(hidden.dtype)
             pooled = (hidden * mask).sum(1) / mask.sum(1)
@@ -109,7 +112,8 @@ def embed(loaded: Loaded, sentences: Sequence[str], operation: Operation) -> Flo
 def _batches(loaded: Loaded, sentences: Sequence[str]) -> Iterator[tuple[list[int], dict[str, Tensor]]]:
     """Sentences of about one length together, so that little is padding."""
     limit = int(loaded.model.config.max_position_embeddings)
-    ids = loaded.tokenizer(list(sentences), truncation=True, max_length=min(limit, 256))["input_ids"]
+    with as_tokenizer_errors():
+        ids = loaded.tokenizer(list(sentences), truncation=True, max_length=min(limit, 256))["input_ids"]
     order = sorted(range(len(ids)), key=lambda index: len(ids[index]))
     for start in range(0, len(order), BATCH):
         indices = order[start : start + BATCH]

@@ -28,6 +28,7 @@ from analysis.measurements.terms.result import Decomposition, Provenance, TokenI
 from analysis.measurements.terms.tokens import tokens_of
 from analysis.measurements.terms.unknown_tokens import unknown_cause
 from analysis.models.families import Family, family_of, longest
+from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.submodules import word_table
 from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
@@ -309,6 +310,8 @@ def encode(
     Raises TextError for an empty text or one of too many bytes, TextTooLong for too many tokens that are not to be cut,
     and ModelError where tokenizer and model do not belong together.
     """
+    if model.main_input_name == "pixel_values":
+        raise ModelError(f"{type(model).__name__} {READS['text']}.")
     if not text.strip():
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
@@ -327,13 +330,15 @@ def encode(
     limit, limit_text = (
         (positions, f"the model {positions} positions") if positions <= most else (most, f"at most {most} are accepted")
     )
-    encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
+    with as_tokenizer_errors():
+        encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     result, cut_from = encoded["input_ids"].shape[1], None
     if result > limit:
         if not truncate:
             raise TextTooLong(f"The text has {result} tokens and {limit_text}. Shorten it, or have it cut to {limit}.")
         cut_from = result
-        encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)
+        with as_tokenizer_errors():
+            encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)
     ids = encoded["input_ids"]
     vocabulary = word_table(model).num_embeddings
     if int(ids.max()) >= vocabulary:
