@@ -23,8 +23,9 @@ QUANTISED = re.compile(
     r"nested_\w+|SCB|weight_format)$"
 )
 """Names by which quantised weights store what their numbers are to be multiplied by, and the like."""
-TRAINING_HEADS = ("v_head",)
-"""Heads that libraries for training add to a model of transformers, by the first part of their names."""
+OTHER_HEADS = ("v_head", "embed_out")
+"""Heads by names that no class of transformers has, by their first part: those that libraries for training add, and the
+older name of GPT-NeoX's, under which transformers still stores it."""
 NAMED = 3
 """Tensors that a sentence names, of those that it is about."""
 
@@ -72,7 +73,7 @@ def left_over(model: PreTrainedModel, unexpected: Collection[str]) -> list[str]:
     if not suspects:
         return []
     heads, base = _head_tensors(model), {name for name, _ in model.base_model.named_children()}
-    tops = {key.split(".")[0] for key in heads} - base | set(TRAINING_HEADS)
+    tops = {key.split(".")[0] for key in heads} - base | set(OTHER_HEADS)
 
     def harmless(key: str) -> bool:
         return not QUANTISED.search(key) and (key in heads or key.split(".")[0] in tops)
@@ -152,4 +153,9 @@ def encoder_only(name: str, architecture: str) -> ModelError:
 def _counted(keys: Sequence[str]) -> str:
     """The number of tensors, with the names of the first few."""
     more = f" and {len(keys) - NAMED:,} more" if len(keys) > NAMED else ""
-    return f"{len(keys):,} tensor{'s' * (len(keys) > 1)} ({', '.join(keys[:NAMED])}{more})"
+    return f"{len(keys):,} tensor{'s' * (len(keys) > 1)} ({', '.join(map(_shown, keys[:NAMED]))}{more})"
+
+
+def _shown(key: str) -> str:
+    """A tensor's name in a sentence: a stranger may call it anything, lines of a log included."""
+    return key[:100] if key.isprintable() else repr(key[:100])

@@ -4,6 +4,7 @@ A model of transformers may refuse what every other one takes: CANINE has no tab
 as short as ours. Its text is a library's and written for programmers; the class and the place can be looked up.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from analysis.models.stop_forward import StopForward
 OWN = ("analysis", "dashboard")
 """Packages whose errors are passed on: those who ask for a pass may end it by an exception of theirs."""
 ROOT = Path(__file__).parents[2]
+INSTALLED = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix)}
+"""The folders of Python's own code and of installed packages."""
 LIBRARIES = ("transformers", "tokenizers", "safetensors")
 """Packages that are named as the place of an error: the innermost of their frames is."""
 
@@ -35,7 +38,8 @@ def place(error: BaseException) -> str:
 def from_library(error: BaseException) -> bool:
     """True if an error is one of a library's code, and no sentence, no end of a pass and no lack of room.
 
-    A model calls our attention and our rules; what fails there is our fault, unless tensors do not fit one another.
+    A model calls our attention and our rules; what fails there is our fault, unless tensors do not fit one another. It
+    also calls hooks, of whoever uses this package from a script of their own: their errors are theirs.
     """
     if isinstance(error, AddendError | StopForward | MemoryError | torch.OutOfMemoryError):
         return False
@@ -44,8 +48,10 @@ def from_library(error: BaseException) -> bool:
     frames = extract_tb(error.__traceback__)
     if not any(_package(frame.filename) in LIBRARIES for frame in frames):
         return False
-    ours = any(ROOT / package in Path(frames[-1].filename).parents for package in OWN)
-    return not ours or isinstance(error, RuntimeError)
+    origin = Path(frames[-1].filename)
+    if any(ROOT / package in origin.parents for package in OWN):
+        return isinstance(error, RuntimeError)
+    return origin.name.startswith("<") or any(prefix in origin.parents for prefix in INSTALLED)
 
 
 @contextmanager

@@ -128,7 +128,7 @@ def resolve(
     fetch: False takes a hub's model only as it lies on this machine, and raises ModelNotDownloaded where it does not.
     Raises ModelError: no such model, no network, no safetensors, not enough memory, unsupported architecture.
     """
-    model, revision = model.strip(), (revision or "").strip() or None
+    model, revision = model.strip(), (revision or "").strip(" ") or None
     if model in ("", default_model.NAME):
         check_revision(default_model.NAME, "comes with Addend", revision, default_model.REVISION)
         folder = default_model.folder()

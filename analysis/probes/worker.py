@@ -37,7 +37,7 @@ SET_PARENT_DEATH_SIGNAL = 1
 NICENESS = 5
 """Pages, and probes of the embedded model, go before."""
 NO_MEMORY = "MemoryError"
-"""Sentences by which libraries say that a process has reached its limit."""
+"""The word by which a process says that it has reached its limit, whichever library met that."""
 NEEDED = (
     "analysis.models.load",
     "analysis.models.cancellation",

@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: randomised(WhisperEncoder(transformers.WhisperConfig(**WHISPER, num_mel_bins=8))),
         "has no table of words",
     ),
-    "siglip, images": (_vision(*SIGLIP), "has no table of words"),
+    "siglip, images": (_vision(*SIGLIP), "reads images, not text"),
     "linear attention alone": (tiny("Qwen3Next", **HEADS), "no cosine and sine that can be seen"),
 }
 """Models whose positions cannot be told apart here, with what a reader is told."""

@@ -316,7 +316,7 @@ def test_a_saved_probe_is_in_the_store_and_its_link_is_exported(run: Run, data: 
     code, out, _ = run("probe", "--text", "Dogs bite [/men].", "--save", "--json")
     assert code == 0
     probe = json.loads(out)["probe"]
-    assert [path.stem for path in (data / "probes").iterdir()] == [probe]
+    assert [path.stem for path in (data / "probes").glob("*.parquet")] == [probe]
     code, out, _ = run("query", "SELECT probe_id, text FROM saved_probes", "--csv")
     assert out == f"probe_id,text\n{probe},Dogs bite [/men].\n"
     target = data / "maps.csv"

@@ -46,7 +46,7 @@ def run(unpacked: Path, home: Path, *arguments: str) -> str:
 
 def test_a_wheel_answers_the_question_and_leaves_its_own_files_alone(unpacked: Path, tmp_path: Path) -> None:
     before = sorted(path for path in unpacked.rglob("*") if "__pycache__" not in path.parts)
-    assert "Because adding is concatenating" in run(unpacked, tmp_path / "home", "answer")
+    assert "A concatenation that a matrix follows is already a sum" in run(unpacked, tmp_path / "home", "answer")
     assert sorted(path for path in unpacked.rglob("*") if "__pycache__" not in path.parts) == before
     (store,) = (tmp_path / "home" / ".local" / "share" / "addend").glob("*/store/addend.duckdb")
     assert store.is_file()

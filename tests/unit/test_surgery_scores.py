@@ -72,7 +72,7 @@ def test_the_ledger_and_the_page_say_the_same(tuned: Path) -> None:
     study, _ = queries.glue_study(links.VIEWS["glue"].defaults() | {"preset": PRESET, "table": ""})
     assert study.baseline == "minilm_intact"
     said = headline(study)
-    assert said[0] == "One model, fine-tuned after each operation: 2 of 6 statements about it are decided."
+    assert said[0] == "One model, fine-tuned after each operation: 2 of 4 statements about it are decided."
     assert any(same.sentence in sentence for sentence in said)
     assert not any(waits.id in sentence for sentence in said)
 
