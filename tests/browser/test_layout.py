@@ -15,11 +15,12 @@ SHIFTS = """() => {
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) for (const source of entry.sources) {
       const moved = Math.abs(source.currentRect.x - source.previousRect.x);
-      if (source.currentRect.width && source.previousRect.width) window.shifts.push(moved);
+      const width = Math.min(source.currentRect.width, source.previousRect.width);
+      if (width > window.innerWidth / 3) window.shifts.push(moved);
     }
   }).observe({type: "layout-shift", buffered: true});
 }"""
-"""Records how far to the side parts of the page move that the reader sees."""
+"""Records how far to the side the page's wide parts move; a word moves when the one beside it is drawn."""
 TITLE_AT = 110
 """Pixels from the top within which a title begins, below the links to the other pages of its room."""
 
