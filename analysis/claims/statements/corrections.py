@@ -7,11 +7,19 @@ from typing import Any
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
-from analysis.claims.statements.base import OPEN, Ask, Judgement, Reading
+from analysis.claims.statements.base import OPEN, Ask, Judgement
 from analysis.claims.statements.margin_contests import EXITS, STEPS, Comparison, Limits, TrainedRun
 from analysis.core.formatting import plural
-from analysis.rules import CORRECTIONS, RuleFile, TrainingRules, encoder_rules, rule_files, rules_for
-from analysis.statistics.margins import outcomes
+from analysis.rules import (
+    CORRECTIONS,
+    RuleFile,
+    TrainingRules,
+    decoder_rules,
+    encoder_rules,
+    rule_files,
+    rules_for,
+    training_rules,
+)
 
 WITHDRAWN = "withdrawn"
 
@@ -96,24 +104,31 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
 def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:
     """Version 2's trainings judged by version 3's tests, in the order of the file."""
     entries: Sequence[Mapping[str, Any]] = file.content["contest"]
-    comparisons = [_compare(entry, ask) for entry in entries]
-    verdicts = [OPEN] * len(entries)
+    stored = {
+        rules.sha256: (contests.load_runs(ask, rules), _exits(ask, rules))
+        for rules in (training_rules(), decoder_rules())
+    }
+    sides = {entry["id"]: _sides(entry, *stored[rules_for(entry["variant"]).sha256]) for entry in entries}
+    comparisons = {entry["id"]: _compare(entry, sides[entry["id"]]) for entry in entries}
     # A statement without a family is a family of its own.
-    for family in dict.fromkeys(entry.get("family", entry["id"]) for entry in entries):
-        members = [i for i, entry in enumerate(entries) if entry.get("family", entry["id"]) == family]
-        for i, outcome in zip(members, outcomes([comparisons[i][0].test for i in members]), strict=True):
-            verdicts[i] = outcome
+    families = {entry["id"]: entry.get("family", entry["id"]) for entry in entries}
+    verdicts = margin_contests.family_outcomes(families, comparisons)
     return [
-        _judgement(entry, *comparison, verdict, file)
-        for entry, comparison, verdict in zip(entries, comparisons, verdicts, strict=True)
+        _judgement(entry, comparisons[entry["id"]], sides[entry["id"]], verdicts[entry["id"]], file)
+        for entry in entries
     ]
 
 
-def _compare(entry: Mapping[str, Any], ask: Ask) -> tuple[Comparison, dict[str, dict[int, TrainedRun]], TrainingRules]:
-    rules, limits = rules_for(entry["variant"]), encoder_rules()
-    exits = {row["run_id"]: row["left"] for row in ask(EXITS.format(preset=rules.preset, plateau=rules.plateau))}
-    judged = contests.load_runs(ask, rules)
-    sides = {
+def _exits(ask: Ask, rules: TrainingRules) -> dict[str, float]:
+    """Run -> the step at which it left the plateau of its rules."""
+    return {row["run_id"]: row["left"] for row in ask(EXITS.format(preset=rules.preset, plateau=rules.plateau))}
+
+
+def _sides(
+    entry: Mapping[str, Any], judged: contests.JudgedRuns, exits: Mapping[str, float]
+) -> dict[str, dict[int, TrainedRun]]:
+    """The trainings of both variants of a contest, by variant and seed."""
+    return {
         name: {
             seed: TrainedRun(
                 run_id=run.run_id,
@@ -125,7 +140,11 @@ def _compare(entry: Mapping[str, Any], ask: Ask) -> tuple[Comparison, dict[str, 
         }
         for name in (entry["variant"], entry["baseline"])
     }
-    comparison = margin_contests.compare_sides(
+
+
+def _compare(entry: Mapping[str, Any], sides: Mapping[str, Mapping[int, TrainedRun]]) -> Comparison:
+    rules, limits = rules_for(entry["variant"]), encoder_rules()
+    return margin_contests.compare_sides(
         (entry["variant"], entry["baseline"]),
         (sides[entry["variant"]], sides[entry["baseline"]]),
         seeds_of(rules, entry["seeds"]),
@@ -138,7 +157,6 @@ def _compare(entry: Mapping[str, Any], ask: Ask) -> tuple[Comparison, dict[str, 
             earlier=limits.earlier,
         ),
     )
-    return comparison, sides, rules
 
 
 def seeds_of(rules: TrainingRules, name: str) -> tuple[int, ...]:
@@ -151,45 +169,28 @@ def _judgement(
     entry: Mapping[str, Any],
     comparison: Comparison,
     sides: Mapping[str, Mapping[int, TrainedRun]],
-    rules: TrainingRules,
     verdict: str,
     file: RuleFile,
 ) -> Judgement:
-    kind, names = entry["kind"], (entry["variant"], entry["baseline"])
-    steps = kind == STEPS
-    effect, low, high = values = margin_contests.numbers(comparison.found, kind)
-    seeds = comparison.found.n if comparison.found else 0
-    found = margin_contests.finding(names, kind, values, seeds)
-    decide = f"{plural(len(seeds_of(rules, entry['seeds'])), 'new seed')} of both, under the rules of encoders.toml"
-    return Judgement(
+    kind, names, rules = entry["kind"], (entry["variant"], entry["baseline"]), rules_for(entry["variant"])
+    values = margin_contests.numbers(comparison.found, kind)
+    found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
+    seeds = seeds_of(rules, entry["seeds"])
+    decide = f"{plural(len(seeds), 'new seed')} of both, under the rules of encoders.toml"
+    return margin_contests.judgement(kind, comparison, verdict, found)(
         id=entry["id"],
         parent=entry["id"][:3],
         statement=entry["statement"],
         scope=f"our own {'causal models' if 'causal' in entry['variant'] else 'encoders'}, preset {rules.preset}",
-        kind=kind,
-        verdict=verdict,
-        sentence=margin_contests.sentence(found, comparison, verdict),
-        unit="times the baseline's steps" if steps else "nats per predicted token",
-        effect=effect,
-        low=low,
-        high=high,
-        line=encoder_rules().earlier if steps else rules.margin,
-        seeds=seeds,
+        line=encoder_rules().earlier if kind == STEPS else rules.margin,
         would_decide=decide if verdict == OPEN else "",
-        command=ablate(rules.preset, names, seeds_of(rules, entry["seeds"])),
-        page="training",
+        command=ablate(rules.preset, names, seeds),
         query=contests.PRETRAININGS.format(preset=rules.preset),
         rules_version=file.version,
         rules_sha=file.sha256,
         exploratory=True,
         readings=tuple(
-            Reading(
-                source=f"{title(name)}, seed {seed}",
-                family=name,
-                standing="stored",
-                value=run.plateau_exit if steps else run.loss,
-                note=run.run_id,
-            )
+            margin_contests.reading(f"{title(name)}, seed {seed}", name, run, kind)
             for name in names
             for seed, run in sorted(sides[name].items())
         ),

@@ -10,12 +10,12 @@ from typing import Any
 from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import margin_contests
-from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
+from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
 from analysis.claims.statements.margin_contests import EXITS, STEPS, Comparison, Limits, TrainedRun
 from analysis.core.formatting import interval_text, join_names, plural
 from analysis.rules import EncoderContest, EncoderRules, encoder_rules
 from analysis.statistics import difference
-from analysis.statistics.margins import NOT_TESTED, less_between_groups, outcomes
+from analysis.statistics.margins import NOT_TESTED, less_between_groups
 
 HOURS = {"width64": 0.1, "width128": 0.1, "width256": 0.25}
 """Hours of one core that a training takes, about."""
@@ -146,10 +146,8 @@ def judge(ask: Ask) -> list[Judgement]:
     rules = encoder_rules()
     presets = {preset: load_runs(ask, rules, preset) for preset in rules.recipes}
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
-    verdicts: dict[str, str] = {}
-    for family in dict.fromkeys(contest.family for contest in rules.statements):
-        members = [contest.id for contest in rules.statements if contest.family == family]
-        verdicts |= zip(members, outcomes([comparisons[id].test for id in members]), strict=True)
+    families = {contest.id: contest.family for contest in rules.statements}
+    verdicts = margin_contests.family_outcomes(families, comparisons)
     return [
         _judgement(contest, comparisons[contest.id], verdicts[contest.id], presets, rules)
         for contest in rules.statements
@@ -163,8 +161,7 @@ def _judgement(
     presets: Mapping[str, PresetRuns],
     rules: EncoderRules,
 ) -> Judgement:
-    steps = contest.kind == STEPS
-    effect, low, high = values = margin_contests.numbers(comparison.found, contest.kind)
+    values = margin_contests.numbers(comparison.found, contest.kind)
     seeds = comparison.found.n if comparison.found else 0
     names = (contest.variant, contest.baseline)
     found = margin_contests.finding(names, contest.kind, values, seeds)
@@ -172,35 +169,25 @@ def _judgement(
         found = _between_widths(contest, values, seeds)
     recipe = PRESETS[contest.preset]
     widths = join_names(str(PRESETS[preset].hidden_size) for preset in contest.presets)
-    return Judgement(
+    return margin_contests.judgement(contest.kind, comparison, verdict, found)(
         id=contest.id,
         parent=contest.parent,
         statement=contest.statement,
         scope=f"our own encoders, {plural(recipe.layers, 'layer')}, width {widths}",
-        kind=contest.kind,
-        verdict=verdict,
-        sentence=margin_contests.sentence(found, comparison, verdict),
-        unit="times the baseline's steps" if steps else "nats per predicted token",
-        effect=effect,
-        low=low,
-        high=high,
-        line=rules.earlier if steps else contest.margin,
-        seeds=seeds,
+        line=rules.earlier if contest.kind == STEPS else contest.margin,
         would_decide=_would_decide(contest, comparison, rules) if verdict == OPEN else "",
         command=ablate(contest.preset, names, rules.seeds),
-        page="training",
         query=RUNS.format(preset=contest.preset).strip(),
         rules_version=rules.version,
         rules_sha=rules.sha256,
         exploratory=False,
-        answer=_answer(contest, effect, verdict),
+        answer=_answer(contest, values[0], verdict),
         readings=tuple(
-            Reading(
-                source=f"{title(name)}, width {PRESETS[preset].hidden_size}, seed {seed}",
-                family=f"{preset} {name}",
-                standing="stored",
-                value=run.plateau_exit if steps else run.loss,
-                note=run.run_id,
+            margin_contests.reading(
+                f"{title(name)}, width {PRESETS[preset].hidden_size}, seed {seed}",
+                f"{preset} {name}",
+                run,
+                contest.kind,
             )
             for preset in contest.presets
             for name in names

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from analysis.ablation.variants import title
-from analysis.claims.statements.base import OPEN
+from analysis.claims.statements.base import OPEN, Judgement, Reading
 from analysis.core.formatting import interval_text, plural
 from analysis.statistics import Difference, difference
-from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test
+from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test, outcomes
 
 STEPS = "steps_to_leave"
 """The kind of a statement about the steps to leave the plateau; the others are about losses in nats."""
@@ -158,3 +159,35 @@ def sentence(found: str, comparison: Comparison, verdict: str) -> str:
     if comparison.missing:
         reason = f"{plural(comparison.missing, 'training')} still to be run"
     return f"Open: {reason}.{f' So far, {found}.' if found else ''}"
+
+
+def family_outcomes(families: Mapping[str, str], comparisons: Mapping[str, Comparison]) -> dict[str, str]:
+    """Statement -> its verdict, corrected over the statements of its family. families: statement -> family."""
+    verdicts: dict[str, str] = {}
+    for family in dict.fromkeys(families.values()):
+        members = [id for id, name in families.items() if name == family]
+        verdicts |= zip(members, outcomes([comparisons[id].test for id in members]), strict=True)
+    return verdicts
+
+
+def judgement(kind: str, comparison: Comparison, verdict: str, found: str) -> partial[Judgement]:
+    """A judgement with everything that follows from a comparison. found: the finding in words."""
+    effect, low, high = numbers(comparison.found, kind)
+    return partial(
+        Judgement,
+        kind=kind,
+        verdict=verdict,
+        sentence=sentence(found, comparison, verdict),
+        unit="times the baseline's steps" if kind == STEPS else "nats per predicted token",
+        effect=effect,
+        low=low,
+        high=high,
+        seeds=comparison.found.n if comparison.found else 0,
+        page="training",
+    )
+
+
+def reading(source: str, family: str, run: TrainedRun, kind: str) -> Reading:
+    """One training as a reading of a statement of this kind."""
+    value = run.plateau_exit if kind == STEPS else run.loss
+    return Reading(source=source, family=family, standing="stored", value=value, note=run.run_id)
