@@ -79,6 +79,18 @@ class Contest:
         return self.id[:3]
 
 
+def _not_begun_under(sha256: str, frozen: str, config: Mapping[str, object]) -> str:
+    """The reason why a run was not begun under the rules of a file after they were frozen; empty if it was."""
+    rules, began = config.get("rules"), config.get("began")
+    if not isinstance(rules, Mapping) or not began:
+        return "its manifest names no rules: it was begun before they were frozen"
+    if rules.get("sha256") != sha256:
+        return f"it was begun under other rules ({str(rules.get('sha256'))[:12]}, not {sha256[:12]})"
+    if str(began) < frozen:
+        return f"it began at {began}, before the rules were frozen at {frozen}"
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingRules:
     """Everything that `trainings.toml` or `decoders.toml` says. Losses and margins in nats per predicted token.
@@ -121,13 +133,8 @@ class TrainingRules:
         """
         if config.get("preset") != self.preset:
             return f"its preset is {config.get('preset')}, not {self.preset}"
-        rules, began = config.get("rules"), config.get("began")
-        if not isinstance(rules, Mapping) or not began:
-            return "its manifest names no rules: it was begun before they were frozen"
-        if rules.get("sha256") != self.sha256:
-            return f"it was begun under other rules ({str(rules.get('sha256'))[:12]}, not {self.sha256[:12]})"
-        if str(began) < self.frozen:
-            return f"it began at {began}, before the rules were frozen at {self.frozen}"
+        if reason := _not_begun_under(self.sha256, self.frozen, config):
+            return reason
         steps = self.steps_of.get(str(config.get("variant")), self.steps)
         for name, expected in (("steps", steps), ("learning_rate", self.learning_rate)):
             if config.get(name) != expected:
@@ -240,13 +247,8 @@ class EncoderRules:
         preset = str(config.get("preset"))
         if preset not in self.recipes:
             return f"its preset is {preset}, not one of {', '.join(self.recipes)}"
-        rules, began = config.get("rules"), config.get("began")
-        if not isinstance(rules, Mapping) or not began:
-            return "its manifest names no rules: it was begun before they were frozen"
-        if rules.get("sha256") != self.sha256:
-            return f"it was begun under other rules ({str(rules.get('sha256'))[:12]}, not {self.sha256[:12]})"
-        if str(began) < self.frozen:
-            return f"it began at {began}, before the rules were frozen at {self.frozen}"
+        if reason := _not_begun_under(self.sha256, self.frozen, config):
+            return reason
         if config.get("steps") != self.recipes[preset].steps:
             return f"its steps are {config.get('steps')}, not {self.recipes[preset].steps}"
         return ""

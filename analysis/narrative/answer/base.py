@@ -1,6 +1,6 @@
 """The parts of the answer: sentences, each computed from the store and tied to a claim and a query."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from analysis.claims.statements.base import Ask, Judgement
@@ -24,6 +24,13 @@ class ComputedSentence:
 
 Facts = Mapping[str, Judgement]
 """Every statement of the ledger, by its id."""
+
+
+def fixed_sentences(facts: Facts, names: Iterable[str]) -> str:
+    """The sentences that the rules fixed before the runs, of those of these statements that are decided."""
+    return " ".join(facts[name].answer for name in names if name in facts and facts[name].answer)
+
+
 Tell = Callable[[Facts, Ask], ComputedSentence | None]
 """Function that computes a sentence from the ledger and the store; it returns None until its results are stored."""
 

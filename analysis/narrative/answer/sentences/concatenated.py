@@ -3,7 +3,7 @@
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import fixed, plural, signed
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
 from analysis.rules import training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
@@ -35,7 +35,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
         f"same width {bold} than adding, by {_range(effects)} nats over {layouts} ({plural(best.seeds or 0, 'seed')} "
-        f"each), but its words are narrower too.{_equal_words(facts)}{_widths(facts)}{_earlier(ask, best.verdict)}",
+        f"each), but its words are narrower too. {_equal_words(facts)}{_widths(facts)}{_earlier(ask, best.verdict)}",
         bold=bold,
         value=best.effect,
         query=best.query,
@@ -53,15 +53,13 @@ def _range(effects: list[float]) -> str:
 
 def _equal_words(facts: Facts) -> str:
     """The difference that remains if words are equally narrow on both sides, in the sentence that the rules fixed."""
-    return _told(facts, EQUAL_WORDS) or " Whether that is the cause is being trained, against words as narrow."
+    return fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
 
 
 def _widths(facts: Facts) -> str:
-    return _told(facts, WIDTHS)
-
-
-def _told(facts: Facts, names: tuple[str, ...]) -> str:
-    return "".join(f" {facts[name].answer}" for name in names if name in facts and facts[name].answer)
+    """The differences by width that are decided, after a space; empty if none is."""
+    decided = fixed_sentences(facts, WIDTHS)
+    return f" {decided}" if decided else ""
 
 
 def _earlier(ask: Ask, verdict: str) -> str:

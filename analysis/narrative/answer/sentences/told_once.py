@@ -2,7 +2,7 @@
 
 from analysis.claims.statements.base import SUPPORTED, Ask
 from analysis.core.formatting import plural
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
@@ -47,9 +47,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _causes(facts: Facts) -> str:
     """Outcomes of the contrasts in which only one thing differs, in the words that were fixed before their runs."""
-    decided = [facts[name].answer for name in TOLD if name in facts and facts[name].answer]
-    if decided:
-        return f" One thing at a time: {' '.join(decided)}"
+    if decided := fixed_sentences(facts, TOLD):
+        return f" One thing at a time: {decided}"
     waiting = sum(name in facts for name in FACTORS)
     return f" What of this gains is being trained, one difference at a time ({plural(waiting, 'statement')})."
 
