@@ -45,7 +45,7 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             "ADDEND_HOSTED",
             "switch",
-            "`1`: the server is open to strangers; see dashboard/hosting/README.md",
+            "`1`: the server is open to strangers",
             default="0",
         ),
         Setting(
@@ -130,9 +130,7 @@ SETTINGS: Mapping[str, Setting] = {
             "sites that may show the app in a frame, separated by commas, such as `https://example.org`; by default "
             "none",
         ),
-        Setting(
-            "ADDEND_SIGN_IN", "switch", "`1`: readers must sign in first; see dashboard/hosting/README.md", default="0"
-        ),
+        Setting("ADDEND_SIGN_IN", "switch", "`1`: readers must sign in first; see Sign-in above", default="0"),
         Setting(
             "ADDEND_LOG",
             "switch",

@@ -1,4 +1,4 @@
-"""Proves that settings mean what the README of hosting says, that wrong ones are said, and that a hosted server starts strict."""
+"""Proves that settings mean what dashboard/hosting/README.md says, that wrong ones are said, and hosting is strict."""
 
 import re
 from pathlib import Path
