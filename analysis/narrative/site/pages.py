@@ -76,7 +76,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
 def claims(link: Link, *, alone: bool = False, first: str = "") -> str:
     """The page of all claims, one line each, that opens without a server. alone: whether no other page is beside it.
 
-    first: the name of the page of the first verdicts, where it is beside. Raises NoResults where the store holds no claims.
+    first: the name of the page of the first verdicts, where it is beside. Raises NoResults for a store without claims.
     """
     headings = {heading.id: heading for heading in statements.headings()}
     if not any(heading.parts for heading in headings.values()):
