@@ -136,8 +136,9 @@ VIEWS: dict[str, View] = {
              "reading_order", "reading_open"),
         ),
         View("claims", "Claims",
-            _fields(claim="", verdict="", document="", by="question", rules="2"),
-            ("claims_statements", "claims_verdicts", "claim_evidence"),
+            _fields(claim="", statement="", verdict="", document="", evidence="", by="question",
+                    rules="2"),
+            ("claims_statements", "claim_strips"),
         ),
         View("terms", "Attention terms",
             (
