@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -66,7 +67,7 @@ def show_control(control: Control) -> None:
         pickers.choice(control.field, control.label, options, control.show, width=420)
 
 
-def step_button(label: str, target: int, key: str, kind: str) -> None:
+def step_button(label: str, target: int, key: str, kind: Literal["primary", "secondary"]) -> None:
     """A button that leads to another step."""
     st.button(
         label,

@@ -28,4 +28,4 @@ def best_reading(frame: pd.DataFrame, target: str, measure: str) -> pd.Series:
         raise NoResults(
             f"No {measure} of {target} is stored yet at layer 0. Run: python -m analysis measure decoding --texts TEXT"
         )
-    return rows.loc[rows.value.idxmax()]
+    return rows.sort_values("value").iloc[-1]
