@@ -12,6 +12,7 @@ from analysis.claims import QUESTIONS, WORDS, Document, stored
 from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims.data import evidence
+from analysis.figures.geometry.estimates import stored_cases
 from analysis.figures.glue import data as glue
 from analysis.figures.glue import table as glue_table
 from analysis.figures.glue.headline import headline
@@ -20,7 +21,7 @@ from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.links import Value
 from analysis.literature import tables as published
-from analysis.narrative import choosing
+from analysis.narrative import choosing, geometry
 from analysis.narrative.answer import cards
 from analysis.narrative.front_page import FrontPage
 from analysis.narrative.reading import STEPS
@@ -141,6 +142,24 @@ def step_sentence(step: str, values: Mapping[str, Value]) -> str:
 def trained_presets() -> list[str]:
     """Presets of our own that something was trained or measured with."""
     return rows("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset").preset.tolist()
+
+
+@store_cache(32)
+def geometry_cards(model: str) -> list[dict[str, Any]]:
+    """The four cards of the page Geometry."""
+    return geometry.cards(model)
+
+
+@store_cache(128)
+def geometry_answer(part: str, model: str) -> geometry.Answer:
+    """The answer of a model to one question of the page Geometry."""
+    return geometry.QUESTIONS[part].of(model)
+
+
+@store_cache(32)
+def geometry_words(model: str) -> list[str]:
+    """The words of a model that were searched for the position that brings another word nearest. Raises NoResults."""
+    return list(stored_cases(model, "nearest_word").word)
 
 
 @store_cache(64)
