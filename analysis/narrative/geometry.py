@@ -36,7 +36,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a model's numbers say. answer: in a few words. numbers: under it. note: how far it goes.
+    """The answer that a model's numbers give. answer: in a few words. numbers: under it. note: how far it goes.
 
     curves: the small picture; none where nothing is stored.
     """

@@ -49,7 +49,7 @@ def card_of(part: str) -> str:
 
 
 def draw_meaning(card: str, model: str) -> None:
-    """What an answer means for adding, how far it goes, and the claims that it decides."""
+    """Says what an answer means for adding, how far it goes, and the claims that it decides."""
     question, answer = QUESTIONS[card], queries.geometry_answer(card, model)
     st.caption("**What it means for adding**")
     st.markdown(escape_markdown(question.means(model)))

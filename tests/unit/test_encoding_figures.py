@@ -12,8 +12,8 @@ from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawings
-from analysis.figures.encodings.data import colour_limit, sized
-from analysis.figures.encodings.geometry import shifts, shown_dimensions
+from analysis.figures.encodings.sized import colour_limit, sized
+from analysis.figures.encodings.similarity import shifts, shown_dimensions
 from analysis.figures.encodings.measures import MEASURES, in_words, stored
 from analysis.store import files
 

@@ -26,7 +26,7 @@ MOST = 0.9
 
 @dataclass(frozen=True)
 class Held:
-    """What the first `rank` of `width` directions hold of positions and of words, as parts of what varies in each.
+    """The shares of positions and of words, of all that varies in each, in the first `rank` of `width` directions.
 
     words: with the share that random directions hold as its baseline. curves: the stored rows of both.
     """
@@ -39,7 +39,7 @@ class Held:
 
 
 def held(model: str) -> Held:
-    """What the fewest measured directions that hold most of the positions hold of the words. Raises NoResults."""
+    """The shares in the fewest measured directions that hold most of the positions. Raises NoResults."""
     words = stored_rows(model, "word_energy_in_position")
     words = words[words.subject == "centred"]
     if words.empty:

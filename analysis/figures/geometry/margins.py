@@ -98,7 +98,7 @@ def _named(rows: pd.DataFrame, selected: str) -> pd.DataFrame:
 
 
 def _names(rows: pd.DataFrame, dots: pd.DataFrame, selected: str, ink: str, soft: str) -> pd.DataFrame:
-    """What stands at the dots: the lowest words in a list at the upper left, clear of the curve that rises from there.
+    """Names of the dots: the lowest words in a list at the upper left, clear of the curve that rises from there.
 
     Their dots lie side by side at the left edge, where their names would cover one another.
     """

@@ -33,7 +33,7 @@ COLUMNS = ["layer", "target", "decoder", "measure", "value", "low", "high", "cha
 
 @dataclass(frozen=True)
 class Decoded:
-    """What is read from the states of a model.
+    """Words and positions as read from the states of a model.
 
     curves: a row a layer and `series`. all: every decoder's stored rows. decoder: that of the positions. adds: whether
     the model adds positions to words, so that a sum enters its first layer.
@@ -94,7 +94,7 @@ def read_sentence(word: float, place: float, begins: str) -> str:
 
 @figure("geometry_states", GeometryParameters)
 def states(params: GeometryParameters) -> Figure:
-    """How often a simple decoder names the word and the position, from the state entering each layer.
+    """The share of right answers of a simple decoder, on word and position, from the state entering each layer.
 
     Raises NoResults where none is stored of the model.
     """
