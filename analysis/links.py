@@ -230,7 +230,7 @@ VIEWS: dict[str, View] = {
             ("compare_terms", "compare_maps", "compare_cell"),
         ),
         View("choose", "Which encoding?",
-            _fields(needs=(), part="needs", preset="cpu", row="rotary", width=768, layers=12, heads=12, length=512),
+            _fields(needs=(), part="needs", preset="cpu", row="", width=768, layers=12, heads=12, length=512),
             ("encoding_overview",),
         ),
         View("runs", "Runs", _fields(kind="", variant="", preset="", run=""), ("runs_curve",)),

@@ -12,6 +12,7 @@ from analysis.claims import QUESTIONS, WORDS, Document, stored
 from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims.data import evidence
+from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.geometry.estimates import stored_cases
 from analysis.figures.glue import data as glue
 from analysis.figures.glue import table as glue_table
@@ -23,6 +24,8 @@ from analysis.links import Value
 from analysis.literature import tables as published
 from analysis.narrative import choosing, geometry
 from analysis.narrative.answer import cards
+from analysis.narrative.choosing import board
+from analysis.narrative.choosing.sizes import Size
 from analysis.narrative.front_page import FrontPage
 from analysis.narrative.reading import STEPS
 from analysis.sql.public import PRIVATE
@@ -47,6 +50,7 @@ claims = stored.ledger
 changed_rules = stored.changed
 verdict_counts = stored.counts
 first_verdicts_note = stored.first_verdicts_note
+encoding_of = ENCODING_OF.__getitem__
 headings = statements.headings
 statement_counts = statements.counts
 
@@ -166,6 +170,18 @@ def geometry_words(model: str) -> list[str]:
 def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     """The ways to tell a position that meet a reader's needs, with what is known of each."""
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
+
+
+@store_cache(32)
+def encoding_rows(preset: str, needs: tuple[str, ...], size: Size) -> list[board.BoardRow]:
+    """The rows of the board of encodings. Raises LinkError for an unknown need."""
+    return board.rows(preset, needs, size)
+
+
+@store_cache(32)
+def encoding_summary(preset: str, needs: tuple[str, ...], size: Size) -> str:
+    """Sentences that answer a reader's needs."""
+    return board.summary(board.rows(preset, needs, size), needs)
 
 
 @store_cache(16)

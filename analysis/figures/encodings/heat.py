@@ -9,7 +9,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.sized import PairParameters, SizedEncoding, citation_keys, colour_limit, origins, pair
 from analysis.figures.figure import Figure, figure
-from analysis.figures.heatmap import heatmap
+from analysis.figures.heatmap import heatmap, index_axes, painted, picture
 
 
 @figure("encoding_heat", PairParameters)
@@ -52,16 +52,24 @@ def heat(params: PairParameters) -> Figure:
     )
 
 
-def table_map(entry: SizedEncoding, limit: float, theme: Theme, side: int, height: int) -> Chart:
+def table_map(
+    entry: SizedEncoding, limit: float, theme: Theme, side: int, height: int, *, legend: bool = True
+) -> Chart:
     """An encoding's table on a symmetric scale, without the columns that only repeat others a quarter of a turn on.
 
+    legend: whether a legend and the title stand at it; without them it is a picture alone, without seams between cells.
     A sine and its cosine side by side would draw stripes that are not in the data, where columns are narrow.
     """
     columns, words = shown_columns(entry)
+    if not legend:
+        values = entry.table()[:, columns]
+        x, y = index_axes(values.shape, entry.row, words)
+        drawn = picture(painted(values, theme.diverging, (-limit, limit)), values.shape, x, y)
+        return drawn.properties(width=side, height=height)
     return heatmap(
         entry.table()[:, columns], domain=(-limit, limit), row_title=entry.row, column_title=words,
         value_title=entry.unit, title=entry.title, below=[*entry.lines, *clip_note(entry, limit)], side=side,
-        height=height, theme=theme,
+        height=height, theme=theme, legend=legend,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import colours
-from analysis.core.formatting import percent, sentences
+from analysis.core.formatting import percent, sentences, significant
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.heat import table_map
@@ -37,9 +37,9 @@ FLOOR = 1e-4
 
 
 class RowParameters(Parameters):
-    """The way to tell a position whose pictures are drawn, by its variant."""
+    """The way to tell a position whose pictures are drawn, by its variant; the first one where none is named."""
 
-    row: Annotated[str, one_of(ENCODING_OF)]
+    row: Annotated[str, one_of(["", *ENCODING_OF])]
 
 
 def direction_shares(table: np.ndarray) -> np.ndarray:
@@ -51,7 +51,8 @@ def direction_shares(table: np.ndarray) -> np.ndarray:
 @figure("encoding_overview", RowParameters)
 def overview(params: RowParameters) -> Figure:
     """The table of an encoding, the share of its directions in what varies, and similarity against distance."""
-    entry = sized(ENCODING_OF[params.row], LENGTH, DIM)
+    variant = params.row or next(iter(ENCODING_OF))
+    entry = sized(ENCODING_OF[variant], LENGTH, DIM)
     shares = direction_shares(entry.table())
     random = direction_shares(np.random.default_rng(0).normal(size=entry.table().shape))
     comparison = compare_rows(entry, "cosine")
@@ -85,7 +86,7 @@ def overview(params: RowParameters) -> Figure:
         ),
         alt=f"{entry.title}: {held}{'; ' if rise else ''}{rise}.",
         command=(
-            f"python -m analysis export '/choose?row={params.row}' --figure encoding_overview -o encoding-overview.csv"
+            f"python -m analysis export '/choose?row={variant}' --figure encoding_overview -o encoding-overview.csv"
         ),
         provenance=origins([entry]),
         citation_keys=citation_keys([entry]),
@@ -102,9 +103,11 @@ def directions_with_most(shares: Sequence[float] | np.ndarray) -> int:
 def _panels(
     entry: SizedEncoding, shares: np.ndarray, random: np.ndarray, comparison: Comparison, theme: Theme
 ) -> list[Chart]:
-    table = table_map(entry, colour_limit(entry.table())[0], theme, marks.THIRD, HEIGHT)
+    limit = colour_limit(entry.table())[0]
+    table = table_map(entry, limit, theme, marks.THIRD, HEIGHT, legend=False)
+    scale = f"blue −{significant(limit)}, orange +{significant(limit)}"
     return [
-        table.properties(title=marks.heading("The table", *entry.lines, theme=theme)),
+        table.properties(title=marks.heading("The table", scale, *entry.lines, theme=theme)),
         _directions(entry, shares, random, theme),
         _similarity(entry, comparison, theme),
     ]

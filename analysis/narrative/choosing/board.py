@@ -23,6 +23,8 @@ from analysis.statistics import difference
 from analysis.store import read
 
 NAMES_SHOWN = 4
+ABBREVIATED = {"alibi": "ALiBi", "tupe_a": "TUPE, in no model named here"}
+"""Names under which the field knows a method, for the line of its users."""
 SHORT_NEEDS = {"longer": "longer", "order": "order", "causal": "decoder", "attention": "code", "width": "width"}
 """The headings of the ticks."""
 LONGER = ("final_loss_1x", "final_loss_4x")
@@ -80,11 +82,12 @@ def users(variant: str) -> str:
     """The models that use a method, in one line; the first few where there are many."""
     names = [use.models for use in USED.get(variant, ())] or ([IN_CODE[variant].models] if variant in IN_CODE else [])
     if not names:
-        return "no model named here"
-    names = [name.split(", in ")[0].removesuffix(", a causal decoder") for name in names]
+        return ABBREVIATED.get(variant, "no model named here")
+    names = [name.split(", in ")[0].split(" and ")[0].removesuffix(", a causal decoder") for name in names]
     if len(names) > NAMES_SHOWN:
         return f"{', '.join(names[: NAMES_SHOWN - 1])} and {len(names) - NAMES_SHOWN + 1} more"
-    return ", ".join(names)
+    abbreviated = f"{ABBREVIATED[variant]}: " if variant in ABBREVIATED else ""
+    return abbreviated + ", ".join(names)
 
 
 def check_needs(needs: Iterable[str]) -> None:

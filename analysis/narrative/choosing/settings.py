@@ -17,12 +17,12 @@ class InUse(NamedTuple):
 IN_USE: dict[str, InUse] = {
     "rotary": InUse("Rotary", 'LlamaConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000})'),
     "causal_partial_25": InUse(
-        "Rotary, a part of the dimensions",
+        "Rotary, some dimensions",
         'GPTNeoXConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.25})',
         "The pictures are of the part that is rotated; the other dimensions hold no position.",
     ),
     "hybrid": InUse(
-        "Rotary, some layers not turned",
+        "Rotary, some layers",
         "SmolLM3Config(no_rope_layer_interval=4)",
         "The pictures are of the layers that rotate; in the others there is no position.",
     ),
@@ -32,16 +32,16 @@ IN_USE: dict[str, InUse] = {
         "T5Config(relative_attention_num_buckets=32, relative_attention_max_distance=128)",
         "The numbers are learned with a model; here they are random, so that only the buckets count.",
     ),
-    "alibi": InUse("Bias by distance, fixed (ALiBi)", 'MptConfig(attn_config={"alibi": True})'),
+    "alibi": InUse("Bias by distance, fixed", 'MptConfig(attn_config={"alibi": True})'),
     "sinusoidal": InUse("Sinusoids, added", "DistilBertConfig(sinusoidal_pos_embds=True)"),
     "deberta": InUse(
-        "Words against distances (DeBERTa)",
+        "Words × distances",
         'DebertaV2Config(relative_attention=True, pos_att_type="c2p|p2c")',
         "The pictures are of relative vectors as drawn at random before training, of Shaw's kind.",
     ),
-    "no_position": InUse("None: the mask alone", "SmolLM3Config(no_rope_layers=[0] * 36)"),
+    "no_position": InUse("None", "SmolLM3Config(no_rope_layers=[0] * 36)"),
     "tupe_a": InUse(
-        "Matrices of their own (TUPE)",
+        "Matrices of their own",
         "",
         "The vectors are learned with a model; here they are random, so that only the structure counts.",
     ),
@@ -62,7 +62,7 @@ IN_CODE: dict[str, InCode] = {
         "DeBERTa, DeBERTa-v3", "transformers.models.deberta_v2.modeling_deberta_v2.DisentangledSelfAttention"
     ),
     "no_position": InCode(
-        "some layers of SmolLM3 and Llama 4", "transformers.models.smollm3.modeling_smollm3.SmolLM3Attention"
+        "some layers of SmolLM3, Llama 4", "transformers.models.smollm3.modeling_smollm3.SmolLM3Attention"
     ),
 }
 """Way -> its users, where `models.USED` has none."""
