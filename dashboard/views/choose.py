@@ -5,7 +5,7 @@ import streamlit as st
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import described, studied, trained_title
+from analysis.narrative.choosing.board import BoardRow, described, studied, trained_title
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra
 from analysis.rules import training_rules
@@ -44,19 +44,22 @@ def draw_size() -> Size:
     return size
 
 
-def draw_row(variant: str, size: Size) -> None:
+def draw_row(row: BoardRow, size: Size) -> None:
     """The content of an opened row: a description, the line of configuration, three pictures and links."""
-    way = IN_USE[variant]
+    way = IN_USE[row.name]
     with st.container(border=True, key=f"{PAGE}.opened"):
         says, code = st.columns(2, gap="large")
         with says:
-            pictures = show.address("encodings", {"encoding": queries.encoding_of(variant), "other": ""})
-            trainings = show.address("training", {"preset": JUDGED, "variants": ("bert_a", variant)})
-            added = extra(variant).parameters(size)
+            pictures = show.address("encodings", {"encoding": queries.encoding_of(row.name), "other": ""})
+            links = [f"[All of its pictures]({pictures})"]
+            if row.baseline or (row.loss and not row.loss.ring):
+                trainings = show.address("training", {"preset": JUDGED, "variants": ("bert_a", row.name)})
+                links.append(f"[Its trainings]({trainings})")
+            added = extra(row.name).parameters(size)
+            formula = extra(row.name).formula + (f" ({plural(added, 'parameter')})" if added else "")
             st.markdown(
-                f"{escape_markdown(f'{described(variant)} {way.note}'.strip())}  \n"
-                f"At your size: {extra(variant).formula} ({plural(added, 'parameter')}).  \n"
-                f"[All of its pictures]({pictures}) · [Its trainings]({trainings})"
+                f"{escape_markdown(f'{described(row.name)} {way.note}'.strip())}  \n"
+                f"At your size: {formula}.  \n{' · '.join(links)}"
             )
         with code:
             if way.config:
@@ -65,7 +68,7 @@ def draw_row(variant: str, size: Size) -> None:
                 st.code(f"{imported}\n\nconfig = {way.config}", language="python", wrap_lines=True)
             else:
                 st.caption("No configuration of transformers chooses it; our own encoder does.")
-                st.code(f"python -m analysis ablate --variants {variant}", language="bash")
+                st.code(f"python -m analysis ablate --variants {row.name}", language="bash")
         with show.reporting_problems():
             show.show(queries.figure("encoding_overview", pickers.values()), PAGE, pickers.values())
 
@@ -141,7 +144,7 @@ encoding_board.show_rows(
     f"{PAGE}.upper", upper, needs, opened, lambda row: pickers.set("row", row), cost=axis, heading=True, dark=dark
 )
 if opened:
-    draw_row(opened, size)
+    draw_row(upper[-1], size)
 if lower:
     encoding_board.show_rows(
         f"{PAGE}.lower",

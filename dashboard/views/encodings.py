@@ -15,10 +15,12 @@ from dashboard.widgets.pickers import Pickers
 
 PARTS = {"values": "The values", "distance": "Distance and shifts", "all": "All encodings"}
 FIGURES = {
-    "values": ("encoding_heat", "encoding_movement", "encoding_spectrum"),
+    "values": ("encoding_heat", "encoding_movement"),
     "distance": ("encoding_similarity", "encoding_shift"),
     "all": ("encoding_measures",),
 }
+# Figures that a press opens below those of a part.
+FOLDED = {"values": {"encoding_spectrum": "How fast the dimensions vary"}}
 ENTERS = {
     "added": "added to the words",
     "rotates": "rotates queries and keys",
@@ -97,3 +99,8 @@ for column, entry in zip(st.columns(2), shown, strict=False):
 
 for name in FIGURES[part]:
     draw(name)
+for name, title in FOLDED.get(part, {}).items():
+    fold = st.expander(title, key=f"encodings.{name}.fold", on_change="rerun")
+    if fold.open:
+        with fold:
+            draw(name)

@@ -1,4 +1,4 @@
-"""Proves the board of the page Which encoding?: its numbers by the store, its order by needs, its sentence by its rows."""
+"""Proves the board of Which encoding?: its numbers by the store, its order by needs, its sentence by its rows."""
 
 import importlib
 import itertools
