@@ -55,7 +55,7 @@ def own(variant: str, size: Size) -> nn.Module:
 
 
 def flops(model: nn.Module, **inputs: Any) -> int:
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
+    with FlopCounterMode(display=False) as counter:
         model.eval()(**inputs)
     return counter.get_total_flops()
 

@@ -68,19 +68,20 @@ def test_the_sentence_counts_and_names_what_the_rows_hold(store: Path, needs: li
 
 def test_full_dots_are_of_the_judged_recipe_and_rings_say_whose_they_are(store: Path) -> None:
     for row in rows():
-        final = read.query(
-            "SELECT c.seed, c.value FROM curves c JOIN runs r USING (run_id) WHERE c.variant = ? AND c.preset = ? AND "
-            "c.metric = 'final_loss'",
+        rises = read.query(
+            "SELECT max(value) FILTER (metric = 'final_loss_4x') - max(value) FILTER (metric = 'final_loss_1x') AS "
+            "rise FROM curves WHERE variant = ? AND preset = ? GROUP BY run_id HAVING rise IS NOT NULL",
             [row.name, JUDGED],
         )
         for number in (row.loss, row.rise):
             if number is not None:
                 assert number.ring == (f"preset {JUDGED}, masked" not in number.note), row.name
                 assert number.note
+        if row.rise and not row.rise.ring:
+            assert row.rise.value == pytest.approx(rises.rise.mean())
         if row.baseline:
             assert row.loss is None
         elif row.loss and not row.loss.ring:
-            assert not final.empty
             assert row.loss.low is not None
             assert row.loss.low <= row.loss.value <= (row.loss.high or math.nan)
 
