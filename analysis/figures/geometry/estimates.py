@@ -1,9 +1,9 @@
-"""The common parts of the figures of geometry: rows from the store, their provenance, and panels of lines and dots."""
+"""Stored estimates of where words and positions lie, each beside that of random vectors, and figures made of them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, TypeVar
+from typing import TypedDict
 
 import pandas as pd
 
@@ -12,15 +12,15 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import first_sentence
 from analysis.core.provenance import model_options
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters
 from analysis.store import read
 
 COMMAND = "python -m analysis measure geometry"
 BAND = "Grey: mean and 95 % range of {draws} random draws, {of}."
 COLUMNS = ["measure", "subject", "layer", "head", "along", "value", "low", "high"]
+RAW = "The tables as they enter the sum, before any normalisation, special and unused tokens left out."
 BASELINE = ["baseline", "baseline_low", "baseline_high"]
-
-ContentT = TypeVar("ContentT")
 
 
 class GeometryParameters(Parameters):
@@ -45,29 +45,6 @@ class RunSettings(TypedDict):
     """The first position that a word can hold, and the first after those."""
     missing: dict[str, str]
     """Measures that could not be computed -> the reason."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One panel of lines or dots.
-
-    value: the title of the values' axis; along: of the other one, where there is one. rows: as in the store, with
-    `series`, which tells lines or dots apart. domain: of the values' axis. log: whether the other one is logarithmic.
-    """
-
-    title: str
-    value: str
-    rows: pd.DataFrame
-    along: str = ""
-    domain: tuple[float, float] | None = None
-    log: bool = False
-
-
-@dataclass(frozen=True)
-class PanelsContent:
-    """panels: in the order in which they are shown."""
-
-    panels: list[Panel]
 
 
 @dataclass(frozen=True)
@@ -99,12 +76,23 @@ def stored_rows(model: str, *measures: str) -> pd.DataFrame:
     return rows
 
 
+def stored_cases(model: str, measure: str) -> pd.DataFrame:
+    """The newest cases of a measure. Raises NoResults."""
+    rows = read.query(
+        "SELECT * FROM newest_neighbours WHERE model = ? AND measure = ? ORDER BY margin", [model, measure]
+    )
+    if rows.empty:
+        raise NoResults(f"No such words are stored yet for {readable(model)}. Run: {COMMAND} {model_options(model)}")
+    return rows
+
+
 def _missing_reason(model: str, measures: Sequence[str]) -> str:
     run = read.query("SELECT any_value(config) AS config FROM newest_geometry WHERE model = ?", [model])
     if run.empty or run.config.isna().all():
         return f"No geometry is stored yet for {readable(model)}. Run: {COMMAND} {model_options(model)}"
-    missing = dict.fromkeys(json.loads(run.config.iloc[0])["missing"].values())
-    return f"{readable(model)} has no {', '.join(m.replace('_', ' ') for m in measures)}: {'; '.join(missing)}."
+    missing = dict.fromkeys(json.loads(run.config.iloc[0]).get("missing", {}).values())
+    lacks = f"{readable(model)} has no {', '.join(m.replace('_', ' ') for m in measures)}"
+    return f"{lacks}: {'; '.join(missing)}." if missing else f"{lacks} stored. Run: {COMMAND} {model_options(model)}"
 
 
 def run_settings(rows: pd.DataFrame) -> RunSettings:
@@ -130,11 +118,12 @@ def geometry_figure(
     *,
     caption: str,
     alt: str,
-    content: ContentT,
+    draw: Callable[[Theme], Sequence[Chart]],
+    columns: int = 1,
     table: pd.DataFrame | None = None,
     finding: str = "",
     citation_keys: tuple[str, ...] = (),
-) -> Figure[ContentT]:
+) -> Figure:
     """A figure of stored rows.
 
     table: its frame; the rows as they are in the store where none is given. finding: where there is none, the first
@@ -151,7 +140,8 @@ def geometry_figure(
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=provenance(rows),
         citation_keys=citation_keys,
-        content=content,
+        draw=draw,
+        columns=columns,
     )
 
 

@@ -1,17 +1,20 @@
-"""Figures of position encodings: computed here and now, in numpy. This file: what they share, and the table itself."""
+"""Encodings at a size that they take, computed here and now, and what their figures share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlencode
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core import frames
-from analysis.core.formatting import sentences, significant
 from analysis.encodings import ENCODINGS, Encoding
-from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Parameters
 
+HEIGHT = 240
 CLIP_QUANTILE = 0.99
 CLIP_FROM = 2.0  # a scale is cut only where the largest value is more than this many times that quantile
 
@@ -98,14 +101,6 @@ class PairParameters(Parameters):
     dim: int
 
 
-@dataclass(frozen=True)
-class HeatContent:
-    """limits: for each encoding shown, half the width of its colour scale."""
-
-    shown: list[SizedEncoding]
-    limits: list[float]
-
-
 def pair(params: PairParameters) -> list[SizedEncoding]:
     """The encodings to show: the chosen one and, unless it is the same or "", the one it is compared with."""
     names = dict.fromkeys((params.encoding, params.other))
@@ -141,80 +136,18 @@ def origins(shown: list[SizedEncoding]) -> dict[str, str]:
     return {entry.title: entry.encoding.note for entry in shown}
 
 
-@figure("encoding_heat", PairParameters)
-def heat(params: PairParameters) -> Figure[HeatContent]:
-    """Each encoding's table: rows are positions (or distances), columns dimensions (or heads)."""
-    shown = pair(params)
-    scales = [colour_limit(entry.table()) for entry in shown]
-
-    def frame() -> pd.DataFrame:
-        parts = [
-            frames.cells(entry.table(), "value", row=None, column=None).assign(
-                encoding=entry.name, rows=entry.encoding.rows
-            )
-            for entry in shown
-        ]
-        return pd.concat(parts, ignore_index=True)[["encoding", "rows", "row", "column", "value"]]
-
-    return Figure(
-        title="The table itself",
-        finding="; ".join(_value_range(entry) for entry in shown),
-        frame=frame,
-        caption=sentences(
-            "; ".join(f"{entry.title}: {entry.size}, columns are {entry.encoding.columns}" for entry in shown) + ".",
-            "Each map has its own colour scale, symmetric about zero.",
-            *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
-        ),
-        alt=" ".join(_extremes(entry) for entry in shown),
-        command="\n".join(
-            f"python -m analysis encode {entry.name} --length {entry.length} --dim {entry.dim} --csv" for entry in shown
-        ),
-        provenance=origins(shown),
-        citation_keys=citation_keys(shown),
-        content=HeatContent(shown=shown, limits=[scale for scale, _ in scales]),
-    )
+def empty_panel(
+    entry: SizedEncoding, *lines: str, theme: Theme, height: int = HEIGHT, width: int = marks.HALF, number: str = ""
+) -> Chart:
+    """An encoding's panel that says in words why there is nothing to draw, under a number if there is one."""
+    frame = pd.DataFrame({"x": [0.5], "number": [number], "words": ["\n".join(lines)]})
+    base = alt.Chart(frame).encode(x=alt.X("x:Q", scale=alt.Scale(domain=[0, 1]), axis=None), y=alt.value(height / 2))
+    words = base.mark_text(color=theme.ink, fontSize=marks.PANEL_TITLE, lineBreak="\n", dy=14, baseline="top")
+    large = base.mark_text(color=theme.ink, fontSize=38, dy=-8, baseline="bottom")
+    layers = large.encode(text=alt.Text("number:N")), words.encode(text=alt.Text("words:N"))
+    return marks.panel(*layers, theme=theme, width=width, height=height, title=entry.title, below=entry.lines)
 
 
-def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
-    if not beyond:
-        return ""
-    table = entry.table()
-    rows, counts = np.unique(np.nonzero(np.abs(table) > scale)[0], return_counts=True)
-    row = int(rows[counts.argmax()])
-    return (
-        f"The scale of {entry.title} ends at ±{scale:.3g}, its 99th percentile, so that outliers do not wash the map "
-        f"out: {beyond:,} of {table.size:,} cells lie beyond, {counts.max():,} of them in row {row}; the largest is "
-        f"{np.abs(table).max():.3g}."
-    )
-
-
-def _value_range(entry: SizedEncoding) -> str:
-    """A sentence that compares the largest value with the usual ones, or says that all values are the same."""
-    low, high = float(entry.table().min()), float(entry.table().max())
-    if low == high:
-        return f"{entry.title}: every value is {significant(low)}"
-    median = float(np.nanmedian(np.abs(entry.table())))
-    return f"{entry.title}: half of the values lie within ±{significant(median)}, the largest is {_largest(entry)}"
-
-
-def _largest(entry: SizedEncoding) -> str:
-    """The value of the greatest size."""
-    table = entry.table()
-    return significant(float(table.flat[int(np.nanargmax(np.abs(table)))]))
-
-
-def clip_note(entry: SizedEncoding, scale: float) -> list[str]:
-    """A line that says where the colours of an encoding's map end, where some values lie beyond."""
-    beyond = float(np.nanmax(np.abs(entry.table()))) > scale
-    return [f"colours end at ±{significant(scale)}; the largest value is {_largest(entry)}"] if beyond else []
-
-
-def _extremes(entry: SizedEncoding) -> str:
-    table = entry.table()
-    low, high = (np.unravel_index(index, table.shape) for index in (table.argmin(), table.argmax()))
-    if table[low] == table[high]:
-        return f"Heat map of {entry.title}, {entry.size}: every value is {table[low]:.3g}."
-    return (
-        f"Heat map of {entry.title}, {entry.size}: values from {table[low]:.3g} (row {low[0]}, column {low[1]}) "
-        f"to {table[high]:.3g} (row {high[0]}, column {high[1]})."
-    )
+def title_colours(shown: Sequence[SizedEncoding], theme: Theme) -> alt.Color:
+    """The colours of encodings by their titles, with a legend."""
+    return marks.series("title", [entry.title for entry in shown], theme, marks.legend(lines=True))
