@@ -24,7 +24,11 @@ ROOMS: tuple[Room, ...] = (
     Room("Experiments", "show_chart", ("experiments", "training", "glue", "published")),
     Room("Which encoding?", "checklist", ("choose", "encodings")),
     Room("Geometry", "architecture", ("geometry",)),
-    Room("Look inside", "grid_on", ("probe", "terms", "depth", "positions", "interventions", "compare", "vision")),
+    Room(
+        "Look inside",
+        "grid_on",
+        ("inside", "probe", "terms", "depth", "positions", "interventions", "compare", "vision"),
+    ),
     Room("Data", "database", ("runs", "sql", "import", "about")),
 )
 """The rooms in the order of the list."""

@@ -42,7 +42,7 @@ def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", heig
     """
     with st.form(f"{pickers.view.page}.form", border=True):
         first, second = st.columns([4, 10])
-        entered = {"model": _model_box(pickers, first, extra_help=extra_help)}
+        entered = {"model": model_box(pickers, first, extra_help=extra_help)}
         entered["text"] = second.text_area("Text", key=pickers.box("text"), height=height) or ""
         folded, last = st.columns([11, 3])
         with last:
@@ -87,9 +87,10 @@ def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> N
     )
 
 
-def _model_box(
+def model_box(
     pickers: Pickers, column: DeltaGenerator, side: str = "", *, suffix: str = "", extra_help: str = ""
 ) -> str:
+    """The box for a model's name. side: the side of a comparison; suffix: what its label says besides."""
     help = (
         f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folder_hint()}or a "
         "Hugging Face id such as owner/name. Only safetensors are read, and no code from a repository is ever "
@@ -106,7 +107,7 @@ def comparison_form(pickers: Pickers) -> None:
     with st.form("compare.form", border=True):
         for column, (side, suffix, placeholder) in zip(st.columns(2, gap="large"), sides, strict=True):
             first, second = column.columns([2, 3])
-            entered[f"model{side}"] = _model_box(pickers, first, side, suffix=suffix)
+            entered[f"model{side}"] = model_box(pickers, first, side, suffix=suffix)
             key = pickers.box(f"text{side}")
             text = second.text_area(f"Text{suffix}", key=key, height=68, placeholder=placeholder)
             entered[f"text{side}"] = text or ""

@@ -10,7 +10,7 @@ from analysis.core import frames
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import percent
 from analysis.core.wavelengths import BANDS
-from analysis.figures.figure import Figure, LiveRun, Parameters, figure
+from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure
 from analysis.figures.one_run import checked_head, run_facts
 from analysis.measurements.positions.result import PARTS, PositionMap, Unturned
 from analysis.probes import position_probe
@@ -134,9 +134,11 @@ def position_kernels(
             f"{readable(result.provenance.model)} does not rotate queries and keys, so it has no bands and no kernels."
         )
     layers, bands, heads, _ = result.kernels.shape
-    layer, head = params.layer, checked_head(params.head, heads)
+    layer = params.layer
     if not 0 <= layer < layers:
         raise LinkError(f"The link says layer={layer}; this model has layers 0 to {layers - 1}.")
+    varied = np.ptp(result.kernels[layer], axis=-1).max(0)
+    head = int(varied.argmax()) if params.head == STRONGEST else checked_head(params.head, heads)
     kernels = result.kernels[layer, :, head]
     distances = np.arange(-(result.tokens - 1), result.tokens)
     causal = not result.looks_ahead

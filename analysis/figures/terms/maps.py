@@ -13,7 +13,7 @@ from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed, signed
 from analysis.core.term_names import ADDED_TERMS, TERMS
-from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
+from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
 from analysis.figures.terms.data import (
     CITATION_KEYS,
@@ -53,7 +53,13 @@ class HeadParameters(Parameters):
     head: int
 
 
-class ViewParameters(HeadParameters):
+class TermHeadParameters(HeadParameters):
+    """One head; STRONGEST: the one in which the scores vary most by `term`."""
+
+    term: str = "position_to_position"
+
+
+class ViewParameters(TermHeadParameters):
     """The arrangement of a head's maps, and the rows of them that are shown.
 
     words: whether pieces are averaged to words. specials: whether special tokens are shown. centred: whether each row
@@ -115,10 +121,10 @@ TERMS_RUN = LiveRun(
 )
 
 
-@figure("probe_distance", HeadParameters, live=TERMS_RUN)
-def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figure[LinesContent]:
+@figure("probe_distance", TermHeadParameters, live=TERMS_RUN)
+def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> Figure[LinesContent]:
     """The scores of one head against how far the key stands from the query."""
-    head = checked_head(params.head, decomposition.heads)
+    head = shown_head(params, decomposition)
     attended = (
         np.ones(decomposition.scores.shape[1:], dtype=bool)
         if decomposition.attended is None
@@ -249,7 +255,21 @@ def _head_view(params: MapParameters, decomposition: Decomposition) -> tuple[int
     visible = visible_terms(decomposition)
     terms = visible if params.group == "all" else [term for term in four(decomposition) if term in visible]
     head, view = viewed_head(params, decomposition, terms)
-    return head, view.part(*row_range(params, len(view.labels))), _score_limit(view)
+    return head, view.part(*row_range(params, len(view.labels))), score_limit(view)
+
+
+def shown_head(params: TermHeadParameters, decomposition: Decomposition) -> int:
+    """The head that a link asks for. Raises LinkError where the model has none of that number."""
+    if params.head == STRONGEST:
+        return strongest_head(decomposition, params.term)
+    return checked_head(params.head, decomposition.heads)
+
+
+def strongest_head(decomposition: Decomposition, term: str) -> int:
+    """The head with the largest share of a term; of the first term that the model has, where it has not this one."""
+    named = next((name for name in (term, *visible_terms(decomposition)) if name in decomposition.present), "")
+    shares = np.nan_to_num(decomposition.shares()[named]) if named else np.zeros(1)
+    return int(shares.argmax())
 
 
 def row_range(params: ViewParameters, rows: int) -> tuple[int, int]:
@@ -262,14 +282,14 @@ def row_range(params: ViewParameters, rows: int) -> tuple[int, int]:
 
 def viewed_head(params: ViewParameters, decomposition: Decomposition, terms: Sequence[str]) -> tuple[int, TokenView]:
     """The head that a link asks for, and its maps of some terms, arranged as the link says."""
-    head = checked_head(params.head, decomposition.heads)
+    head = shown_head(params, decomposition)
     view = token_view(decomposition, head, terms, words=params.words, specials=params.specials, centred=params.centred)
     if not view.labels:
         raise LinkError("Nothing is left to show: the text has special tokens only. Show the special tokens.")
     return head, view
 
 
-def _score_limit(view: TokenView) -> float:
+def score_limit(view: TokenView) -> float:
     """One scale for every map of a head: terms, rest and total, so that they can be compared."""
     return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
 
