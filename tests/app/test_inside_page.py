@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from transformers import LlamaConfig, LlamaModel
 
-from tests.app.shown import figures, opened, shown
-from tests.unit.specimens import save_tiny, tiny_tokenizer
+from tests.app.shown import figures, opened
+from tests.unit.specimens import tiny_tokenizer
 
 TABS = {
     "layers": ["Against depth"],
