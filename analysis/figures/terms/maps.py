@@ -11,7 +11,7 @@ from pydantic import Field
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, fixed, signed
+from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, TERMS
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
@@ -83,14 +83,6 @@ class MapParameters(ViewParameters):
 
 
 @dataclass(frozen=True)
-class LinesContent:
-    """frame: a row a point of a line, with its `series`. order: the names of the series."""
-
-    frame: pd.DataFrame
-    order: list[str]
-
-
-@dataclass(frozen=True)
 class MapsContent:
     """maps: term -> scores (query, key) of one head, on a scale from -limit to limit.
 
@@ -121,49 +113,6 @@ TERMS_RUN = LiveRun(
 )
 
 
-@figure("probe_distance", TermHeadParameters, live=TERMS_RUN)
-def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> Figure[LinesContent]:
-    """The scores of one head against how far the key stands from the query."""
-    head = shown_head(params, decomposition)
-    attended = (
-        np.ones(decomposition.scores.shape[1:], dtype=bool)
-        if decomposition.attended is None
-        else decomposition.attended
-    )
-    query, key = np.nonzero(attended)
-    distance = key - query
-    distances, index, pairs = np.unique(distance, return_inverse=True, return_counts=True)
-    rows = []
-    for name in ("total", *(term for term in four(decomposition) if term in decomposition.present)):
-        scores = decomposition.scores[head] if name == "total" else decomposition.terms_of(name, head)
-        masked = np.where(attended, scores, 0)
-        values = (scores - masked.sum(-1, keepdims=True) / attended.sum(-1, keepdims=True))[query, key]
-        mean = np.bincount(index, values) / pairs
-        sd = np.sqrt(np.bincount(index, (values - mean[index]) ** 2) / pairs)
-        rows.append(pd.DataFrame({"term": name, "distance": distances, "mean": mean, "sd": sd, "pairs": pairs}))
-    frame = pd.concat(rows, ignore_index=True)
-    total = rows[0]["mean"].to_numpy()
-    high, low = (signed(float(distances[i]), 0) for i in (total.argmax(), total.argmin()))
-    text = f"The total is highest {high} tokens away ({fixed(float(total.max()))}), lowest {low} away."
-    note = NO_SOURCE.get(decomposition.position_kind, "")
-    return Figure(
-        title=f"Head {head}, scores against distance",
-        finding=text.removesuffix("."),
-        frame=lambda: frame,
-        caption=(
-            "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "
-            "of "
-            f"the total and of each term; {_description(decomposition, head)}. {text} Far distances have few pairs "
-            "(see the data). "
-            f"{method_assumption(decomposition)} {note}"
-        ),
-        alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",
-        content=LinesContent(
-            frame=frame.assign(series=frame.term.map(term_label)), order=[term_label(x) for x in frame.term.unique()]
-        ),
-    )
-
-
 def _error_note(decomposition: Decomposition) -> str:
     provenance = decomposition.provenance
     return (
@@ -173,7 +122,8 @@ def _error_note(decomposition: Decomposition) -> str:
     )
 
 
-def _description(decomposition: Decomposition, head: int | None = None) -> str:
+def description(decomposition: Decomposition, head: int | None = None) -> str:
+    """The model, the layer, the head and the length of the text of a figure."""
     cut = f", cut from {decomposition.provenance.truncated_from}" if decomposition.provenance.truncated_from else ""
     heads = f", head {head}" if head is not None else f", {decomposition.heads} heads"
     text = f" ({unknown_tokens_note(decomposition)})" if unknown_tokens_note(decomposition) else ""
@@ -241,7 +191,7 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
         finding=f"At layer {decomposition.layer}, {leading[0].lower()}{leading[1:]}" if leading else "",
         frame=lambda: long,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {_description(decomposition)}. {constant}{measure_note(measure)} "
+            f"{capitalised(MEASURES[measure])}, {description(decomposition)}. {constant}{measure_note(measure)} "
             f"{negligible_note(table)}{method_assumption(decomposition)} {_error_note(decomposition)}"
         ),
         alt=f"Heat map of {decomposition.heads} heads by {table.shape[1]} terms on one text of "
@@ -318,7 +268,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
-            f"Pre-softmax scores, {_description(decomposition, head)}; {_view_description(params, view)}. Rows are "
+            f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}. Rows are "
             f"queries, columns are keys; one scale for all maps of this head. {method_assumption(decomposition)} "
             f"{_error_note(decomposition)}"
         ),
@@ -349,7 +299,7 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
             f"The total is {source}, on the scale of the maps above; the pattern is its softmax over keys, "
-            f"from 0 to {view.pattern.max():.2f}. {_description(decomposition, head)}; "
+            f"from 0 to {view.pattern.max():.2f}. {description(decomposition, head)}; "
             f"{_view_description(params, view)}."
         ),
         alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",

@@ -4,6 +4,8 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.core import optional_dependencies
+from analysis.core.errors import NotInstalled
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
@@ -25,7 +27,13 @@ STORED = {"effects": "intervention_effects", "surgery": "surgery", "masked": "ma
 
 def draw(pickers: Pickers, facts: Any) -> None:
     """The tab. facts: the place of the line that is true of every figure."""
-    shown = look(pickers, FIGURES)
+    figures = FIGURES
+    try:
+        optional_dependencies.models_can_run()
+    except NotInstalled as problem:
+        show.show_problem(problem)
+        figures = {name: title for name, title in FIGURES.items() if name in STORED}
+    shown = look(pickers, figures)
     if shown in STORED:
         values = pickers.done()
         show.copy_link(PAGE, values)

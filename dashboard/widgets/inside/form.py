@@ -52,14 +52,25 @@ def form(pickers: Pickers) -> None:
         _examples(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
             _more(pickers)
-    if pickers.get("pair"):
-        pickers.segments("side", "The model reads", SIDES, SIDE_TITLES)
+
+
+def side(pickers: Pickers) -> None:
+    """The text of a pair that is read."""
+    pickers.segments("side", "The model reads", SIDES, SIDE_TITLES)
 
 
 def _forget_cell(pickers: Pickers) -> None:
     """Another text has other tokens: what was pressed of the last one is none of it."""
     for name, default in (("query", -1), ("key", -1), ("also", ()), ("from", 0), ("to", -1)):
         pickers.set(name, default)
+
+
+def set_example(pickers: Pickers, name: str) -> None:
+    """Fills the form with an example."""
+    text, pair = EXAMPLES[name]
+    for field, value in {"text": text, "pair": pair, "probe": "", "side": "first"}.items():
+        pickers.set(field, value)
+    _forget_cell(pickers)
 
 
 def _examples(pickers: Pickers) -> None:
@@ -71,16 +82,13 @@ def _examples(pickers: Pickers) -> None:
 
     def fill() -> None:
         if (chosen := st.session_state[key]) is not None:
-            text, pair = EXAMPLES[chosen]
-            for name, value in {"text": text, "pair": pair, "probe": "", "side": "first"}.items():
-                pickers.set(name, value)
-            _forget_cell(pickers)
+            set_example(pickers, chosen)
 
     st.pills("Examples", list(EXAMPLES), default=shown, key=key, on_change=fill)
 
 
 def _more(pickers: Pickers) -> None:
-    """What nobody needs by default."""
+    """The options that nobody needs by default."""
     key = pickers.box("revision")
 
     def change() -> None:

@@ -17,7 +17,7 @@ FIGURES = {"map": "By layer", "cell": "One cell of it", "distance": "One head ag
 ROTATED = {
     "map": "By layer",
     "cell": "One cell of it",
-    "kernels": "One head against distance",
+    "distance": "One head against distance",
     "unturned": "Without one band",
 }
 
@@ -32,7 +32,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     error = f"{len(result.power)} layers; the parts add up to the model's own scores within "
     about(result, result.tokens, f"{error}{result.errors.max():.0e} of their range, {source}", facts)
     shown = look(pickers, ROTATED if rotates else FIGURES)
-    if shown == "distance":
+    if shown == "distance" and not rotates:
         _distance(pickers)
         return
     baseline = None
@@ -43,7 +43,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
                 baseline = live.run_request(PositionRequest.of(pickers.values()))
     else:
         pickers.slider("layer", "Layer", list(range(len(result.power))))
-    if shown == "kernels":
+    if shown == "distance":
         assert result.kernels is not None
         heads = result.kernels.shape[2]
         pickers.choice("head", "Head", [-1, *range(heads)], {-1: "the one that varies most"})
@@ -57,7 +57,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
         return
     pair = (result, baseline)
     if shown != "map":
-        show_figure(f"position_{shown}", values, pair)
+        show_figure("position_kernels" if shown == "distance" else "position_cell", values, pair)
         return
     position_map = live.figure("position_map", values | ({} if baseline else {"baseline": ""}), pair)
     columns = list(dict.fromkeys(position_map.frame().source))

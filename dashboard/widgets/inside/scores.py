@@ -65,7 +65,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     if result.position_kind in NO_SOURCE:
         st.info(NO_SOURCE[result.position_kind], icon=":material/info:")
     if result.position_kind == "rotated":
-        _ways_to_positions(pickers)
+        _ways_to_positions(pickers, result)
         return
     layers = _all_layers(pickers, result)
     values = _checked(pickers, result, layers)
@@ -105,13 +105,15 @@ def _checked(pickers: Pickers, result: Decomposition, layers: Layers | None) -> 
         pickers.fixed(name, [-1, *range(first, rows if last == -1 else last + 1)])
     values = pickers.done()
     values = values | {"head": shown_head(MapParameters.of(values), result)}
+
+    def draw_maps() -> None:
+        show_score_maps(pickers, values, result, layers, dark=is_dark())
+
     with maps:
-        show.show(
-            live.figure("probe_maps", values, result),
-            PAGE,
-            values,
-            flipbook=lambda: show_score_maps(pickers, values, result, layers, dark=is_dark()),
-        )
+        if values["look"] == "maps":  # The figure below has the menu.
+            draw_maps()
+        else:
+            show.show(live.figure("probe_maps", values, result), PAGE, values, flipbook=draw_maps)
     return values
 
 
@@ -130,8 +132,8 @@ def _patterns(pickers: Pickers) -> None:
     show_figure("probe_patterns", values, patterns)
 
 
-def _ways_to_positions(pickers: Pickers) -> None:
-    """Buttons to the tabs that show the positions of a model whose hidden states have none."""
+def _ways_to_positions(pickers: Pickers, result: Decomposition) -> None:
+    """Buttons to the tabs that show the positions of a model whose hidden states have none; figures on demand."""
     with st.container(horizontal=True):
         for tab, label, icon in (
             ("positions", "Map its positions", "grid_on"),
@@ -141,5 +143,11 @@ def _ways_to_positions(pickers: Pickers) -> None:
                 pickers.set("tab", tab)
                 pickers.done()
                 st.rerun()
+    figures = {name: title for name, title in FIGURES.items() if name != "layers"}
+    shown = look(pickers, figures, "Its scores as they are, in which position sits inside every term")
+    pickers.fixed("head", [-1, *range(result.heads)])
     values = pickers.done()
+    values = values | {"head": shown_head(MapParameters.of(values), result)}
     show.copy_link(PAGE, values, without=("text", "pair"))
+    if shown:
+        show_figure(f"probe_{shown}", values, result)
