@@ -12,6 +12,7 @@ from analysis.claims import QUESTIONS, WORDS, Document, stored
 from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims.data import evidence
+from analysis.figures.experiments import board_rows
 from analysis.figures.glue import data as glue
 from analysis.figures.glue import table as glue_table
 from analysis.figures.glue.headline import headline
@@ -45,6 +46,7 @@ glue_headline = headline
 claims = stored.ledger
 changed_rules = stored.changed
 verdict_counts = stored.counts
+experiments_board = board_rows.board
 first_verdicts_note = stored.first_verdicts_note
 headings = statements.headings
 statement_counts = statements.counts
