@@ -100,6 +100,7 @@ class Figure(Generic[ContentT]):
     command: reproduces the numbers from a checkout. provenance: the origin of the numbers, by name. A live figure
     without these two takes them from its `LiveRun`.
     sentences: shown above the figure as a list, besides the finding.
+    summary: the rows that a table in a paper would have, where the frame has more of them than a reader can use.
     draw: the panels on a light or dark ground, in the order in which they stand.
     columns: the number of panels side by side; 0 leaves it to a drawing that is registered apart.
     content: further data for a drawing that is registered apart, in a frozen dataclass of the figure's own.
@@ -111,6 +112,7 @@ class Figure(Generic[ContentT]):
     alt: str
     content: ContentT = None  # pyright: ignore[reportAssignmentType]
     draw: "Callable[[Theme], Sequence[Chart]] | None" = None
+    summary: Callable[[], pd.DataFrame] | None = None
     name: str = ""
     command: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)

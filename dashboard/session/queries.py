@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis import glue_comparison, store_build
-from analysis.claims import QUESTIONS, WORDS, Document, stored
 from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
-from analysis.figures.claims.data import evidence
+from analysis.figures.claims import board
 from analysis.figures.experiments import board_rows
 from analysis.figures.glue import data as glue
 from analysis.figures.glue import table as glue_table
@@ -32,7 +31,7 @@ from analysis.store.paths import version as store_version
 from dashboard.session import query_quota
 
 PROTOCOLS, MARGINS = glue_comparison.PROTOCOLS, glue_comparison.MARGINS
-CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
+VERDICTS = statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
 
 # What pages take from the analysis unchanged: these functions cache their results by themselves.
@@ -43,13 +42,13 @@ citation_for = citation.citation_of
 published_table = published.load
 glue_presets = glue_comparison.presets
 glue_headline = headline
-claims = stored.ledger
-changed_rules = stored.changed
-verdict_counts = stored.counts
+claims_board = board.board
 experiments_board = board_rows.board
-first_verdicts_note = stored.first_verdicts_note
-headings = statements.headings
 statement_counts = statements.counts
+statement_parents = statements.statement_parents
+claim_documents = statements.documents
+first_verdicts_note = statements.first_verdicts_note
+first_verdicts_page = statements.first_verdicts_page
 
 ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")
@@ -198,17 +197,6 @@ def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
 @store_cache(32)
 def _verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
     return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(values)))
-
-
-@store_cache()
-def claim_documents() -> dict[str, Document]:
-    """The documents that make the claims, by key."""
-    return stored.documents()
-
-
-def claim_evidence(claim: str) -> pd.DataFrame:
-    """A row per piece of evidence on a claim, numbered as in its figure."""
-    return evidence(stored.claim(claim))
 
 
 @store_cache()

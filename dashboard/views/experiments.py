@@ -13,6 +13,7 @@ from dashboard.widgets import show
 from dashboard.widgets.experiments_board import show_board
 from dashboard.widgets.experiments_panel import show_panel
 from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.show.menu import menu
 
 PAGE = "experiments"
 
@@ -64,24 +65,17 @@ def draw_panel(row: BoardRow) -> None:
     show_panel(row, board, pickers, PAGE, values)
 
 
-def draw_board() -> None:
-    """The heading and the board with the panel of the opened row."""
+link = show.address(PAGE, values)
+with st.container(horizontal=True, vertical_alignment="top", key=f"{PAGE}.{figure.name}.figure_heading"):
     st.header(escape_markdown(figure.heading), anchor=figure.name)
-    show_board(
-        board,
-        rows,
-        f"{PAGE}.board",
-        opened=opened,
-        on_press=press,
-        panel=draw_panel,
-        dark=is_dark(),
-        grouped=order == "way",
-    )
-    if board.widths_note:
-        st.caption(escape_markdown(board.widths_note))
-
-
-show.show(figure, PAGE, values, flipbook=draw_board)
+    menu(figure, PAGE, link, figure.caption)
+show_board(
+    board, rows, f"{PAGE}.board", opened=opened, on_press=press, panel=draw_panel, dark=is_dark(), grouped=order == "way"
+)  # fmt: skip
+if board.widths_note:
+    st.caption(escape_markdown(board.widths_note))
+with st.container(key=f"{PAGE}.{figure.name}.on_paper"):
+    st.caption(escape_markdown(figure.caption))
 if board.others:
     with st.expander(
         f"{len(board.others)} variants more, which were not trained to predict masked words by this recipe"

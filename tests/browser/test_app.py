@@ -86,9 +86,10 @@ def test_the_back_button_goes_back(page, address):
 def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):
     page.goto(f"{address}/terms")
     settled(page)
-    page.get_by_role("button", name="Export").first.click()
+    page.get_by_role("button", name="More about this figure").first.click()
+    page.get_by_role("menuitem", name="Export").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="SVG").click()
+        page.get_by_role("button", name="SVG", exact=True).click()
     file = tmp_path / "figure.svg"
     download.value.save_as(file)
     root = ET.parse(file).getroot()

@@ -18,6 +18,7 @@ CITE = ("reimers2019sbert", "cer2017stsb")
 ROWS = {
     "intact": "as trained",
     "separated": "words out of the positions' directions, positions inside",
+    "separated_along_read": "the same, along the positions that texts read",
     "words_kept_out": "words out of the positions' directions",
     "separated_at_random": "both, along random directions",
     "words_kept_out_at_random": "words out of random directions",
