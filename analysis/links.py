@@ -151,7 +151,7 @@ VIEWS: dict[str, View] = {
              ("step", "training"): {"step": "told", "part": "curves", "variant": "concat_20"}},
         ),
         View("claims", "Claims",
-            _fields(claim="", verdict="", document="", by="question", rules="2"),
+            _fields(claim="", statement="", verdict="", document="", by="question", rules="2"),
             ("claims_statements", "claims_verdicts", "claim_evidence"),
         ),
         View("terms", "Attention terms",
