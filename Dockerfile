@@ -1,4 +1,4 @@
-# Addend for strangers (README, Hosting). Built and run:
+# Addend for strangers (dashboard/hosting/README.md). Built and run:
 #   docker build -t addend --build-arg CODE=$(git rev-parse --short=12 HEAD) . && docker run -p 8501:8501 -e ADDEND_PUBLIC_URL=https://addend.example.org addend
 # --build-arg INSTALL=results leaves PyTorch and the live pages out.
 # --build-arg PIP_EXTRA_INDEX_URL=... takes PyTorch from another index, such as that of its builds without CUDA.

@@ -128,7 +128,7 @@ _INTERVENTION = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale=
 VIEWS: dict[str, View] = {
     view.page: view
     for view in (
-        View("", "Home"),
+        View("", "Answer"),
         View("read", "Guided tour",
             _fields(step="objection", angle=0, word="king", position=7, head=0, dim=8, layer=0, split=2, leave="cola",
                     variant="concat_20", depth=1, verdict="all"),

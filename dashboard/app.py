@@ -35,19 +35,15 @@ def page(path: str, title: str, icon: str, *, listed: bool) -> st.Page:
     )
 
 
-def pages() -> dict[str, list[st.Page]]:
-    """Every page by section; one page of each room is listed, under the room's name."""
+def pages() -> list[st.Page]:
+    """Every page; one of each room is listed, under the room's name."""
     current_page = rooms.path_of(st.context.url)
-    entries = {
-        section: [
-            page(path, room.title, room.icon, listed=path == room.shown(current_page))
-            for room in section_rooms
-            for path in room.pages
-        ]
-        for section, section_rooms in rooms.ROOMS.items()
-    }
-    entries[""].append(page(rooms.FOOTER, VIEWS[rooms.FOOTER].title, "monitor_heart", listed=False))
-    return entries
+    entries = [
+        page(path, room.title, room.icon, listed=path == room.shown(current_page))
+        for room in rooms.ROOMS
+        for path in room.pages
+    ]
+    return [*entries, page(rooms.FOOTER, VIEWS[rooms.FOOTER].title, "monitor_heart", listed=False)]
 
 
 st.set_page_config(

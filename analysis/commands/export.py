@@ -8,17 +8,22 @@ import typer
 
 from analysis.core.errors import AddendError
 
+FORMAT_HELP = "svg, png, pdf, json, html, csv, md or tex; for a paper 1-column.pdf, 2-columns.pdf, or the same as svg."
+
 
 def export(
     link: Annotated[str, typer.Argument(help="A link copied from the dashboard.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
-    form: Annotated[str | None, typer.Option("--format", help="svg, png, pdf, json, html, csv, md or tex.")] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="svg, png, pdf, json, html, csv, md, tex, 1-column.pdf, ...")
+    ] = None,
     figure: Annotated[str | None, typer.Option(help="Which figure of the page; by default its first.")] = None,
 ) -> None:
     """Writes a figure and, next to it, a manifest of where its numbers come from."""
     from analysis import links, store_build
     from analysis.figures import FIGURES, export
 
+    form = form or next((form for form in export.FORMATS if "." in form and output.name.endswith(form)), "")
     form = form or output.suffix.removeprefix(".")
     if form not in export.FORMATS:
         raise AddendError(

@@ -42,7 +42,12 @@ def _number(name: str, default: int, hosted: int, description: str, *, unlimited
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting("ADDEND_HOSTED", "switch", "`1`: the server is open to strangers; see Hosting", default="0"),
+        Setting(
+            "ADDEND_HOSTED",
+            "switch",
+            "`1`: the server is open to strangers",
+            default="0",
+        ),
         Setting(
             "ADDEND_PUBLIC_URL",
             "address",
@@ -125,7 +130,7 @@ SETTINGS: Mapping[str, Setting] = {
             "sites that may show the app in a frame, separated by commas, such as `https://example.org`; by default "
             "none",
         ),
-        Setting("ADDEND_SIGN_IN", "switch", "`1`: readers must sign in first; see Hosting", default="0"),
+        Setting("ADDEND_SIGN_IN", "switch", "`1`: readers must sign in first; see Sign-in above", default="0"),
         Setting(
             "ADDEND_LOG",
             "switch",

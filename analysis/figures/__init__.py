@@ -1,7 +1,7 @@
-"""Every figure of the product, one folder per topic: its modules compute what is shown, and its `draw*.py` draw it.
+"""Every figure of the product, one folder per topic and one file per figure or few: rows, words and drawing together.
 
-Importing this package registers the figures and imports neither torch nor altair; `analysis.figures.drawings` registers
-how they are drawn.
+Importing this package registers the figures, and imports no torch. Drawings that are not yet in the file of their
+figure are in files `draw*.py`; `analysis.figures.drawings` registers those.
 """
 
 from analysis.core.registry import import_all, subpackages

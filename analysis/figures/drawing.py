@@ -153,11 +153,14 @@ def drawing(*names: str, columns: int = 1) -> Callable[[Draw[ContentT]], Draw[Co
 
 def panels(figure: Figure, theme: Theme | None = None) -> Sequence[Chart]:
     """The panels of a figure."""
-    return CHARTS[figure.name].draw(figure, theme or Theme())
+    theme = theme or Theme()
+    return figure.draw(theme) if figure.draw else CHARTS[figure.name].draw(figure, theme)
 
 
 def columns(figure: Figure) -> int:
     """The number of panels of a figure that stand side by side."""
+    if figure.draw:
+        return figure.columns or 1
     return figure.columns or CHARTS[figure.name].columns
 
 

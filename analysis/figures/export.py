@@ -6,13 +6,14 @@ Rendered by vl-convert, so the browser, the command line and a notebook give the
 import hashlib
 import io
 import json
+import string
 from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import altair as alt
-import pandas as pd
 import vl_convert as vlc
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -23,13 +24,16 @@ from analysis import __version__
 from analysis.core import csv_export
 from analysis.core.provenance import git_sha, library_versions, now
 from analysis.figures import Figure, fonts
-from analysis.figures.drawing import Chart, Theme, printable, themed
+from analysis.figures.drawing import FONT, Chart, Theme, printable, themed
 from analysis.figures.drawings import compose, panels, replace_data
+from analysis.figures.paper import COLUMN_INCHES, paper_svg
 
 vlc.register_font_directory(str(fonts.FOLDER))
 
 Manifest = Mapping[str, object]
 PNG_SCALE = 2
+DIGITS = 4
+"""Significant digits of numbers in a table for readers."""
 
 
 def manifest(figure: Figure, address: str) -> dict[str, object]:
@@ -85,14 +89,20 @@ def _printable(value: Any) -> Any:
 
 
 def _svg(figure: Figure, metadata: Manifest) -> bytes:
-    markup = svg(figure, metadata)
+    return _with_typeface(svg(figure, metadata))
+
+
+def _with_typeface(markup: str) -> bytes:
     start = markup.index("</metadata>") + len("</metadata>")
     return f"{markup[:start]}<style>{fonts.faces(markup)}</style>{markup[start:]}".encode()
 
 
 def svg(figure: Figure, metadata: Manifest) -> str:
     """An SVG element without its typeface, for a page that carries that once for all."""
-    markup = vlc.vegalite_to_svg(_specification(compose(figure)))
+    return _described(vlc.vegalite_to_svg(_specification(compose(figure))), figure, metadata)
+
+
+def _described(markup: str, figure: Figure, metadata: Manifest) -> str:
     start = markup.index(">", markup.index("<svg")) + 1
     description = (
         f"<title>{escape(printable(figure.title))}</title><desc>{escape(printable(figure.alt))}</desc>"
@@ -126,8 +136,21 @@ def _png(figure: Figure, metadata: Manifest) -> bytes:
     return buffer.getvalue()
 
 
+def _paper_svg(figure: Figure, metadata: Manifest, kind: str) -> bytes:
+    return _with_typeface(_described(paper_svg(figure, kind, _specification), figure, metadata))
+
+
+def _paper_pdf(figure: Figure, metadata: Manifest, kind: str) -> bytes:
+    return _about(vlc.svg_to_pdf(paper_svg(figure, kind, _specification)), figure, metadata)
+
+
 def _pdf(figure: Figure, metadata: Manifest) -> bytes:
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(vlc.vegalite_to_pdf(_specification(compose(figure))))))
+    return _about(vlc.vegalite_to_pdf(_specification(compose(figure))), figure, metadata)
+
+
+def _about(pdf: bytes, figure: Figure, metadata: Manifest) -> bytes:
+    """The PDF with its title and, attached, its manifest."""
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf)))
     writer.add_metadata({"/Title": figure.title, "/Subject": figure.caption, "/Creator": str(metadata["made_by"])})
     writer.add_attachment("manifest.json", json.dumps(metadata, indent=2).encode())
     buffer = io.BytesIO()
@@ -142,8 +165,14 @@ def _vega_lite(figure: Figure, metadata: Manifest) -> bytes:
 
 
 def _html(figure: Figure, metadata: Manifest) -> bytes:
-    """The chart as one file with everything in it: tooltips work, and nothing is fetched."""
-    page = vlc.vegalite_to_html(_specification(compose(figure)), bundle=True)
+    """The chart as one file with everything in it: tooltips work, and nothing is fetched.
+
+    The library's own menu is left out, since what it saves has no manifest.
+    """
+    specification = _specification(compose(figure))
+    specification["usermeta"] = {"embedOptions": {"actions": False}}
+    page = vlc.vegalite_to_html(specification, bundle=True)
+    typeface = fonts.faces(f"{vlc.vegalite_to_svg(specification)}{string.printable}")
     text = escape(printable(f"{figure.title}. {figure.caption}" if figure.finding else figure.caption))
     metadata_json = json.dumps(metadata).replace("</", "<\\/")
     footer = (
@@ -153,17 +182,27 @@ def _html(figure: Figure, metadata: Manifest) -> bytes:
     )
     head = (
         f"<title>{escape(printable(figure.heading))}</title>"
-        "<style>body{font-family:sans-serif;margin:1.5rem}p{max-width:60em;color:#444}</style>"
+        f'<style>{typeface}body{{font-family:"{FONT}",sans-serif;margin:1.5rem}}p{{max-width:60em;color:#444}}</style>'
     )
     # Of the library's own text, the last end of the body is the page's: its scripts may name one.
     before, _, after = page.rpartition("</body>")
     return f"{before}{footer}</body>{after}".replace("<head>", f"<head>{head}", 1).encode()
 
 
-def _table(frame: pd.DataFrame, form: str) -> str:
-    """A frame as text, numbers as they are, in a form that `tabulate` knows."""
-    rows = [["" if value is None or value != value else value for value in row] for row in frame.values.tolist()]
+def _table(figure: Figure, form: str, escaped: Callable[[str], str] = str) -> str:
+    """A figure's summary, or its data where it has none, as text in a form that `tabulate` knows."""
+    frame = figure.summary() if figure.summary else figure.frame()
+    rows = [[_cell(value, escaped) for value in row] for row in frame.astype(object).values.tolist()]
     return tabulate(rows, headers=list(frame.columns), tablefmt=form, disable_numparse=True)
+
+
+def _cell(value: object, escaped: Callable[[str], str]) -> object:
+    """A value as a table for readers has it: numbers with four significant digits, as CSV has them exactly."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.{DIGITS}g}" if abs(value) < 10**DIGITS else f"{value:.0f}"
+    return escaped(value) if isinstance(value, str) else value
 
 
 def _source_line(metadata: Manifest) -> str:
@@ -171,14 +210,14 @@ def _source_line(metadata: Manifest) -> str:
 
 
 def _markdown(figure: Figure, metadata: Manifest) -> bytes:
-    frame = figure.frame().map(lambda value: value.replace("|", r"\|") if isinstance(value, str) else value)
-    return f"{_table(frame, 'github')}\n\n<!-- {_source_line(metadata).replace('--', '- -')} -->\n".encode()
+    table = _table(figure, "github", lambda text: text.replace("|", r"\|"))
+    return f"{table}\n\n<!-- {_source_line(metadata).replace('--', '- -')} -->\n".encode()
 
 
 def _latex(figure: Figure, metadata: Manifest) -> bytes:
     """A booktabs table: \\usepackage{booktabs}."""
     return (
-        f"% {_source_line(metadata)}\n% Needs \\usepackage{{booktabs}}.\n{_table(figure.frame(), 'latex_booktabs')}\n"
+        f"% {_source_line(metadata)}\n% Needs \\usepackage{{booktabs}}.\n{_table(figure, 'latex_booktabs')}\n"
     ).encode()
 
 
@@ -191,6 +230,8 @@ FORMATS: dict[str, tuple[str, Callable[[Figure, Manifest], bytes]]] = {
     "csv": ("text/csv", lambda figure, _: csv(figure)),
     "md": ("text/markdown", _markdown),
     "tex": ("application/x-tex", _latex),
+    **{f"{kind}.svg": ("image/svg+xml", partial(_paper_svg, kind=kind)) for kind in COLUMN_INCHES},
+    **{f"{kind}.pdf": ("application/pdf", partial(_paper_pdf, kind=kind)) for kind in COLUMN_INCHES},
 }
 """Format -> media type and renderer. The manifest is inside pictures and pages, and goes beside what holds the data."""
 

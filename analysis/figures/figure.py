@@ -1,14 +1,13 @@
-"""Figures before they are drawn: their parameters, data, captions and sources.
+"""Figures: their parameters, rows, captions, sources and drawings.
 
-A figure is one `FigureSpec`, registered under the figure's name. It turns the values of a link into typed `Parameters`
-and builds a `Figure` from them, so that the dashboard and the command line make the same one. The drawing is registered
-under the same name in analysis/figures/drawings.
+A figure is one function in one file, registered under the figure's name. It turns typed `Parameters`, which are values
+of a link, into a `Figure`: rows, words and drawing. The dashboard and the command line make the same one.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
@@ -17,6 +16,9 @@ from pydantic_core import PydanticCustomError
 from analysis.core.errors import LinkError
 from analysis.core.registry import Registry
 from analysis.links import Values
+
+if TYPE_CHECKING:
+    from analysis.figures.drawing import Chart, Theme
 
 STRONGEST = -1
 """The index in a link that stands for the strongest layer, head, token or source of what is shown."""
@@ -98,15 +100,19 @@ class Figure(Generic[ContentT]):
     command: reproduces the numbers from a checkout. provenance: the origin of the numbers, by name. A live figure
     without these two takes them from its `LiveRun`.
     sentences: shown above the figure as a list, besides the finding.
-    content: further data for the drawing, in a frozen dataclass of the figure's own.
-    columns: the number of panels side by side; 0 leaves it to the drawing.
+    summary: the rows that a table in a paper would have, where the frame has more of them than a reader can use.
+    draw: the panels on a light or dark ground, in the order in which they stand.
+    columns: the number of panels side by side; 0 leaves it to a drawing that is registered apart.
+    content: further data for a drawing that is registered apart, in a frozen dataclass of the figure's own.
     """
 
     title: str
     frame: Callable[[], pd.DataFrame]
     caption: str
     alt: str
-    content: ContentT
+    content: ContentT = None  # pyright: ignore[reportAssignmentType]
+    draw: "Callable[[Theme], Sequence[Chart]] | None" = None
+    summary: Callable[[], pd.DataFrame] | None = None
     name: str = ""
     command: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)

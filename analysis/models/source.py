@@ -305,7 +305,8 @@ def _from_folder(path: Path, name: str, terms: bool) -> Source:
         advice = (
             "Addend reads safetensors. transformers reads many GGUF files: convert it once with "
             "from_pretrained(folder, gguf_file=..., quantization_config=GgufConfig(dequantize=True)) and "
-            "save_pretrained, as README says under GGUF files; the weights stay as coarse as the file's"
+            "save_pretrained, as analysis/models/README.md says under GGUF files; the weights stay as coarse as the "
+            "file's"
             if path.suffix.lower() == ".gguf"
             else "Name the folder that holds it, with its config.json and tokenizer"
         )

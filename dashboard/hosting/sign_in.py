@@ -16,8 +16,8 @@ def require_sign_in() -> None:
         return
     if not _is_set_up():
         raise SettingError(
-            "ADDEND_SIGN_IN is 1 and .streamlit/secrets.toml has no [auth] section. Add one (see Hosting in the "
-            "README), or set ADDEND_SIGN_IN=0."
+            "ADDEND_SIGN_IN is 1 and .streamlit/secrets.toml has no [auth] section. Add one (see "
+            "dashboard/hosting/README.md), or set ADDEND_SIGN_IN=0."
         )
     if st.user.get("is_logged_in"):
         st.sidebar.button("Sign out", icon=":material/logout:", on_click=st.logout)

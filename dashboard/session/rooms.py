@@ -1,6 +1,5 @@
 """The rooms of the dashboard: what the list at the left names, and the pages inside each."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -18,28 +17,24 @@ class Room:
         return current_page if current_page in self.pages else self.pages[0]
 
 
-ROOMS: Mapping[str, tuple[Room, ...]] = {
-    "": (Room("The answer", "home", ("",)), Room("Guided tour", "auto_stories", ("read",))),
-    "Evidence": (
-        Room("Claims", "fact_check", ("claims",)),
-        Room("Inside attention", "grid_on", ("terms", "depth", "positions")),
-        Room("Geometry and encodings", "architecture", ("geometry", "encodings")),
-        Room("Experiments", "show_chart", ("experiments", "training", "glue", "published")),
-    ),
-    "Try it": (Room("Lab", "experiment", ("probe", "compare", "interventions", "vision")),),
-    "Use it": (
-        Room("Which encoding?", "checklist", ("choose",)),
-        Room("Data", "database", ("runs", "sql", "import", "about")),
-    ),
-}
-"""The rooms of each section, in the order of the list."""
+ROOMS: tuple[Room, ...] = (
+    Room("Answer", "home", ("",)),
+    Room("Guided tour", "auto_stories", ("read",)),
+    Room("Claims", "fact_check", ("claims",)),
+    Room("Experiments", "show_chart", ("experiments", "training", "glue", "published")),
+    Room("Which encoding?", "checklist", ("choose", "encodings")),
+    Room("Geometry", "architecture", ("geometry",)),
+    Room("Look inside", "grid_on", ("probe", "terms", "depth", "positions", "interventions", "compare", "vision")),
+    Room("Data", "database", ("runs", "sql", "import", "about")),
+)
+"""The rooms in the order of the list."""
 FOOTER = "status"
 """The page that every page links to, and no room holds."""
 
 
 def room_of(page: str) -> Room | None:
     """The room that a page is in; None for the page of the footer."""
-    return next((room for rooms in ROOMS.values() for room in rooms if page in room.pages), None)
+    return next((room for room in ROOMS if page in room.pages), None)
 
 
 def path_of(address: str | None) -> str:

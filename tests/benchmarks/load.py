@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.load [--readers 50] [--probing 10] [--minutes 5] [--seed 0] [--write]
 
-A script, not a test. It builds a store of its own, starts the server as README's Hosting says, and sends readers
-without browsers (reader.py), each a session of its own at an address of its own. Each does something every 10 s on
-average (exponential, seeded): goes to another stored page, or uses a drop-down, a row of buttons or a slider of the
+A script, not a test. It builds a store of its own, starts the server as dashboard/hosting/README.md says, and sends
+readers without browsers (reader.py), each a session of its own at an address of its own. Each does something every 10 s
+on average (exponential, seeded): goes to another stored page, or uses a drop-down, a row of buttons or a slider of the
 page it is on. Those who probe send a new text of 128 tokens through the form of the live probe each time, so that none
 is answered from memory. What a reader does is timed until the server has sent all of it.
 

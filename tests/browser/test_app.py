@@ -19,16 +19,16 @@ def parameters(page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_the_list_has_nine_rooms_and_marks_the_one_that_is_open(page, address):
+def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
     page.goto(f"{address}/depth")
     settled(page)
     listed = page.locator("[data-testid=stSidebarNavLink]")
-    rooms = [room.title for inside in ROOMS.values() for room in inside]
-    assert len(rooms) == 9
+    rooms = [room.title for room in ROOMS]
+    assert len(rooms) == 8
     expect(listed).to_have_count(len(rooms))
     for number, title in enumerate(rooms):
         expect(listed.nth(number)).to_contain_text(title)
-    expect(page.locator("[data-testid=stSidebarNavLink][aria-current=page]")).to_contain_text("Inside attention")
+    expect(page.locator("[data-testid=stSidebarNavLink][aria-current=page]")).to_contain_text("Look inside")
     assert page.title() == "Depth · Addend"
     page.locator(".st-key-doors").get_by_role("link", name="Attention terms").click()
     page.wait_for_url("**/terms*")
@@ -86,9 +86,10 @@ def test_the_back_button_goes_back(page, address):
 def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):
     page.goto(f"{address}/terms")
     settled(page)
-    page.get_by_role("button", name="Export").first.click()
+    page.get_by_role("button", name="More about this figure").first.click()
+    page.get_by_role("menuitem", name="Export").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="SVG").click()
+        page.get_by_role("button", name="SVG", exact=True).click()
     file = tmp_path / "figure.svg"
     download.value.save_as(file)
     root = ET.parse(file).getroot()

@@ -311,6 +311,10 @@ def test_the_formats_are_the_promised_ones() -> None:
         "csv": "text/csv",
         "md": "text/markdown",
         "tex": "application/x-tex",
+        "1-column.svg": "image/svg+xml",
+        "1-column.pdf": "application/pdf",
+        "2-columns.svg": "image/svg+xml",
+        "2-columns.pdf": "application/pdf",
     }
 
 
@@ -321,6 +325,8 @@ def test_html_holds_all_it_needs_and_its_manifest(figure: Figure) -> None:
     (about,) = re.findall(r'<script type="application/json" id="addend">(.*?)</script>', page, re.DOTALL)
     assert json.loads(about)["link"] == LINK
     assert f"<title>{escape(figure.heading)}</title>" in page
+    assert '"actions":false' in page.replace(" ", ""), "the library's menu saves pictures without a manifest"
+    assert page.count("@font-face") >= 1
 
 
 def test_a_bar_in_a_cell_does_not_end_it_in_markdown() -> None:
@@ -332,7 +338,17 @@ def test_markdown_is_the_frame(figure: Figure) -> None:
     lines = export.render(figure, "md", LINK).decode().split("\n\n")[0].splitlines()
     read = [[cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], *lines[2:])]
     frame = figure.frame()
-    assert read == [list(frame.columns), *frame.astype(str).values.tolist()]
+    # Numbers have four significant digits here; the CSV has them exactly.
+    expected = frame.map(lambda value: f"{value:.4g}" if isinstance(value, float) else str(value))
+    assert read == [list(frame.columns), *expected.values.tolist()]
+
+
+def test_a_table_for_a_paper_is_the_summary_where_a_figure_has_one() -> None:
+    summary = pd.DataFrame({"variant": ["a", "b"], "loss": [3.141592653589793, 1234567.891], "seeds": [5, 8]})
+    figure = drawn(square(np.eye(2)), summary=lambda: summary)
+    written = export.render(figure, "tex", LINK).decode()
+    assert [cell.strip() for cell in written.splitlines()[6].rstrip("\\").split("&")] == ["a", "3.142", "5"]
+    assert [cell.strip() for cell in written.splitlines()[7].rstrip("\\").split("&")] == ["b", "1234568", "8"]
 
 
 def test_latex_is_a_booktabs_table_whose_marks_are_escaped() -> None:

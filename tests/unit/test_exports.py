@@ -86,7 +86,7 @@ def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch)
 
     def reader(number: int) -> dict[int, bytes]:
         address = f"192.0.2.{number}"
-        order = [(5 * number + step) % len(asked) for step in range(5)]
+        order = [(8 * number + step) % len(asked) for step in range(8)]
         return {
             place: same(exports.take_turn(partial(export.render, *asked[place], "https://addend.example"), address))
             for place in order
@@ -104,8 +104,9 @@ def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch)
 
 
 def same(file: bytes) -> bytes:
-    """A file without what its library counts up or makes anew each time; of a PDF, its words and its manifest."""
+    """A file without what its library counts up or makes anew each time; of a PDF, its size, words and manifest."""
     if file.startswith(b"%PDF"):
         reader = PdfReader(io.BytesIO(file))
-        return reader.pages[0].extract_text().encode() + reader.attachments["manifest.json"][0]
+        page = reader.pages[0]
+        return f"{page.mediabox} {page.extract_text()}".encode() + reader.attachments["manifest.json"][0]
     return re.sub(rb"(clip|gradient_?)\d+", b"", file)

@@ -10,7 +10,6 @@ import pytest
 
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
-from analysis.figures.drawings import CHARTS
 from analysis.links import VIEWS, Field, Value, View, link, parse, public_address
 
 TEXTS = [
@@ -152,4 +151,3 @@ def test_pages_and_fields_are_named_once() -> None:
 def test_every_figure_of_a_page_is_registered_and_every_registered_one_is_on_a_page() -> None:
     named = {name for view in VIEWS.values() for name in view.figures}
     assert named == set(FIGURES)
-    assert named == set(CHARTS)

@@ -1,7 +1,7 @@
 """Proves that imports run one way, by reading the code of every file, imports inside functions included.
 
 The rooms of the analysis lie in layers, and each imports from those below it alone; the dashboard stands on the
-analysis, which knows nothing of it; only drawings import Altair; the store is asked by one file of the dashboard; and
+analysis, which knows nothing of it; only figures import Altair; the store is asked by one file of the dashboard; and
 pages that show stored results, with their figures, never import torch.
 """
 
@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")])
-PICTURES = ("drawing", "drawings", "export", "fonts", "heatmap", "marks")
+PICTURES = ("drawing", "drawings", "fonts", "heatmap", "marks")
 """What drawings share, beside the folders of figures."""
 LAYERS = (
     "core",
@@ -89,25 +89,19 @@ importlib.import_module("l.m")
     ]
 
 
-def is_drawing(path: Path) -> bool:
-    inside = name(path).startswith("analysis/figures/")
-    return inside and (path.stem.startswith("draw_") or path.stem == "draw" or path.stem in PICTURES)
-
-
 @pytest.mark.parametrize("path", [p for p in FILES if name(p).startswith("analysis/")], ids=name)
-def test_the_analysis_knows_nothing_of_the_dashboard_and_only_drawings_know_altair(path: Path) -> None:
-    for module, at_once in found(path):
+def test_the_analysis_knows_nothing_of_the_dashboard_and_only_figures_know_altair(path: Path) -> None:
+    for module, _ in found(path):
         assert top(module) not in {"streamlit", "dashboard"}, module
-        if is_drawing(path):
-            assert top(module) not in {"duckdb", "torch", "transformers"}, module
-            assert not module.startswith("analysis.store"), f"{module}: a drawing draws what its figure holds"
-        else:
+        if not name(path).startswith("analysis/figures/"):
             assert top(module) not in {"altair", "vl_convert"}, module
-            below = (
-                module.removeprefix("analysis.figures.").split(".") if module.startswith("analysis.figures.") else []
-            )
-            drawn = any(part in PICTURES or part == "draw" or part.startswith("draw_") for part in below)
-            assert not (drawn and at_once), f"{name(path)} imports {module} before something is drawn"
+
+
+@pytest.mark.parametrize("shared", PICTURES)
+def test_what_drawings_share_asks_neither_the_store_nor_a_model(shared: str) -> None:
+    for module, _ in found(ROOT / "analysis/figures" / f"{shared}.py"):
+        assert top(module) not in {"duckdb", "torch", "transformers"}, module
+        assert not module.startswith("analysis.store"), f"{module}: a drawing draws what its figure holds"
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if name(p).startswith("dashboard/views/")], ids=name)

@@ -1,4 +1,4 @@
-"""Proves that settings mean what the README says, that wrong ones are said, and that a hosted server starts strict."""
+"""Proves that settings mean what dashboard/hosting/README.md says, that wrong ones are said, and hosting is strict."""
 
 import re
 from pathlib import Path
@@ -19,8 +19,8 @@ def unset(monkeypatch):
 
 
 def rows() -> dict[str, tuple[str, str, str]]:
-    """The README's table: name -> what it says, default, default where hosted."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """The table of that README: name -> what it says, default, default where hosted."""
+    text = (ROOT / "dashboard/hosting/README.md").read_text(encoding="utf-8")
     found = re.findall(r"^\| `(ADDEND_\w+)` \| (.*) \| (.*) \| (.*) \|$", text, re.M)
     return {name: (says, default, hosted) for name, says, default, hosted in found}
 

@@ -145,7 +145,7 @@ def known_names() -> str:
     """The architectures that have a class of their own here; the others differ from one of these in their names."""
     first = {type(family): architecture for architecture, family in reversed(list(FAMILIES.items()))}
     names = [architecture for architecture in FAMILIES if architecture in first.values()]
-    return f"{', '.join(names)}, and their kin that README lists"
+    return f"{', '.join(names)}, and their kin that analysis/models/README.md lists"
 
 
 def known_family(config: Mapping[str, object], name: str) -> Family | None:

@@ -1,0 +1,79 @@
+"""One figure on a page: its heading, the line under it, its panels and its menu."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from analysis.core import settings
+from analysis.core.formatting import SENTENCE_END
+from analysis.figures import Figure
+from analysis.links import Value
+from dashboard.session import held_texts
+from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
+from dashboard.session.page_address import address
+from dashboard.widgets.glossary_hint import glossary_hint
+from dashboard.widgets.show import menu, page_head
+from dashboard.widgets.show.panels import ROW_AND_COLUMN, charts
+
+
+def show(
+    figure: Figure,
+    page: str,
+    values: Mapping[str, Value],
+    *,
+    why_not: str = "",
+    under_heading: Callable[[], None] | None = None,
+    flipbook: Callable[[], None] | None = None,
+    on_cell: Callable[[Any, Any], None] | None = None,
+    cell: tuple[str, str] = ROW_AND_COLUMN,
+) -> None:
+    """One figure with its menu, which holds its method, data, exports, sources and link.
+
+    why_not: why no link opens this view, which the exports then say. under_heading: draws between heading and caption.
+    flipbook: draws heading and panels, where a slider changes them in the browser.
+    on_cell: called with the values of the columns `cell` when a cell of a map is pressed, before the page is redrawn.
+    """
+    figure = _without_server_paths(figure)
+    summary, method = _under_heading(figure)
+    link = why_not or held_texts.why_no_link(page, values) or address(page, values)
+    heading = st.container(horizontal=True, vertical_alignment="top", key=f"{page}.{figure.name}.figure_heading")
+    if flipbook is None:
+        heading.header(escape_markdown(figure.heading), anchor=figure.name)
+        page_head.list_in_contents(figure.name, figure.title)
+    else:
+        flipbook()
+    with heading:
+        menu.menu(figure, page, link, method)
+    if under_heading is not None:
+        under_heading()
+    st.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
+    if flipbook is None:
+        charts(figure, page, on_cell=on_cell, cell=cell)
+    if method:
+        st.html(f'<p class="on-paper">{escape(method)}</p>')
+
+
+def _under_heading(figure: Figure) -> tuple[str, str]:
+    """The line under a figure's heading, as Markdown, and the rest of its caption; neither repeats the finding."""
+    first, *rest = SENTENCE_END.split(figure.caption)
+    if rest and first.removesuffix(".") == figure.finding:
+        first, *rest = rest
+    if not figure.finding:
+        return escape_markdown(first), " ".join(rest)
+    full_stop = "" if figure.title.endswith(("?", ".")) else "."
+    return f"**{escape_markdown(figure.title)}{full_stop}** {escape_markdown(first)}", " ".join(rest)
+
+
+def _without_server_paths(figure: Figure) -> Figure:
+    """On a hosted server, the figure without the server's folders in its texts."""
+    if not settings.hosted():
+        return figure
+    return replace(
+        figure,
+        caption=hide_server_paths(figure.caption),
+        command=hide_server_paths(figure.command),
+        provenance={name: hide_server_paths(value) for name, value in figure.provenance.items()},
+    )

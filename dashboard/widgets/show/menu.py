@@ -1,0 +1,134 @@
+"""The menu of a figure: how it was measured, its data, its exports, its sources and its link, each in a window."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from html import escape
+from shlex import quote
+
+import streamlit as st
+
+from analysis import links
+from analysis.figures import FIGURES, Figure, drawings, export
+from analysis.figures.paper import paper_caption
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import exports
+from dashboard.widgets.show.citing import cite, cite_this
+from dashboard.widgets.show.panels import theme
+from dashboard.widgets.vega_specs import vega_specs
+
+ONLY = "only"
+"""The parameter of an address that shows one figure alone."""
+ROWS_SHOWN = 5_000
+CHIPS: Mapping[str, Mapping[str, str]] = {
+    "Picture": {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "html": "HTML (interactive)", "json": "Vega-Lite JSON"},
+    "For a paper": {"1-column.pdf": "PDF, 1 column", "1-column.svg": "SVG, 1 column"}
+    | {"2-columns.pdf": "PDF, 2 columns", "2-columns.svg": "SVG, 2 columns"},
+    "Data": {"csv": "CSV (all rows)", "tex": "LaTeX (table)", "md": "Markdown (table)"},
+}
+"""The formats of exports by kind, with their labels."""
+
+
+def menu(figure: Figure, page: str, link: str, method: str) -> None:
+    """The button that opens the menu, and the window of what is chosen in it.
+
+    link: opens the view, or the sentence that says why no link does. method: the part of the caption that is not shown.
+    """
+    windows: dict[str, Callable[[], None]] = {
+        **({"How measured": partial(_method, method)} if method else {}),
+        "Data": partial(_data, figure),
+        "Export": partial(_exports, figure, f"{page}.{figure.name}", link),
+        "Source": partial(_sources, figure, page, link),
+        "Copy link": partial(_link, figure, link),
+    }
+    chosen = st.menu_button(
+        "More about this figure",
+        list(windows),
+        icon=":material/more_horiz:",
+        type="tertiary",
+        key=f"{page}.{figure.name}.menu",
+    )
+    if chosen:
+        st.dialog(chosen, width="large")(windows[chosen])()
+
+
+def _method(method: str) -> None:
+    st.markdown(escape_markdown(method))
+
+
+def _data(figure: Figure) -> None:
+    frame = figure.frame()
+    if len(frame) > ROWS_SHOWN:
+        st.caption(f"The first {ROWS_SHOWN:,} of {len(frame):,} rows; the CSV export holds all.")
+    st.dataframe(frame.head(ROWS_SHOWN), hide_index=True)
+
+
+def _exports(figure: Figure, key: str, link: str) -> None:
+    stem = f"addend-{_file_stem(figure)}"
+
+    def button(label: str, make: Callable[[], bytes], suffix: str, media: str, name: str) -> None:
+        st.download_button(
+            label, exports.deferred(make), f"{stem}.{suffix}", media, on_click="ignore", key=f"{key}.export.{name}"
+        )
+
+    for kind, labels in CHIPS.items():
+        st.markdown(f"**{kind}**")
+        with st.container(horizontal=True, gap="small"):
+            for form, label in labels.items():
+                suffix = "vl.json" if form == "json" else form
+                button(label, partial(export.render, figure, form, link), suffix, export.FORMATS[form][0], form)
+            if kind == "Data":
+                manifest = partial(export.manifest, figure, link)
+                make = partial(_as_json, manifest)
+                button("Manifest (JSON)", make, "manifest.json", "application/json", "manifest")
+    st.caption(
+        "A picture for a paper is 3.3 or 6.9 inches wide, has letters of 8 points and no title. Its caption, to copy:"
+    )
+    st.code(paper_caption(figure, link), language=None, wrap_lines=True)
+    st.caption("Pictures and pages contain the manifest: link, versions, model, input, command.")
+    exports.export_notice()
+
+
+def _as_json(make: Callable[[], Mapping[str, object]]) -> bytes:
+    return json.dumps(make(), indent=2).encode()
+
+
+def _link(figure: Figure, link: str) -> None:
+    if not link.startswith("http"):  # Then it is the sentence that says why there is no link.
+        st.info(escape_markdown(link))
+        return
+    st.caption("Opens this exact view. Use the copy button at the right of the box.")
+    st.code(link, language=None, wrap_lines=True)
+    if FIGURES[figure.name].live is None:
+        st.caption("Embeds this figure in a page of your own.")
+        st.code(embedded_frame(figure, link), language="html", wrap_lines=True)
+
+
+def _sources(figure: Figure, page: str, link: str) -> None:
+    st.caption("The command that reproduces these numbers")
+    st.code(figure.command, language="bash", wrap_lines=True)
+    if link.startswith("http") and figure.name in links.VIEWS[page].figures:
+        st.caption("The command that writes this very figure's data")
+        command = f"python -m analysis export {quote(link)} --figure {figure.name} -o {_file_stem(figure)}.csv"
+        st.code(command, language="bash", wrap_lines=True)
+    if figure.provenance:
+        st.caption("Where they come from")
+        for name, value in figure.provenance.items():
+            st.text(f"{name}: {value}")
+    cite_this(figure.name, figure.title, link)
+    cite(figure.citation_keys)
+
+
+def _file_stem(figure: Figure) -> str:
+    return figure.name.replace("_", "-")
+
+
+def embedded_frame(figure: Figure, link: str) -> str:
+    """The HTML that shows a figure alone, in a frame of its size, in another page."""
+    panels = vega_specs(figure, theme())
+    rows = -(-len(panels) // drawings.columns(figure))
+    tallest = max((panel.get("height", 0) for panel in panels), default=0)
+    height = 150 + rows * (int(tallest) if isinstance(tallest, int | float) else 400)
+    source = f"{link}{'&' if '?' in link else '?'}{ONLY}={figure.name}&embed=true"
+    title = escape(figure.heading, quote=True)
+    return f'<iframe src="{escape(source, quote=True)}" title="{title}" width="100%" height="{height}"></iframe>'
