@@ -20,10 +20,11 @@ from analysis.figures import FIGURES, Figure
 from analysis.figures.claims.board import board
 from analysis.figures.svg_ids import prefix_ids
 from analysis.links import VIEWS
-from analysis.narrative import hero, shift
+from analysis.narrative import hero, self_check
 from analysis.narrative.answer.cards import cards, separated
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import Step, ordered
+from analysis.narrative.reading.length import minutes
 from analysis.sql.examples import VIEWS as TABLES
 from analysis.store import read
 
@@ -61,7 +62,12 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
         stages=_script({"stages": [asdict(stage) for stage in (*hero.STAGES, hero.after_training(separated()))]}),
     )
     tour = _template("tour.html.j2").render(
-        **common, here="tour.html", steps=[_step(step, draw, link) for step in ordered()], shift=_moving(shift, "shift")
+        **common,
+        here="tour.html",
+        minutes=minutes(),
+        steps=[_step(step, draw, link) for step in ordered()],
+        self_check=_moving(self_check, "self_check"),
+        checks=_script(self_check.picture({step.name: f"#{step.name}" for step in ordered()})),
     )
     tour = tour.replace("</style>", f"{faces(tour)}\n</style>", 1)
     data = {f"data/{name}.json": _records(f"SELECT * FROM {name}") for name in (*TABLES, "answer")}
@@ -120,14 +126,17 @@ def _template(name: str) -> Template:
 
 
 def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
-    """The template's values for one step: its text, its figure in its first state, and its computed sentence."""
+    """The template's values for one step: its text, its pictures in their first state, and its computed sentence.
+
+    A figure of a live run is left out.
+    """
     values = VIEWS["read"].defaults()
-    params = {**VIEWS[step.page].defaults(), **step.params(values)}
-    svg = figure = None
-    if FIGURES[step.figure].live is None:
-        figure = FIGURES[step.figure].make(params)
-        address = link("read", {"step": step.name})
-        svg = Markup(prefix_ids(draw(figure, address), step.name))
+    pictures = []
+    for one in step.pictures:
+        if FIGURES[one.figure].live is None:
+            figure = FIGURES[one.figure].make({**VIEWS[one.page].defaults(), **one.params(values)})
+            address = link("read", {"step": step.name, "part": one.name})
+            pictures.append((figure, Markup(prefix_ids(draw(figure, address), f"{step.name}-{one.name}"))))
     try:
         sentence = step.says(values)
     except NoResults as missing:
@@ -135,9 +144,7 @@ def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
     return {
         "step": step,
         "text": Markup(MarkdownIt("js-default").render(step.text)),
-        "figure": figure,
-        "svg": svg,
-        "moving": _script(step.moving(values)) if step.moving else None,
+        "pictures": pictures,
         "says": sentence,
         "address": link("read", {"step": step.name}),
     }
