@@ -30,6 +30,12 @@ STYLE = """<style>
   .st-key-steps { gap: .5rem; }
   .st-key-steps [data-testid=stButtonGroup] button { min-width: 1.75rem; padding: 0 .3rem; }
 }
+/* The menu of a picture with a slider stands in the slider's row. */
+.st-key-picture [data-testid=stLayoutWrapper]:has(> [class*=figure_heading]):not(:has(h2)) {
+  margin-bottom: -3.4rem; z-index: 1; pointer-events: none;
+}
+.st-key-picture [class*=figure_heading]:not(:has(h2)) { justify-content: flex-end; }
+.st-key-picture [class*=figure_heading] button { pointer-events: auto; }
 /* On a phone the picture stands between the prose and what follows from it. */
 @media (max-width: 640px) {
   [data-testid=stColumn]:has(.st-key-prose), [data-testid=stColumn]:has(.st-key-prose) > [data-testid=stVerticalBlock] {
