@@ -29,5 +29,5 @@ def draw(page: FrontPage) -> None:
         st.page_link(
             "views/read.py", label=f"Walk me through it ({page.minutes} minutes)", icon=":material/auto_stories:"
         )
-        st.page_link("views/probe.py", label="Try my own sentence", icon=":material/experiment:")
+        st.page_link("views/inside.py", label="Try my own sentence", icon=":material/experiment:")
         st.page_link("views/claims.py", label="How sure are we? Every statement", icon=":material/fact_check:")

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.figures import Figure, drawings
 from analysis.figures.drawing import Theme
 from analysis.figures.export import panel_svgs
-from analysis.narrative.report.page import prefix_ids
+from analysis.figures.svg_ids import prefix_ids
 from dashboard.session import queries
 from dashboard.widgets.moving_pictures import show_component
 
