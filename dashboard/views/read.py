@@ -36,8 +36,12 @@ STYLE = """<style>
 }
 .st-key-picture [class*=figure_heading]:not(:has(h2)) { justify-content: flex-end; }
 .st-key-picture [class*=figure_heading] button { pointer-events: auto; }
-/* On a phone the picture stands between the prose and what follows from it. */
-@media (max-width: 640px) {
+/* A picture stays as it is while those of the slider's other values are drawn. */
+.st-key-picture [data-stale=true]:has([data-testid^=stBidiComponent]) { opacity: 1 !important; }
+/* Where there is no room for two columns, the picture stands between the prose and what follows from it. */
+@media (max-width: 1100px) {
+  [data-testid=stHorizontalBlock]:has(> [data-testid=stColumn] .st-key-prose) { flex-direction: column; }
+  [data-testid=stColumn]:has(.st-key-picture) { width: 100%; flex: none; }
   [data-testid=stColumn]:has(.st-key-prose), [data-testid=stColumn]:has(.st-key-prose) > [data-testid=stVerticalBlock] {
     display: contents;
   }
