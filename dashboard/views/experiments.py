@@ -70,8 +70,15 @@ with st.container(horizontal=True, vertical_alignment="top", key=f"{PAGE}.{figur
     st.header(escape_markdown(figure.heading), anchor=figure.name)
     menu(figure, PAGE, link, figure.caption)
 show_board(
-    board, rows, f"{PAGE}.board", opened=opened, on_press=press, panel=draw_panel, dark=is_dark(), grouped=order == "way"
-)  # fmt: skip
+    board,
+    rows,
+    f"{PAGE}.board",
+    opened=opened,
+    on_press=press,
+    panel=draw_panel,
+    dark=is_dark(),
+    grouped=order == "way",
+)
 if board.widths_note:
     st.caption(escape_markdown(board.widths_note))
 with st.container(key=f"{PAGE}.{figure.name}.on_paper"):

@@ -169,7 +169,13 @@ function header(root, board) {
       if (!board.steps) return;
       const width = steps.clientWidth;
       svg.setAttribute("width", width);
-      board.steps.labels.forEach(([tick, text]) => add(svg, "text", { x: stepScale(board, width)(tick), y: 13, "text-anchor": "middle", class: "soft" }, text));
+      let last = -Infinity;
+      for (const [tick, text] of board.steps.labels) {
+        const at = stepScale(board, width)(tick);
+        if (at - last < 42) continue; // The next number would touch the last one.
+        add(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
+        last = at;
+      }
     });
     drawInto(ladderAxis, 16, (svg) => {
       board.widths.forEach((size, index) => add(svg, "text", { x: ladderX(board, index), y: 13, "text-anchor": "middle", class: "soft" }, size));
