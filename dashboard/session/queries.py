@@ -12,7 +12,7 @@ from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims import board
 from analysis.figures.experiments import board_rows
-from analysis.figures.glue import data as glue
+from analysis.figures.glue import study_rows as glue
 from analysis.figures.glue import table as glue_table
 from analysis.figures.glue.headline import headline
 from analysis.figures.runs import data as runs

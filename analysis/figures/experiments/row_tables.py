@@ -10,8 +10,8 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, Board, BoardRow
-from analysis.figures.glue.data import GlueParameters, study_of
 from analysis.figures.glue.headline import headline
+from analysis.figures.glue.study_rows import GlueParameters, study_of
 from analysis.figures.training.costs import COSTS
 from analysis.figures.training.data import title
 from analysis.glue_comparison import AVERAGE

@@ -70,9 +70,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
             "interpolated linearly between evaluations."
             if target is not None
             else "",
-            f"Diamonds: the final losses, which the heading and the other views name, on {trainings.sample}."
-            if len(finals)
-            else "",
+            f"Diamonds and the numbers at the names: the final losses, on {trainings.sample}." if len(finals) else "",
             " ".join(_crossing_sentences(crossings, axis)),
             f"Seconds are those of training alone, without evaluations, on: {', '.join(devices)} (a CPU counts with "
             "one thread)."
@@ -208,7 +206,9 @@ def _draw(
         )
         shown = marks.tips("title", ("value", "final loss, larger sample", ".3f"))
         layers.append(diamonds.encode(x=x, y=y, color=scales(variants, baseline, theme)[0], tooltip=shown))
-    ends = mean.groupby("variant", sort=False).value.last().reset_index()
+    ends = mean.groupby("variant", sort=False).value.last()
+    ends.update(finals.set_index("variant").value)
+    ends = ends.reset_index().assign(written=lambda frame: [fixed(value) for value in frame.value])
     height = plot_height(ends, HEIGHT)
     labels = names(ends, variants, baseline, theme, domain=domain, height=height)
     panel = marks.panel(alt.layer(*layers), labels, theme=theme, width=marks.WIDE, height=height)

@@ -64,7 +64,13 @@ def name_heights(titles: list[str]) -> np.ndarray:
 
 def plot_height(ends: pd.DataFrame, minimum: int) -> int:
     """The height in pixels of a plot beside which all names have room."""
-    return max(minimum, int(name_heights([title(name) for name in ends.variant]).sum()) + 20)
+    return max(minimum, int(name_heights(end_labels(ends)).sum()) + 20)
+
+
+def end_labels(ends: pd.DataFrame) -> list[str]:
+    """The names at the ends of lines, each with what the column `written` adds to it, where there is one."""
+    written = ends.written if "written" in ends else [""] * len(ends)
+    return [f"{title(name)} {text}".strip() for name, text in zip(ends.variant, written, strict=True)]
 
 
 def names(
@@ -82,7 +88,7 @@ def names(
     Their scale is that of the plot's pixels, which a page may stretch.
     """
     colour, dash = scales(variants, baseline, theme)
-    titles = [title(name) for name in ends.variant]
+    titles = end_labels(ends)
     frame = ends[["variant"]].assign(
         name=[marks.wrap_label(name, NAME_CHARACTERS) for name in titles],
         place=spread_names(ends.value.to_numpy(dtype=float), name_heights(titles), domain, height, log=log),
