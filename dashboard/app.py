@@ -41,7 +41,7 @@ def pages() -> list[st.Page]:
     entries = [
         page(path, room.title, room.icon, listed=path == room.shown(current_page))
         for room in rooms.ROOMS
-        for path in room.pages
+        for path in room.pages + room.former
     ]
     return [*entries, page(rooms.FOOTER, VIEWS[rooms.FOOTER].title, "monitor_heart", listed=False)]
 

@@ -42,6 +42,7 @@ COMMANDS = (
     "encode",
     "probe",
     "positions",
+    "similarity",
     "probe_image",
     "intervene",
     "export",

@@ -18,6 +18,23 @@ if TYPE_CHECKING:
     from analysis.models.load import Loaded
 
 
+SIDES = ("first", "second", "together")
+"""The text of a pair that the model reads: one of the two by itself, or both as one input."""
+
+
+def read_side(values: Values) -> Values:
+    """The values of a link with the text that its `side` names in the place of its pair. Raises LinkError.
+
+    A link without this field gives a model both texts as one input.
+    """
+    side = values.get("side", "together")
+    if side not in SIDES:
+        raise LinkError(f"The link says side={side!r}; expected one of: {', '.join(SIDES)}.")
+    if side == "together" or not values.get("pair"):
+        return values
+    return {**values, "text": values["pair" if side == "second" else "text"], "pair": "", "side": "together"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextRequest(ModelRequest[ResultT]):
     """A request for a result of a model on a text. pair: the second text of a pair. truncate: cuts long texts."""
@@ -25,6 +42,11 @@ class TextRequest(ModelRequest[ResultT]):
     text: str
     pair: str | None = None
     truncate: bool = False
+
+    @classmethod
+    def of(cls, values: Values, **arguments: Any) -> Self:
+        """The request that the values of a link make. Raises LinkError for a side that no pair has."""
+        return super().of(read_side(values), **arguments)
 
 
 @dataclass(frozen=True, kw_only=True)

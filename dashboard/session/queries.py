@@ -11,7 +11,9 @@ from analysis import glue_comparison, store_build
 from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims import board
+from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.experiments import board_rows
+from analysis.figures.geometry.estimates import stored_cases
 from analysis.figures.glue import study_rows as glue
 from analysis.figures.glue import table as glue_table
 from analysis.figures.glue.headline import headline
@@ -20,8 +22,10 @@ from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.links import Value
 from analysis.literature import tables as published
-from analysis.narrative import choosing
+from analysis.narrative import choosing, geometry
 from analysis.narrative.answer import cards
+from analysis.narrative.choosing import board as encoding_board
+from analysis.narrative.choosing.sizes import Size
 from analysis.narrative.front_page import FrontPage
 from analysis.narrative.reading import STEPS
 from analysis.sql.public import PRIVATE
@@ -42,6 +46,7 @@ citation_for = citation.citation_of
 published_table = published.load
 glue_presets = glue_comparison.presets
 glue_headline = headline
+encoding_of = ENCODING_OF.__getitem__
 claims_board = board.board
 experiments_board = board_rows.board
 statement_counts = statements.counts
@@ -144,10 +149,40 @@ def trained_presets() -> list[str]:
     return rows("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset").preset.tolist()
 
 
+@store_cache(32)
+def geometry_cards(model: str) -> list[dict[str, Any]]:
+    """The four cards of the page Geometry."""
+    return geometry.cards(model)
+
+
+@store_cache(128)
+def geometry_answer(part: str, model: str) -> geometry.Answer:
+    """The answer of a model to one question of the page Geometry."""
+    return geometry.QUESTIONS[part].of(model)
+
+
+@store_cache(32)
+def geometry_words(model: str) -> list[str]:
+    """The words of a model that were searched for the position that brings another word nearest. Raises NoResults."""
+    return list(stored_cases(model, "nearest_word").word)
+
+
 @store_cache(64)
 def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     """The ways to tell a position that meet a reader's needs, with what is known of each."""
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
+
+
+@store_cache(32)
+def encoding_rows(preset: str, needs: tuple[str, ...], size: Size) -> list[encoding_board.BoardRow]:
+    """The rows of the board of encodings. Raises LinkError for an unknown need."""
+    return encoding_board.rows(preset, needs, size)
+
+
+@store_cache(32)
+def encoding_summary(preset: str, needs: tuple[str, ...], size: Size) -> str:
+    """Sentences that answer a reader's needs."""
+    return encoding_board.summary(encoding_board.rows(preset, needs, size), needs)
 
 
 @store_cache(16)

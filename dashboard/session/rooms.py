@@ -6,11 +6,15 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Room:
-    """One entry of the list. pages: their paths, as in addresses; the entry leads to the first."""
+    """One entry of the list. pages: their paths, as in addresses; the entry leads to the first.
+
+    former: paths of pages that are a part of another page now, which they lead to.
+    """
 
     title: str
     icon: str
     pages: tuple[str, ...]
+    former: tuple[str, ...] = ()
 
     def shown(self, current_page: str) -> str:
         """The page that the entry leads to: the current one, where it is in this room, so that it is marked."""
@@ -24,7 +28,12 @@ ROOMS: tuple[Room, ...] = (
     Room("Experiments", "show_chart", ("experiments", "training", "glue", "published")),
     Room("Which encoding?", "checklist", ("choose", "encodings")),
     Room("Geometry", "architecture", ("geometry",)),
-    Room("Look inside", "grid_on", ("probe", "terms", "depth", "positions", "interventions", "compare", "vision")),
+    Room(
+        "Look inside",
+        "grid_on",
+        ("inside", "terms", "depth", "compare", "vision"),
+        former=("probe", "positions", "interventions"),
+    ),
     Room("Data", "database", ("runs", "sql", "import", "about")),
 )
 """The rooms in the order of the list."""
@@ -34,7 +43,7 @@ FOOTER = "status"
 
 def room_of(page: str) -> Room | None:
     """The room that a page is in; None for the page of the footer."""
-    return next((room for room in ROOMS if page in room.pages), None)
+    return next((room for room in ROOMS if page in room.pages + room.former), None)
 
 
 def path_of(address: str | None) -> str:

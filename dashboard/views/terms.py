@@ -66,4 +66,4 @@ if result:
         show.show(live.figure("probe_maps", values, result), "terms", values, on_cell=set_cell)
     show.show(live.figure("probe_cell", values, result), "terms", values)
     show.show(live.figure("probe_total", values, result), "terms", values, on_cell=set_cell)
-st.page_link("views/probe.py", label="Try a text of your own", icon=":material/experiment:")
+st.page_link("views/inside.py", label="Try a text of your own", icon=":material/experiment:")

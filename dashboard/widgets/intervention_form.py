@@ -3,24 +3,16 @@
 import re
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any
 
 import streamlit as st
 
-from analysis.core.errors import AddendError
 from analysis.core.term_names import ADDED_TERMS
 from analysis.core.wavelengths import BANDS
-from analysis.figures.figure import STRONGEST
 from analysis.figures.terms.data import ORDER as TERMS
 from analysis.figures.terms.data import term_label
 from analysis.measurements.interventions import INTERVENTIONS
 from analysis.measurements.interventions.kinds.swap_positions import ENCODINGS
-from analysis.measurements.interventions.result import InterventionResult
-from analysis.probes import text_probe
 from analysis.probes.intervention_probe import ORDER
-from dashboard.session import live
-from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 ANGLES, BASES = ("0.5", "1", "2", "3"), ("0.1", "0.25", "1", "4", "10", "100")
@@ -32,11 +24,42 @@ MAX_DISTANCE = 64
 SEEDS = 10
 
 
+GROUPS = {
+    "Move": ("shuffle_positions", "shift_positions", "one_position", "swap_bands", "freeze_distance"),
+    "Weaken or replace": ("scale_positions", "swap_positions", "scale_base", "turn_all"),
+    "Remove": ("zero_positions", "drop_terms", "drop_positions", "zero_segment"),
+}
+"""The interventions by what they do, the most used of each group first."""
+
+
+def _groups(pickers: Pickers, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Buttons of every group, of which several may be pressed: they apply together. Returns those in their order."""
+    chosen = pickers.known("do", ORDER)
+    pickers.set("do", chosen)  # without what a link names and nobody knows
+    for group, names in GROUPS.items():
+        key = f"{pickers.view.page}.do.{group}"
+        st.session_state[key] = [name for name in names if name in chosen]
+
+        def update(key: str = key, names: tuple[str, ...] = names) -> None:
+            kept = {*st.session_state[key], *(name for name in pickers.get("do") if name not in names)}
+            pickers.set("do", tuple(name for name in ORDER if name in kept))
+
+        st.pills(
+            group,
+            names,
+            default=st.session_state[key],
+            format_func=titles.__getitem__,
+            selection_mode="multi",
+            key=key,
+            on_change=update,
+        )
+    return tuple(name for name in ORDER if name in chosen)
+
+
 def intervention_pickers(pickers: Pickers) -> None:
     """The interventions chosen, and the strength of each that has one."""
     titles = {name: INTERVENTIONS[name].title for name in ORDER}
-    chosen = pickers.buttons("do", "Interventions (several apply together, in this order)", ORDER, ORDER, titles)
-    pickers.set("do", chosen)  # without what a link names and nobody knows
+    chosen = _groups(pickers, titles)
     for name in chosen:
         st.caption(f"**{titles[name]}.** {INTERVENTIONS[name].summary}")
     strengths: dict[str, Callable[[], object]] = {
@@ -67,23 +90,3 @@ def intervention_pickers(pickers: Pickers) -> None:
             key = pickers.box(name, ", ".join(pickers.get(name)))
             text = column.text_input(f"In {name} (such as 0, 2; empty for all)", key=key)
             pickers.typed(name, tuple(re.findall(r"[^\s,]+", text)))
-
-
-def show_cell(values: Mapping[str, Any], result: InterventionResult) -> None:
-    """The cell of the maps that was pressed: attention before and after, and the terms of the score before."""
-    query, key, head = (int(values[name]) for name in ("query", "key", "head"))
-    if STRONGEST in (query, key):
-        return
-    try:
-        before = live.run_request(text_probe.TermsRequest.of(values))
-        figure = live.figure("probe_cell", values, before)
-    except AddendError as problem:
-        st.info(escape_markdown(str(problem)))
-        return
-    sentence = (
-        f"“{result.tokens[query]}” attends to “{result.tokens[key]}” with probability "
-        f"{result.before[head, query, key]:.3f} before and {result.after[head, query, key]:.3f} after. Before, these "
-        "terms add up to its score:"
-    )
-    st.markdown(escape_markdown(sentence))
-    show.show(figure, "interventions", values)

@@ -66,7 +66,7 @@ class Pickers:
                 _warn(f"The link asks for {name} {selected!r}, which is not offered here; {instead}.")
             st.session_state[self._key(name)] = fallback
 
-    def _known_values(self, name: str, known: Sequence[str]) -> tuple[str, ...]:
+    def known(self, name: str, known: Sequence[str]) -> tuple[str, ...]:
         """The field's values that are known; warns of the others."""
         selected = tuple(self._state(name))
         for value in selected:
@@ -125,7 +125,7 @@ class Pickers:
         known: names that are valid in a link though they are no option here.
         stores_pressed: whether the field holds the pressed buttons, or those that are not pressed.
         """
-        selected = self._known_values(name, known)
+        selected = self.known(name, known)
         key = f"{self._key(name)}.ticked"
         st.session_state[key] = [value for value in options if (value in selected) == stores_pressed]
         hidden = [value for value in selected if value not in options]
@@ -154,7 +154,7 @@ class Pickers:
 
         known: names that are valid in a link though they are no option here.
         """
-        selected = self._known_values(name, known)
+        selected = self.known(name, known)
         key = f"{self._key(name)}.several"
         st.session_state[key] = [value for value in options if value in selected]
         hidden = [value for value in selected if value not in options]

@@ -16,46 +16,10 @@ from analysis.probes import text_probe
 from analysis.store import checkpoints
 from dashboard.session import held_texts, live, queries, query_quota
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 REVISION = "A branch, tag or commit, on a hub."
-
-
-def form(pickers: Pickers) -> None:
-    """Asks for a model and a text; the URL changes when the form is sent."""
-    saved = str(pickers.get("probe"))
-    if saved:
-        st.info(
-            f"Showing the saved probe {escape_markdown(saved)}. Send the form to run a new probe.",
-            icon=":material/bookmark:",
-        )
-    if text_form(pickers, "Take it apart"):
-        pickers.set("probe", "")
-
-
-def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", height: int = 68) -> bool:
-    """The form for a model and a text, with less common options folded below. Returns whether it was sent.
-
-    The URL changes only then. extra_help: added to the help of the model's box. height: of the text's box, in pixels.
-    """
-    with st.form(f"{pickers.view.page}.form", border=True):
-        first, second = st.columns([4, 10])
-        entered = {"model": _model_box(pickers, first, extra_help=extra_help)}
-        entered["text"] = second.text_area("Text", key=pickers.box("text"), height=height) or ""
-        folded, last = st.columns([11, 3])
-        with last:
-            sent = st.form_submit_button(submit_label, type="primary", width="stretch")
-        expanded = bool(pickers.get("pair") or pickers.get("revision"))
-        with folded.expander("A second text, or a revision of the model", expanded=expanded):
-            first, second = st.columns([8, 3])
-            entered |= _pair_boxes(pickers, first, second)
-        if sent:
-            for name, value in entered.items():
-                pickers.typed(name, value)
-            pickers.set("truncate", False)
-    return sent
 
 
 def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
@@ -87,9 +51,10 @@ def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> N
     )
 
 
-def _model_box(
+def model_box(
     pickers: Pickers, column: DeltaGenerator, side: str = "", *, suffix: str = "", extra_help: str = ""
 ) -> str:
+    """The box for a model's name. side: the side of a comparison; suffix: what its label says besides."""
     help = (
         f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folder_hint()}or a "
         "Hugging Face id such as owner/name. Only safetensors are read, and no code from a repository is ever "
@@ -106,7 +71,7 @@ def comparison_form(pickers: Pickers) -> None:
     with st.form("compare.form", border=True):
         for column, (side, suffix, placeholder) in zip(st.columns(2, gap="large"), sides, strict=True):
             first, second = column.columns([2, 3])
-            entered[f"model{side}"] = _model_box(pickers, first, side, suffix=suffix)
+            entered[f"model{side}"] = model_box(pickers, first, side, suffix=suffix)
             key = pickers.box(f"text{side}")
             text = second.text_area(f"Text{suffix}", key=key, height=68, placeholder=placeholder)
             entered[f"text{side}"] = text or ""
@@ -129,23 +94,6 @@ def _pair_boxes(
     key = pickers.box(f"revision{side}")
     revision = second.text_input(f"Revision{suffix}", key=key, help=REVISION) or ""
     return {f"revision{side}": revision, f"pair{side}": pair}
-
-
-def show_patterns(pickers: Pickers) -> None:
-    """Attention patterns: all that can be shown of a model without terms."""
-    try:
-        run = live.run_request(text_probe.PatternsRequest.of(pickers.values()))
-    except AddendError as problem:
-        pickers.done()
-        show.show_problem(problem)
-        offer_truncation(pickers, problem)
-        return
-    layers, heads = run.patterns.shape[:2]
-    pickers.slider("layer", "Layer", list(range(layers)))
-    pickers.slider("head", "Head", list(range(heads)))
-    values = pickers.done()
-    show.copy_link("probe", values, without=("text", "pair"))
-    show.show(live.figure("probe_patterns", values, run), "probe", values)
 
 
 def offer_truncation(pickers: Pickers, problem: AddendError) -> None:
@@ -176,22 +124,6 @@ def offer_ways_out(pickers: Pickers, problem: AddendError, *sides: str) -> None:
 def offer_layer_0(pickers: Pickers, *fields: str) -> None:
     """A button to the layer that every model has."""
     _offer_button(pickers, "Use layer 0", 0, fields)
-
-
-def links_to_positions(pickers: Pickers) -> None:
-    """Links to the pages that show the positions of a model whose hidden states have none, with model and text."""
-    entered = {name: pickers.get(name) for name in ("model", "revision", "text", "pair")}
-    with st.container(horizontal=True):
-        for page, label, icon in (
-            ("positions", "Map its positions", "grid_on"),
-            ("interventions", "Change its positions", "experiment"),
-        ):
-            st.page_link(
-                f"views/{page}.py",
-                label=label,
-                icon=f":material/{icon}:",
-                query_params=query_parameters(page, entered),
-            )
 
 
 def finish(status: Any, label: str) -> None:
@@ -225,7 +157,7 @@ def why_no_link(values: Mapping[str, Value]) -> str:
         if saving_is_on()
         else "Saving probes is off on this server (ADDEND_SAVE_PROBES=0): shorten the text to get a link."
     )
-    return held_texts.why_no_link("probe", values, remedy)
+    return held_texts.why_no_link("inside", values, remedy)
 
 
 def save_button(pickers: Pickers, decomposition: Decomposition) -> None:

@@ -58,7 +58,7 @@ def test_a_baseline_of_another_part_does_not_change_these_runs_verdict(part: str
     [
         ("training", ("curves", "costs"), {"baseline": "tupe_a", "axis": "tokens"}),
         ("depth", ("terms", "basis"), {"term": "word_to_word", "at_layer": "2"}),
-        ("geometry", ("angles", "ranks"), {"dim": "64", "word": "word"}),
+        ("geometry", ("subspaces", "ranks"), {"dim": "64", "word": "word"}),
         ("encodings", ("distance", "all"), {"compare": "dot", "shift": "4"}),
     ],
 )

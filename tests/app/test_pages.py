@@ -8,6 +8,7 @@ import pytest
 
 from analysis.links import VIEWS
 from analysis.probes import text_probe
+from dashboard.session.moved_pages import MOVED
 from tests.app.shown import figures, opened, shown
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +23,7 @@ def test_opens_without_a_complaint_and_with_captions(page):
     assert not app.warning
     assert app.title, "a page without a title"
     # A page of several parts or steps shows the figures of one.
-    several = {"part", "step"} & set(VIEWS[page].defaults())
+    several = page in MOVED or {"part", "step", "tab"} & set(VIEWS[page].defaults())
     if VIEWS[page].fields:
         assert len(app.caption) >= (1 if several else len(VIEWS[page].figures) - 1)
 
@@ -36,11 +37,11 @@ def test_a_head_that_does_not_exist_is_said_and_head_0_shown():
 
 def test_buttons_that_the_browser_sends_unpressed_keep_their_value():
     """As it does for buttons that were not on the page of an error, and are on the next one."""
-    app = opened("probe", method="mean")
-    app.session_state["probe.method"] = None
+    app = opened("inside", method="mean")
+    app.session_state["inside.method"] = None
     app.run()
     assert not app.error
-    assert app.session_state["probe.method"] == "mean"
+    assert app.session_state["inside.method"] == "mean"
 
 
 @pytest.mark.parametrize("page", VIEWS)
@@ -65,7 +66,7 @@ def test_a_head_that_is_no_number_is_said():
 
 
 def test_a_text_in_the_link_is_probed():
-    app = opened("probe", text="Order matters here.", head="3")
+    app = opened("inside", text="Order matters here.", head="3", look="maps")
     assert not app.exception
     assert any("Head 3" in title for title in figures(app))
     assert any("one text of 6 tokens" in caption.value for caption in app.caption)
@@ -88,7 +89,7 @@ def test_what_cannot_be_probed_is_said_and_the_app_goes_on(parameters, said):
 
 
 def test_an_over_long_text_can_be_cut():
-    app = opened("probe", text="word " * 600)
+    app = opened("inside", text="word " * 600)
     next(button for button in app.button if button.label == "Cut the text and go on").click()
     app.run()
     assert not app.exception
@@ -130,8 +131,7 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("page", "box", "button", "field"),
     [
-        ("probe", "Text", "Take it apart", "text"),
-        ("interventions", "Text", "Run it", "text"),
+        ("inside", "Text", "Take apart", "text"),
         ("compare", "Text (right)", "Compare", "text2"),
         ("sql", "Query", "Run", "query"),
     ],

@@ -10,6 +10,7 @@ import sys
 from importlib.abc import MetaPathFinder
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,11 @@ class Absent(MetaPathFinder):
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
         if fullname.split(".")[0] in REFUSED:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+
+
+def board(app: Any) -> list[Any]:
+    """The maps of scores, which a component draws."""
+    return [one for one in app.get("bidi_component") if one.proto.component_name.endswith("score_maps")]
 
 
 def every_page(weights: bool) -> dict[str, dict[str, list[str]]]:
@@ -47,7 +53,8 @@ def every_page(weights: bool) -> dict[str, dict[str, list[str]]]:
         app = opened(page)
         kinds = ("exception", "error", "warning", "info", "caption")
         said[page] = {kind: [str(one.value) for one in getattr(app, kind)] for kind in kinds}
-        said[page]["charts"] = [str(len(app.get("vega_lite_chart")))]
+        drawn = len(app.get("vega_lite_chart")) + len(board(app))
+        said[page]["charts"] = [str(drawn)]
         said[page]["html"] = [block.value for block in app.get("html")]
     assert not set(REFUSED) & {name.split(".")[0] for name in sys.modules}
     return said
@@ -67,7 +74,7 @@ def test_every_page_without_what_models_need(weights: bool) -> None:
         assert not kinds["error"], (page, kinds["error"])
         assert not kinds["warning"], (page, kinds["warning"])
     assert "is already a sum" in " ".join(said[""]["html"]), "Home gives its answer"
-    for page in ("terms", "encodings", "published", "vision", "interventions", "positions", "probe"):
+    for page in ("terms", "encodings", "published", "vision", "interventions", "positions", "probe", "inside"):
         assert int(said[page]["charts"][0]) > 0, f"{page!r} draws nothing that is stored"
     about_tables = [text for text in said["encodings"]["info"] if "--no-deps" in text]
     assert bool(about_tables) != weights

@@ -14,10 +14,8 @@ LONG = "The keys to the old cabinet are on the table, and nobody knows who left 
 TEXT = "Sums keep their parts."
 
 PAGES = {
-    "probe": ("Text", "Take it apart", "The total is"),
+    "inside": ("Text", "Take apart", "A figure below|Attention changes most|What each layer"),
     "compare": ("Text (left)", "Compare", "The sides differ"),
-    "interventions": ("Text", "Run it", "Does the order show"),
-    "positions": ("Text", "Map it", "Layer 0"),
 }
 """By page: the box of its text, the button that runs it, and what stands below its controls when it has run."""
 CONTROLS = """() => {
@@ -54,7 +52,14 @@ def drawn(page: Page, path: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", ["probe", "probe?centred=0&group=all&head=3", "compare", "interventions", "positions?text=One+and+another."]
+    "path",
+    [
+        "inside",
+        "inside?centred=0&group=all&head=3&layer=1",
+        "inside?tab=change&look=heads",
+        "inside?tab=positions&text=One+and+another.",
+        "compare",
+    ],
 )
 def test_after_an_error_every_control_shows_what_is_computed(page: Page, address: str, path: str) -> None:
     """The browser forgets the controls that the page of an error lacks."""
@@ -71,21 +76,17 @@ def test_after_an_error_every_control_shows_what_is_computed(page: Page, address
     assert drawn(page, path) == before
 
 
-@pytest.mark.parametrize("path", ["probe", "positions", "interventions", "vision"])
+@pytest.mark.parametrize("path", ["inside", "inside?tab=positions", "inside?tab=change", "vision"])
 def test_a_revision_of_a_model_that_has_only_one_is_refused(page: Page, address: str, path: str) -> None:
-    opened(page, address, f"{path}?revision=v2")
+    opened(page, address, f"{path}{'&' if '?' in path else '?'}revision=v2")
     expect(page.get_by_text("There is no revision 'v2' of").first).to_be_visible()
 
 
-def test_the_boxes_of_the_form_come_in_the_order_of_their_heading(page: Page, address: str) -> None:
-    opened(page, address, "probe")
-    page.get_by_text("A second text, or a revision of the model").click()
-    second = page.get_by_label("Second text", exact=True)
-    expect(second).to_be_visible()
-    second.focus()
-    for _ in range(2):  # the help of the next box comes first
-        page.keyboard.press("Tab")
-    expect(page.get_by_label("Revision", exact=True)).to_be_focused()
+def test_the_boxes_of_the_form_come_in_the_order_of_their_labels(page: Page, address: str) -> None:
+    opened(page, address, "inside")
+    page.get_by_label("Text", exact=True).focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Second text", exact=True)).to_be_focused()
 
 
 def test_the_button_of_a_stored_map_is_pressed_only_while_that_map_is_shown(page: Page, address: str) -> None:
@@ -93,7 +94,7 @@ def test_the_button_of_a_stored_map_is_pressed_only_while_that_map_is_shown(page
     pressed = page.get_by_role("radio", checked=True).filter(has_text="MiniLM")
     expect(pressed).to_have_count(1)
     page.get_by_label("Model", exact=True).fill("cpu-bert_a-0")
-    page.get_by_role("button", name="Map it").click()
+    page.get_by_role("button", name="Take apart").click()
     expect(page.get_by_text(re.compile("^cpu-bert_a-0 "))).to_be_visible()
     settled(page)
     expect(pressed).to_have_count(0)
@@ -126,8 +127,8 @@ def test_a_text_too_long_for_an_address_stays_in_the_session(page: Page, browser
 
 
 def test_a_long_link_that_was_opened_stays_as_it_is(page: Page, address: str) -> None:
-    link = f"{address}/probe?text={'+'.join(['keys'] * 480)}"
+    link = f"{address}/inside?text={'+'.join(['keys'] * 480)}"
     assert len(link) > ADDRESS_LIMIT
-    opened(page, link.partition("/probe")[0], f"probe{link.partition('/probe')[2]}")
-    drawn(page, "probe")
+    opened(page, link.partition("/inside")[0], f"inside{link.partition('/inside')[2]}")
+    drawn(page, "inside")
     assert page.url == link

@@ -1,6 +1,5 @@
 """A reader's path in a real browser: open, pick, share the link, download the figure, probe a text, save it."""
 
-import re
 import xml.etree.ElementTree as ET
 from urllib.parse import parse_qs, urlsplit
 
@@ -62,18 +61,6 @@ def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, ad
     other.context.close()
 
 
-def test_a_press_on_a_cell_shows_its_terms(page, address):
-    page.goto(f"{address}/probe")
-    settled(page)
-    chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='word → position, share']")
-    chart.scroll_into_view_if_needed()
-    cells = chart.locator("path[aria-roledescription='rect mark']")
-    expect(cells).to_have_count(13 * 13)
-    cells.nth(2 * 13 + 4).click()
-    expect(page.get_by_text("Head 0, query 2 “keys” on key 4 “the”").first).to_be_visible()
-    expect(page).to_have_url(re.compile("query=2&key=4"))
-
-
 def test_the_back_button_goes_back(page, address):
     page.goto(f"{address}/terms")
     settled(page)
@@ -110,10 +97,10 @@ def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):
 
 
 def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):
-    page.goto(f"{address}/probe")
+    page.goto(f"{address}/inside")
     settled(page)
     page.get_by_label("Text", exact=True).fill("Sums keep their parts.")
-    page.get_by_role("button", name="Take it apart").click()
+    page.get_by_role("button", name="Take apart").click()
     page.wait_for_url("**text=Sums+keep+their+parts.**")
     expect(page.get_by_text("one text of 7 tokens", exact=False).locator("visible=true").first).to_be_visible()
     page.get_by_role("button", name="Save probe").click()
@@ -138,10 +125,10 @@ def test_a_table_on_screen_has_no_csv_of_its_own(page, address):
 
 
 def test_a_long_text_gets_no_link_but_is_told_how(page, address):
-    page.goto(f"{address}/probe")
+    page.goto(f"{address}/inside")
     settled(page)
     page.get_by_label("Text", exact=True).fill("anticonstitutionally " * 400)
-    page.get_by_role("button", name="Take it apart").click()
+    page.get_by_role("button", name="Take apart").click()
     page.get_by_role("button", name="Cut the text and go on").click()
     expect(page.get_by_text("The text was cut from", exact=False)).to_be_visible()
     settled(page)
@@ -151,6 +138,6 @@ def test_a_long_text_gets_no_link_but_is_told_how(page, address):
 
 def test_an_address_in_a_readers_text_is_no_link(page, address):
     """The browser makes links of addresses after a text's escapes are resolved."""
-    page.goto(f"{address}/probe?probe=http://evil.example/a+www.evil.example+b@evil.example")
+    page.goto(f"{address}/inside?probe=http://evil.example/a+www.evil.example+b@evil.example")
     expect(page.get_by_text("There is no saved probe").first).to_contain_text("evil.example/a")
     expect(page.locator("a[href*=evil]")).to_have_count(0)

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.browser
 PRESSED = {
     "terms": ("^word → word, share", 2 * 13 + 4, "query=2&key=4"),
     "compare": ("^left", 2 * 13 + 4, "query=2&key=4"),
-    "interventions": ("^before", 2 * 13 + 4, "query=2&key=4"),
     "depth?part=terms": ("^Heat map of 6 layers", 2 * 12 + 5, "at_layer=.&at_head="),
     "vision": ("^total", 10, "key="),
 }

@@ -40,7 +40,7 @@ def test_a_charts_only_button_of_its_own_is_full_screen(page: Page, address: str
     expect(frame.get_by_role("button", name=re.compile("^Close fullscreen"))).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["claims", "choose", "probe", "training"])
+@pytest.mark.parametrize("path", ["claims", "choose", "inside", "training"])
 def test_a_page_begins_at_the_top(page: Page, address: str, path: str) -> None:
     page.goto(f"{address}/{path}")
     settled(page)

@@ -32,7 +32,7 @@ LAYERS = (
     "commands",
 )
 """The rooms of the analysis from the ground up; those on one line know nothing of each other."""
-WITHIN_MEASUREMENTS = ("means", "decoding, terms", "geometry, interventions", "order, positions, surgery")
+WITHIN_MEASUREMENTS = ("means", "decoding, terms", "geometry, interventions", "order, positions, similarity, surgery")
 DASHBOARD = ("hosting, model_server", "session", "widgets", "views")
 
 

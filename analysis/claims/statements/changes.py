@@ -34,7 +34,7 @@ def _first_verdicts(ask: Ask) -> Iterator[Change]:
         yield Change(
             day=str(row["created"])[:10], claim=row["id"], kind="verdict", before="", after=row["verdict"], words=words
         )
-        for text in row["changed"] or ():
+        for text in () if row["changed"] is None else row["changed"]:
             if found := DATED.fullmatch(text):
                 yield Change(day=found["day"], claim=row["id"], kind="rule", words=f"First rule: {found['words']}")
 

@@ -14,7 +14,7 @@ from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed
-from analysis.figures.figure import Figure, LiveRun, Parameters, figure
+from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure
 from analysis.figures.one_run import checked_head, map_frame, run_facts, stored_facts
 from analysis.figures.terms.maps import HeadParameters
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest
@@ -171,7 +171,8 @@ def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
 @figure("intervention_maps", HeadParameters, live=RUN)
 def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Figure[PatternsContent]:
     """One head's pattern before and after, and the difference, on one scale."""
-    head = checked_head(params.head, outcome.heads)
+    strongest = int(outcome.kl[outcome.layer].argmax())
+    head = strongest if params.head == STRONGEST else checked_head(params.head, outcome.heads)
     before, after = outcome.before[head], outcome.after[head]
     maps = {"before": before, "after": after, "after − before": after - before}
     query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)

@@ -1,1 +1,1 @@
-"""Figures of every layer of a model on one text: their data, and their drawings in `draw*.py`."""
+"""Figures of every layer of a model on one text: one term by layer and head, and all terms against depth."""

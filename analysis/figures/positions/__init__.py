@@ -1,1 +1,1 @@
-"""Figures of the position map: their data, and their drawings in `draw*.py`."""
+"""Figures of the place of position in a model: the map by layer, one cell of it, and kernels of rotary bands."""

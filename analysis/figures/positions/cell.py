@@ -1,7 +1,6 @@
 """One cell of the position map: a band of wavelengths, or another source, in one layer: its heads, kernel and pairs."""
 
-from dataclasses import dataclass
-
+import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -9,12 +8,16 @@ from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import percent
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme, printable
 from analysis.figures.figure import STRONGEST, Figure, Parameters, figure
-from analysis.figures.positions.data import MAP_RUN, named_source
+from analysis.figures.heatmap import token_axis
+from analysis.figures.positions.run import DISTANCE, MAP_RUN, named_source, stacked
 from analysis.measurements.positions.result import PARTS, PositionMap
 
 PAIRS = 8
 """Pairs of tokens that are named."""
+HEIGHT = 240
 
 
 class CellParameters(Parameters):
@@ -22,15 +25,6 @@ class CellParameters(Parameters):
 
     layer: int
     band: int = STRONGEST
-
-
-@dataclass(frozen=True)
-class CellContent:
-    """heads: head, part, share. kernel: head, distance, score. pairs: the pairs of tokens that are joined most."""
-
-    heads: pd.DataFrame
-    kernel: pd.DataFrame
-    pairs: pd.DataFrame
 
 
 def selected_cell(params: CellParameters, position_map: PositionMap) -> tuple[int, int]:
@@ -49,7 +43,7 @@ def selected_cell(params: CellParameters, position_map: PositionMap) -> tuple[in
 
 
 @figure("position_cell", CellParameters, live=MAP_RUN)
-def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[CellContent]:
+def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure:
     """One source in one layer: its share of each head's scores, its mean score by distance, and the tokens it joins."""
     position_map = run[0]
     layer, source = selected_cell(params, position_map)
@@ -85,7 +79,8 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
             f"{readable(position_map.provenance.model)}, one text of {position_map.tokens} tokens."
         ),
         alt=f"Bars by head, {'' if kernel.empty else 'lines against distance, '}and bars by pair of tokens. {finding}.",
-        content=CellContent(heads=heads, kernel=kernel, pairs=pairs),
+        draw=lambda theme: _draw(heads, kernel, pairs, theme),
+        columns=3,
     )
 
 
@@ -115,3 +110,60 @@ def _pairs(position_map: PositionMap, layer: int, source: int) -> pd.DataFrame:
     frame = frame.loc[frame.value > 0].sort_values(by="value", ascending=False, kind="stable")
     frame = frame.drop_duplicates(["query", "key"]).head(PAIRS).reset_index(drop=True)
     return frame.assign(query_token=labels[frame["query"]], key_token=labels[frame["key"]])
+
+
+def _draw(heads: pd.DataFrame, kernel: pd.DataFrame, pairs: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens with its highest scores."""
+    shares = heads.dropna(subset="value").rename(columns={"value": "share"})
+    x = marks.number(alt.X, "share", "share of the head's variation", zero=True, ticks=5, form=".0%")
+    panels = [
+        marks.panel(
+            stacked(shares, x, "head", theme, columns=1), theme=theme, width=marks.THIRD, height=HEIGHT, title="Heads"
+        )
+    ]
+    if len(kernel):
+        key = marks.legend("head", columns=5)
+        lines = marks.line_plot(
+            kernel,
+            x=marks.whole_numbers(alt.X, "distance", DISTANCE),
+            y=marks.number(alt.Y, "value", "mean score minus its mean"),
+            theme=theme,
+            color=marks.sequential_hues("head", sorted(kernel["head"].unique()), theme, key),
+            dots=0,
+            tooltip=("head", "distance", ("value", "mean score", ".4f")),
+        )
+        panels.append(marks.panel(*lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="Kernel over distance"))
+    if len(pairs):
+        panels.append(
+            marks.panel(
+                _joined(pairs, theme),
+                theme=theme,
+                width=marks.THIRD,
+                height=HEIGHT,
+                title="Pairs with the highest scores",
+            )
+        )
+    return panels
+
+
+def _joined(pairs: pd.DataFrame, theme: Theme) -> Chart:
+    labels = [
+        f"{query} {printable(query_token)} \u2192 {key} {printable(key_token)}"
+        for query, query_token, key, key_token in pairs[["query", "query_token", "key", "key_token"]].itertuples(
+            index=False
+        )
+    ]
+    axis = token_axis(labels, "query \u2192 key, with their token numbers", angle=0, limit=140)
+    bars = alt.Chart(pairs.assign(rank=range(len(pairs)))).mark_bar(color=theme.series)
+    return bars.encode(
+        x=marks.number(alt.X, "value", "key-centred score", zero=True, ticks=5),
+        y=alt.Y("rank:O", axis=axis),
+        tooltip=marks.tips(
+            ("query_token", "query"),
+            ("key_token", "key"),
+            ("query", "query, token number"),
+            ("key", "key, token number"),
+            "head",
+            ("value", "score", ".3f"),
+        ),
+    )

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, fixed, signed
+from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, TERMS
-from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
+from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
 from analysis.figures.terms.data import (
     CITATION_KEYS,
@@ -53,7 +53,13 @@ class HeadParameters(Parameters):
     head: int
 
 
-class ViewParameters(HeadParameters):
+class TermHeadParameters(HeadParameters):
+    """One head; STRONGEST: the one in which the scores vary most by `term`."""
+
+    term: str = "position_to_position"
+
+
+class ViewParameters(TermHeadParameters):
     """The arrangement of a head's maps, and the rows of them that are shown.
 
     words: whether pieces are averaged to words. specials: whether special tokens are shown. centred: whether each row
@@ -74,14 +80,6 @@ class MapParameters(ViewParameters):
     """group: whether the four terms of word and position are shown, or all."""
 
     group: Annotated[str, one_of(GROUPS)] = "four"
-
-
-@dataclass(frozen=True)
-class LinesContent:
-    """frame: a row a point of a line, with its `series`. order: the names of the series."""
-
-    frame: pd.DataFrame
-    order: list[str]
 
 
 @dataclass(frozen=True)
@@ -115,49 +113,6 @@ TERMS_RUN = LiveRun(
 )
 
 
-@figure("probe_distance", HeadParameters, live=TERMS_RUN)
-def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figure[LinesContent]:
-    """The scores of one head against how far the key stands from the query."""
-    head = checked_head(params.head, decomposition.heads)
-    attended = (
-        np.ones(decomposition.scores.shape[1:], dtype=bool)
-        if decomposition.attended is None
-        else decomposition.attended
-    )
-    query, key = np.nonzero(attended)
-    distance = key - query
-    distances, index, pairs = np.unique(distance, return_inverse=True, return_counts=True)
-    rows = []
-    for name in ("total", *(term for term in four(decomposition) if term in decomposition.present)):
-        scores = decomposition.scores[head] if name == "total" else decomposition.terms_of(name, head)
-        masked = np.where(attended, scores, 0)
-        values = (scores - masked.sum(-1, keepdims=True) / attended.sum(-1, keepdims=True))[query, key]
-        mean = np.bincount(index, values) / pairs
-        sd = np.sqrt(np.bincount(index, (values - mean[index]) ** 2) / pairs)
-        rows.append(pd.DataFrame({"term": name, "distance": distances, "mean": mean, "sd": sd, "pairs": pairs}))
-    frame = pd.concat(rows, ignore_index=True)
-    total = rows[0]["mean"].to_numpy()
-    high, low = (signed(float(distances[i]), 0) for i in (total.argmax(), total.argmin()))
-    text = f"The total is highest {high} tokens away ({fixed(float(total.max()))}), lowest {low} away."
-    note = NO_SOURCE.get(decomposition.position_kind, "")
-    return Figure(
-        title=f"Head {head}, scores against distance",
-        finding=text.removesuffix("."),
-        frame=lambda: frame,
-        caption=(
-            "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "
-            "of "
-            f"the total and of each term; {_description(decomposition, head)}. {text} Far distances have few pairs "
-            "(see the data). "
-            f"{method_assumption(decomposition)} {note}"
-        ),
-        alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",
-        content=LinesContent(
-            frame=frame.assign(series=frame.term.map(term_label)), order=[term_label(x) for x in frame.term.unique()]
-        ),
-    )
-
-
 def _error_note(decomposition: Decomposition) -> str:
     provenance = decomposition.provenance
     return (
@@ -167,7 +122,8 @@ def _error_note(decomposition: Decomposition) -> str:
     )
 
 
-def _description(decomposition: Decomposition, head: int | None = None) -> str:
+def description(decomposition: Decomposition, head: int | None = None) -> str:
+    """The model, the layer, the head and the length of the text of a figure."""
     cut = f", cut from {decomposition.provenance.truncated_from}" if decomposition.provenance.truncated_from else ""
     heads = f", head {head}" if head is not None else f", {decomposition.heads} heads"
     text = f" ({unknown_tokens_note(decomposition)})" if unknown_tokens_note(decomposition) else ""
@@ -235,7 +191,7 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
         finding=f"At layer {decomposition.layer}, {leading[0].lower()}{leading[1:]}" if leading else "",
         frame=lambda: long,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {_description(decomposition)}. {constant}{measure_note(measure)} "
+            f"{capitalised(MEASURES[measure])}, {description(decomposition)}. {constant}{measure_note(measure)} "
             f"{negligible_note(table)}{method_assumption(decomposition)} {_error_note(decomposition)}"
         ),
         alt=f"Heat map of {decomposition.heads} heads by {table.shape[1]} terms on one text of "
@@ -249,7 +205,21 @@ def _head_view(params: MapParameters, decomposition: Decomposition) -> tuple[int
     visible = visible_terms(decomposition)
     terms = visible if params.group == "all" else [term for term in four(decomposition) if term in visible]
     head, view = viewed_head(params, decomposition, terms)
-    return head, view.part(*row_range(params, len(view.labels))), _score_limit(view)
+    return head, view.part(*row_range(params, len(view.labels))), score_limit(view)
+
+
+def shown_head(params: TermHeadParameters, decomposition: Decomposition) -> int:
+    """The head that a link asks for. Raises LinkError where the model has none of that number."""
+    if params.head == STRONGEST:
+        return strongest_head(decomposition, params.term)
+    return checked_head(params.head, decomposition.heads)
+
+
+def strongest_head(decomposition: Decomposition, term: str) -> int:
+    """The head with the largest share of a term; of the first term that the model has, where it has not this one."""
+    named = next((name for name in (term, *visible_terms(decomposition)) if name in decomposition.present), "")
+    shares = np.nan_to_num(decomposition.shares()[named]) if named else np.zeros(1)
+    return int(shares.argmax())
 
 
 def row_range(params: ViewParameters, rows: int) -> tuple[int, int]:
@@ -262,14 +232,14 @@ def row_range(params: ViewParameters, rows: int) -> tuple[int, int]:
 
 def viewed_head(params: ViewParameters, decomposition: Decomposition, terms: Sequence[str]) -> tuple[int, TokenView]:
     """The head that a link asks for, and its maps of some terms, arranged as the link says."""
-    head = checked_head(params.head, decomposition.heads)
+    head = shown_head(params, decomposition)
     view = token_view(decomposition, head, terms, words=params.words, specials=params.specials, centred=params.centred)
     if not view.labels:
         raise LinkError("Nothing is left to show: the text has special tokens only. Show the special tokens.")
     return head, view
 
 
-def _score_limit(view: TokenView) -> float:
+def score_limit(view: TokenView) -> float:
     """One scale for every map of a head: terms, rest and total, so that they can be compared."""
     return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
 
@@ -298,7 +268,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
-            f"Pre-softmax scores, {_description(decomposition, head)}; {_view_description(params, view)}. Rows are "
+            f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}. Rows are "
             f"queries, columns are keys; one scale for all maps of this head. {method_assumption(decomposition)} "
             f"{_error_note(decomposition)}"
         ),
@@ -329,7 +299,7 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
             f"The total is {source}, on the scale of the maps above; the pattern is its softmax over keys, "
-            f"from 0 to {view.pattern.max():.2f}. {_description(decomposition, head)}; "
+            f"from 0 to {view.pattern.max():.2f}. {description(decomposition, head)}; "
             f"{_view_description(params, view)}."
         ),
         alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",

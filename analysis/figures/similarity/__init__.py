@@ -1,0 +1,1 @@
+"""Figures of the similarity of two texts: its parts by source, and by pair of tokens."""

@@ -1,0 +1,92 @@
+"""The scores of one head, and each of its terms, against the distance of the key from the query."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.core.colours import of_term
+from analysis.core.formatting import fixed, signed
+from analysis.core.term_names import FOUR, SOURCES
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.terms.data import term_label
+from analysis.figures.terms.maps import (
+    NO_SOURCE,
+    TERMS_RUN,
+    TermHeadParameters,
+    description,
+    four,
+    method_assumption,
+    shown_head,
+)
+from analysis.measurements.terms.result import Decomposition
+
+COLOURS = {term_label(term): of_term(term) for term in FOUR} | {source: of_term(source) for source in SOURCES}
+"""The colours of lines that stand for a term or a source."""
+MOST_DOTS = 60
+"""Distances up to which each value has a dot: more of them would hide the lines."""
+
+
+@figure("probe_distance", TermHeadParameters, live=TERMS_RUN)
+def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> Figure:
+    """The scores of one head against how far the key stands from the query."""
+    head = shown_head(params, decomposition)
+    attended = (
+        np.ones(decomposition.scores.shape[1:], dtype=bool)
+        if decomposition.attended is None
+        else decomposition.attended
+    )
+    query, key = np.nonzero(attended)
+    distance = key - query
+    distances, index, pairs = np.unique(distance, return_inverse=True, return_counts=True)
+    rows = []
+    for name in ("total", *(term for term in four(decomposition) if term in decomposition.present)):
+        scores = decomposition.scores[head] if name == "total" else decomposition.terms_of(name, head)
+        masked = np.where(attended, scores, 0)
+        values = (scores - masked.sum(-1, keepdims=True) / attended.sum(-1, keepdims=True))[query, key]
+        mean = np.bincount(index, values) / pairs
+        sd = np.sqrt(np.bincount(index, (values - mean[index]) ** 2) / pairs)
+        rows.append(pd.DataFrame({"term": name, "distance": distances, "mean": mean, "sd": sd, "pairs": pairs}))
+    frame = pd.concat(rows, ignore_index=True)
+    total = rows[0]["mean"].to_numpy()
+    high, low = (signed(float(distances[i]), 0) for i in (total.argmax(), total.argmin()))
+    text = f"The total is highest {high} tokens away ({fixed(float(total.max()))}), lowest {low} away."
+    note = NO_SOURCE.get(decomposition.position_kind, "")
+    return Figure(
+        title=f"Head {head}, scores against distance",
+        finding=text.removesuffix("."),
+        frame=lambda: frame,
+        caption=(
+            "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "
+            "of "
+            f"the total and of each term; {description(decomposition, head)}. {text} Far distances have few pairs "
+            "(see the data). "
+            f"{method_assumption(decomposition)} {note}"
+        ),
+        alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",
+        draw=lambda theme: [_draw(frame, theme)],
+    )
+
+
+def series_colours(names: Sequence[str], theme: Theme) -> alt.Color:
+    """The colours of terms and sources; the total has the ink's, and series of several terms have that of the rest."""
+    colours = {name: theme.colour(COLOURS.get(name, of_term("bias"))) for name in names}
+    return marks.hues("series", colours | ({"total": theme.ink} if "total" in colours else {}), marks.legend(columns=2))
+
+
+def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
+    """Lines against distance; the total is drawn darker."""
+    lines = marks.line_plot(
+        frame.assign(series=frame.term.map(term_label)),
+        x=marks.whole_numbers(alt.X, "distance", "distance, key minus query (tokens)"),
+        y=marks.number(alt.Y, "mean", "key-centred score, mean"), theme=theme,
+        color=series_colours([term_label(term) for term in frame.term.unique()], theme),
+        dots=marks.SEED if frame.distance.nunique() <= MOST_DOTS else 0, tooltip=(
+            ("series", "what"), "distance", ("mean", "", ".4f"), ("sd", "standard deviation", ".4f"),
+            ("pairs", "pairs of tokens"),
+        ),
+    )  # fmt: skip
+    return marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.WIDE, height=260)

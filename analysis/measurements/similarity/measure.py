@@ -1,0 +1,101 @@
+"""Runs a model on two texts, each by itself, and splits the cosine of their vectors."""
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from analysis.core.errors import AddendError, TextError, UnknownName
+from analysis.core.term_names import SOURCES
+from analysis.measurements.interventions.forward import check, forward
+from analysis.measurements.interventions.kinds import INTERVENTIONS
+from analysis.measurements.similarity.result import POOLINGS, Similarity
+from analysis.measurements.similarity.split import cosine, split_cosine, without
+from analysis.measurements.terms.run import checked_family, encode, provenance
+from analysis.models.families import Family
+from analysis.models.submodules import last_states
+from analysis.models.tokenizer import Tokenizer
+from analysis.models.trace_sources import trace_sources
+from analysis.streams.tensor import stacked, total
+
+Inputs = Mapping[str, Tensor]
+
+
+def similarity(
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
+    first: str,
+    second: str,
+    *,
+    pooling: str = "mean",
+    freeze: str = "activation",
+    truncate: bool = False,
+    name: str | None = None,
+    revision: str | None = None,
+) -> Similarity:
+    """The similarity of two texts. Raises UnknownName for another pooling, TextError and ModelError as `decompose`."""
+    if pooling not in POOLINGS:
+        raise UnknownName(f"There is no pooling {pooling!r}; known: {', '.join(POOLINGS)}.")
+    if not second.strip():
+        raise TextError("Similarity compares two texts, and the second is missing; type one.")
+    base = model.base_model
+    assert isinstance(base, PreTrainedModel)
+    family = checked_family(base, name)
+    started = time.perf_counter()
+    (left, left_tokens, left_cut), (right, right_tokens, right_cut) = (
+        encode(tokenizer, text, None, base, truncate) for text in (first, second)
+    )
+    parts, texts = [_parts(base, family, inputs, freeze) for inputs in (left, right)], (left, right)
+    own = [_states(base, family, inputs) for inputs in texts]
+    by_source, by_pair = split_cosine(parts[0], parts[1], pooling)
+    without_positions, why_not = _without_positions(base, family, texts, pooling, name)
+    return Similarity(
+        first=left_tokens,
+        second=right_tokens,
+        by_source=by_source,
+        by_pair=by_pair,
+        cosine=cosine(own[0], own[1], pooling),
+        without_parts=cosine(without(parts[0], "position"), without(parts[1], "position"), pooling),
+        without_positions=without_positions,
+        why_not=why_not,
+        pooling=pooling,
+        position_kind=family.position_kind(base.config),
+        freeze=freeze if family.gated(base.config) else "",
+        provenance=provenance(base, name, revision, first, started, second, left_cut or right_cut),
+    )
+
+
+def _parts(model: PreTrainedModel, family: Family, inputs: Inputs, freeze: str) -> Float[ndarray, "source token width"]:
+    """The part of each source in the final states of a text."""
+    with torch.inference_mode():
+        output = trace_sources(model, family, inputs, freeze=freeze)
+        return stacked(last_states(model, output), len(SOURCES))[:, 0].double().cpu().numpy()
+
+
+def _states(model: PreTrainedModel, family: Family, inputs: Inputs) -> Float[ndarray, "token width"]:
+    """The final states of a text as the model computes them, with nothing followed."""
+    with torch.inference_mode():
+        output = trace_sources(model, family, inputs, sources=False)
+        return total(last_states(model, output))[0].double().cpu().numpy()
+
+
+def _without_positions(
+    model: PreTrainedModel, family: Family, texts: tuple[Inputs, Inputs], pooling: str, name: str | None
+) -> tuple[float, str]:
+    """The cosine when the model runs on both texts without positions; the reason, where it cannot."""
+    zero = INTERVENTIONS["zero_positions"]()
+    biased: list[bool] = []
+    try:
+        trace_sources(model, family, texts[0], lambda layer: biased.append(layer.call.bias is not None), sources=False)
+        check(model, family, [zero], biased=any(biased), name=name or "The model")
+        with torch.inference_mode():
+            states = [forward(model, family, inputs, [zero]).hidden[0].double().cpu().numpy() for inputs in texts]
+    except AddendError as problem:
+        return float("nan"), str(problem)
+    result = cosine(np.asarray(states[0]), np.asarray(states[1]), pooling)
+    return result, ""

@@ -1,0 +1,32 @@
+"""Look inside: a model and a text of the reader's own, taken apart into word and position in five views."""
+
+import streamlit as st
+
+from dashboard.session import moved_pages
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.inside import change, form, layers, positions, scores, similarity
+from dashboard.widgets.inside.run import choose
+from dashboard.widgets.pickers import Pickers
+
+TABS = {
+    "scores": ("Scores", scores.draw),
+    "layers": ("Layers", layers.draw),
+    "positions": ("Positions", positions.draw),
+    "change": ("Change", change.draw),
+    "similarity": ("Similarity", similarity.draw),
+}
+
+show.header("inside", "Take a model's attention apart into word and position, on a text of your own.")
+pickers = Pickers("inside")
+for problem in moved_pages.problems():
+    st.warning(escape_markdown(problem), icon=":material/link_off:")
+form.form(pickers)
+facts, tabs = st.empty(), st.container()
+asked = pickers.get("tab")
+tab = asked if asked in TABS else scores.opening_tab(pickers)
+with tabs:
+    choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)
+if pickers.get("pair") and tab != "similarity":
+    form.side(pickers)
+TABS[tab][1](pickers, facts)

@@ -1,0 +1,1 @@
+"""The page Look inside: its form, and one module for each of its tabs."""

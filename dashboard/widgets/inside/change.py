@@ -1,0 +1,85 @@
+"""The tab Change: what a model does when its positions, its segments or terms of its scores are changed."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.core import optional_dependencies
+from analysis.core.errors import NotInstalled
+from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
+from dashboard.session import live, queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import intervention_form, show
+from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
+from dashboard.widgets.pickers import Pickers
+
+FIGURES = {
+    "tokens": "What becomes of the output",
+    "heads": "Which heads change",
+    "order": "Does order show without positions?",
+    "effects": "Over many texts",
+    "surgery": "Sentence similarity",
+    "masked": "Masked words",
+}
+STORED = {"effects": "intervention_effects", "surgery": "surgery", "masked": "masked_surgery"}
+"""Figures of stored results, which need no model."""
+
+
+def draw(pickers: Pickers, facts: Any) -> None:
+    """The tab. facts: the place of the line that is true of every figure."""
+    figures = FIGURES
+    try:
+        optional_dependencies.models_can_run()
+    except NotInstalled as problem:
+        show.show_problem(problem)
+        figures = {name: title for name, title in FIGURES.items() if name in STORED}
+    shown = look(pickers, figures)
+    if shown in STORED:
+        values = pickers.done()
+        show.copy_link(PAGE, values)
+        with show.reporting_missing_results():
+            show.show(queries.figure(STORED[shown], values), PAGE, values)
+        return
+    if shown == "order":
+        test = run(pickers, lambda progress: live.run_request(PermutationRequest.of(pickers.values()), progress))
+        about(test, len(test.token_info), "tokens permuted, with positions off and on", facts)
+        values = pickers.done()
+        show.copy_link(PAGE, values, without=("text", "pair"))
+        show_figure("intervention_permutation", values, test)
+        return
+    intervention_form.intervention_pickers(pickers)
+    result = run(pickers, lambda progress: live.run_request(InterventionRequest.of(pickers.values()), progress))
+    about(result, len(result.tokens), f"{result.layers} layers of {result.heads} heads; {result.words}", facts)
+    if shown == "heads":
+        _heads(pickers, result)
+        return
+    values = pickers.done()
+    show.copy_link(PAGE, values, without=("text", "pair"))
+    show_figure("intervention_tokens", values, result)
+    if result.predictions:
+        frame = live.figure("intervention_tokens", values, result).frame()
+        st.dataframe(frame.drop(columns=["place"]), hide_index=True, height=300)
+
+
+def _heads(pickers: Pickers, result: Any) -> None:
+    """The change of every head, and the attention of the pressed one before and after."""
+    pickers.fixed("head", [-1, *range(result.heads)])
+    count = len(result.tokens)
+    for name in ("query", "key"):
+        pickers.fixed(name, [-1, *range(count)])
+    values = pickers.done()
+    values = values | {"layer": result.layer}
+    if values["head"] == -1:
+        values = values | {"head": int(result.kl[result.layer].argmax())}
+    show.copy_link(PAGE, values, without=("text", "pair"))
+    st.caption("Press a cell to see the attention of its layer and head before and after.")
+    show_figure("intervention_kl", values, result, on_cell=pickers.cell_setter("layer", "head"))
+    show_figure("intervention_maps", values, result, on_cell=pickers.cell_setter("query", "key"))
+    query, key, head = (int(values[name]) for name in ("query", "key", "head"))
+    if -1 not in (query, key):
+        sentence = (
+            f"“{result.tokens[query]}” attends to “{result.tokens[key]}” with probability "
+            f"{result.before[head, query, key]:.3f} before and {result.after[head, query, key]:.3f} after. The tab "
+            "Scores takes the score before apart."
+        )
+        st.markdown(escape_markdown(sentence))

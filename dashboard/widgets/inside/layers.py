@@ -1,0 +1,38 @@
+"""The tab Layers: what the states of each layer are made of, and what its scores ask."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.core.errors import LinkError
+from analysis.core.term_names import ADDED_TERMS
+from analysis.figures.terms.data import MEASURES, ORDER, term_label
+from analysis.probes import text_probe
+from dashboard.session import live
+from dashboard.widgets import show
+from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
+from dashboard.widgets.pickers import Pickers
+
+FIGURES = {"depth": "Against depth", "layers": "One term, every head"}
+
+
+def draw(pickers: Pickers, facts: Any) -> None:
+    """The tab. facts: the place of the line that is true of every figure."""
+    if pickers.get("probe"):
+        show.show_problem(LinkError("A saved probe keeps one layer. Send the form to see every layer of its text."))
+        pickers.done()
+        return
+    result = run(pickers, lambda progress: live.run_request(text_probe.LayersRequest.of(pickers.values()), progress))
+    layers, _, heads = result.values.shape
+    error = f"{layers} layers of {heads} heads; the parts add up to the model's own scores within "
+    about(result, result.tokens, f"{error}{result.errors[:, 0].max():.0e}", facts)
+    with st.container(horizontal=True, gap="large"):
+        shown = look(pickers, FIGURES)
+        pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+    if shown == "layers":
+        pickers.choice("term", "Term", [term for term in (*ORDER, *ADDED_TERMS) if term in result.terms], term_label)
+    values = pickers.done()
+    show.copy_link(PAGE, values, without=("text", "pair"))
+    show_figure(f"probe_{shown}", values, result, on_cell=pickers.cell_setter("layer", "head"))
+    if shown == "layers":
+        st.caption("Press a cell, then open Scores: it shows the maps of that layer and head.")

@@ -1,0 +1,93 @@
+"""The tab Positions: which layers and bands of wavelengths use position, and each head's scores against distance."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.core.errors import NoFamily
+from analysis.measurements.positions.stored import stored_models
+from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnRequest
+from dashboard.session import live
+from dashboard.widgets import probe_form, show
+from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
+from dashboard.widgets.inside.scores import decomposition
+from dashboard.widgets.pickers import Pickers
+
+FIGURES = {"map": "By layer", "cell": "One cell of it", "distance": "One head against distance"}
+ROTATED = {
+    "map": "By layer",
+    "cell": "One cell of it",
+    "distance": "One head against distance",
+    "unturned": "Without one band",
+}
+
+
+def draw(pickers: Pickers, facts: Any) -> None:
+    """The tab. facts: the place of the line that is true of every figure."""
+    probe_form.stored_buttons(pickers, stored_models())
+    request = PositionRequest.of(pickers.values() | {"baseline": ""})
+    result = run(pickers, lambda progress: request.stored() or live.run_request(request, progress))
+    rotates = result.kernels is not None
+    source = "stored" if result.command else "run now"
+    error = f"{len(result.power)} layers; the parts add up to the model's own scores within "
+    about(result, result.tokens, f"{error}{result.errors.max():.0e} of their range, {source}", facts)
+    shown = look(pickers, ROTATED if rotates else FIGURES)
+    if shown == "distance" and not rotates:
+        _distance(pickers)
+        return
+    baseline = None
+    if shown == "map":
+        pickers.segments("baseline", "Compare with", ["", *BASELINES], {"": "Nothing", **BASELINES})
+        if pickers.get("baseline"):
+            with show.reporting_problems():
+                baseline = live.run_request(PositionRequest.of(pickers.values()))
+    else:
+        pickers.slider("layer", "Layer", list(range(len(result.power))))
+    if shown == "distance":
+        assert result.kernels is not None
+        heads = result.kernels.shape[2]
+        pickers.choice("head", "Head", [-1, *range(heads)], {-1: "the one that varies most"})
+    values = pickers.done()
+    show.copy_link(PAGE, values, without=("text", "pair"))
+    if shown == "unturned":
+        unturned = run(
+            pickers, lambda progress: live.run_request(UnturnRequest.of(values | {"baseline": ""}), progress)
+        )
+        show_figure("position_unturned", values, unturned)
+        return
+    pair = (result, baseline)
+    if shown != "map":
+        show_figure("position_kernels" if shown == "distance" else "position_cell", values, pair)
+        return
+    position_map = live.figure("position_map", values | ({} if baseline else {"baseline": ""}), pair)
+    columns = list(dict.fromkeys(position_map.frame().source))
+
+    def select(row: int, column: int) -> None:
+        pickers.set("layer", row)
+        pickers.set("band", result.sources.index(columns[column]))
+        pickers.set("look", "cell")
+
+    st.caption("Press a cell of the map to see its heads, its score by distance and the tokens that it joins.")
+    show.show(position_map, PAGE, values, on_cell=select)
+    st.caption(
+        "To check that a model rotates its queries and keys as its config says, run `python -m analysis positions "
+        "MODEL`: it ends with exit code 1 if the model does not. With `--against OTHER` it compares two exports of a "
+        "model."
+    )
+
+
+def _distance(pickers: Pickers) -> None:
+    """The scores of one head against distance, of a model whose terms are known."""
+    result = decomposition(pickers)
+    if isinstance(result, NoFamily):
+        show.show_problem(result)
+        pickers.done()
+        return
+    first, second = st.columns(2)
+    with first:
+        pickers.slider("layer", "Layer", list(range(result.layers or result.layer + 1)))
+    with second:
+        pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: "the one that goes most by position"})
+    values = pickers.done()
+    show.copy_link(PAGE, values, without=("text", "pair"))
+    show_figure("probe_distance", values, result)

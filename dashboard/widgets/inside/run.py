@@ -1,0 +1,86 @@
+"""Common parts of the tabs of Look inside: a run with its status, the line about it, and the choice of a figure."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from analysis.core.errors import AddendError
+from dashboard.session import live
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import probe_form, show
+from dashboard.widgets.pickers import Pickers
+
+PAGE = "inside"
+RunT = TypeVar("RunT")
+
+
+def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT]) -> RunT:
+    """The result of a run, whose progress a status box shows. On a failure says why, and ends the page.
+
+    compute: makes the result, and reports its progress to the function that it is given.
+    """
+    place = st.empty()
+    status = place.status("Starting", expanded=False)
+    try:
+        with status:
+            result = compute(live.progress_reporter(status))
+    except AddendError as problem:
+        probe_form.fail(pickers, status, problem)
+        probe_form.offer_truncation(pickers, problem)
+        probe_form.offer_ways_out(pickers, problem, "")
+        st.stop()
+    place.empty()
+    return result
+
+
+def choose(
+    pickers: Pickers, name: str, label: str, options: Mapping[str, str], shown: str, *, labelled: bool = False
+) -> str:
+    """A row of buttons for a field that may hold what is none of the options; `shown` is pressed then."""
+    key = f"{PAGE}.{name}.chosen"
+    st.session_state[key] = shown
+
+    def update() -> None:
+        pickers.set(name, st.session_state[key])
+
+    st.segmented_control(
+        label,
+        list(options),
+        default=shown,
+        format_func=options.__getitem__,
+        key=key,
+        required=True,
+        wrap=True,
+        on_change=update,
+        label_visibility="visible" if labelled else "collapsed",
+    )
+    return shown
+
+
+def look(pickers: Pickers, options: Mapping[str, str], label: str = "") -> str:
+    """The figure of a tab that is shown: what the link says, where the tab has it, else its first.
+
+    label: stands above the buttons, where they do not speak for themselves.
+    """
+    asked = str(pickers.get("look"))
+    shown = asked if asked in options else next(iter(options))
+    return choose(pickers, "look", label or "Figure", options, shown, labelled=bool(label))
+
+
+def about(result: Any, tokens: int, extra: str, place: Any) -> None:
+    """One line that is true of every figure of a tab, and warnings that concern all of it."""
+    provenance = result.provenance
+    place.caption(
+        escape_markdown(
+            f"{provenance.model} ({provenance.revision}): {extra}; {tokens} tokens. "
+            f"{provenance.device}, {provenance.dtype}, {provenance.seconds:.2f} s on {provenance.created[:10]}."
+        )
+    )
+    if provenance.truncated_from:
+        st.warning(f"The text was cut from {provenance.truncated_from} to {tokens} tokens, the model's limit.")
+
+
+def show_figure(name: str, values: Mapping[str, Any], result: Any, **options: Any) -> None:
+    """A live figure with its menu."""
+    show.show(live.figure(name, values, result), PAGE, values, **options)

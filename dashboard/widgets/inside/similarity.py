@@ -1,0 +1,43 @@
+"""The tab Similarity: the cosine of two texts as a sum over sources, and over pairs of tokens."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.figures.similarity.run import POOLING_TITLES
+from analysis.measurements.similarity.result import POOLINGS
+from analysis.probes.similarity_probe import SimilarityRequest
+from dashboard.session import live
+from dashboard.widgets import show
+from dashboard.widgets.inside.form import set_example
+from dashboard.widgets.inside.run import PAGE, about, run, show_figure
+from dashboard.widgets.pickers import Pickers
+
+EXAMPLE = "order alone differs"
+
+
+def draw(pickers: Pickers, facts: Any) -> None:
+    """The tab. facts: the place of the line that is true of every figure."""
+    if not pickers.get("pair"):
+        st.info("Similarity compares two texts: type a second one above, or take an example.", icon=":material/info:")
+        st.button(f"Example: {EXAMPLE}", on_click=lambda: set_example(pickers, EXAMPLE))
+        pickers.done()
+        return
+    pickers.segments("pooling", "The vector of a text is", POOLINGS, POOLING_TITLES)
+    result = run(pickers, lambda progress: live.run_request(SimilarityRequest.of(pickers.values()), progress))
+    counts = len(result.first), len(result.second)
+    for name, count in zip(("query", "key"), counts, strict=True):
+        pickers.fixed(name, [-1, *range(count)])
+    about(
+        result,
+        sum(counts),
+        f"each text read by itself; the parts add up to the model's own cosine within {result.error:.0e}",
+        facts,
+    )
+    values = pickers.done()
+    show.copy_link(PAGE, values, without=("text", "pair"))
+    sources, pairs = st.columns(2, gap="large")
+    with sources:
+        show_figure("similarity_sources", values, result)
+    with pairs:
+        show_figure("similarity_pairs", values, result, on_cell=pickers.cell_setter("query", "key"))

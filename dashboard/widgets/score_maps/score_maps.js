@@ -1,0 +1,576 @@
+// The scores of one layer's heads, taken apart. All numbers are here, so a press is answered in the browser; the server
+// hears of it a moment later, so that the address follows, and sends what is not here: another layer, or, of a long
+// text, another head.
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDE = 980; // pixels of the component from which three columns stand side by side
+const MIDDLE = 640;
+const LETTER = 13; // pixels of a row that holds a letter of 12.5
+const LARGEST = 30; // pixels of a cell
+const MOST_LABEL = 88; // pixels of a token's name
+const QUIET = 350; // milliseconds after the last press until the server hears of it
+const FRESH = -1; // a query or key that no reader has chosen: where attention is strongest
+
+const boards = new WeakMap();
+
+function make(parent, name, attributes = {}, text) {
+  const made = parent.ownerDocument.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  parent.appendChild(made);
+  return made;
+}
+
+function draw(parent, name, attributes, text) {
+  const made = parent.ownerDocument.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  parent.appendChild(made);
+  return made;
+}
+
+const signed = (value, digits = 2) => {
+  const text = Math.abs(value).toFixed(digits);
+  return +text === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+};
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`.replace("-", "−");
+const attention = (share) => (share < 0.005 ? "Less than 1\u00a0%" : percent(share));
+
+function floats(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+function channels(colour) {
+  return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+}
+
+// The colour of a value from `low` to `high`, between stops at equal distances.
+function ramp(stops, low, high) {
+  const colours = stops.map(channels);
+  return (value) => {
+    const at = Math.min(1, Math.max(0, (value - low) / (high - low || 1))) * (colours.length - 1);
+    const left = Math.min(colours.length - 2, Math.floor(at));
+    return colours[left].map((channel, i) => Math.round(channel + (at - left) * (colours[left + 1][i] - channel)));
+  };
+}
+
+class Board {
+  constructor(root) {
+    this.root = root;
+    this.part = (id) => root.querySelector(`[data-id="${id}"]`);
+    this.board = root.querySelector(".board");
+    this.active = 0; // the map that the keyboard is on
+    new ResizeObserver(() => this.layout()).observe(this.board);
+  }
+
+  take({ json, colours }, setStateValue) {
+    this.send = setStateValue;
+    this.board.style.cssText = colours;
+    if (json === this.json) return this.board.classList.remove("waiting");
+    const first = !this.json;
+    this.json = json;
+    const data = (this.data = JSON.parse(json));
+    this.decoded = new Map();
+    const asked = JSON.stringify(data.at);
+    // What the reader has pressed since is newer than what the server answers.
+    if (first || (asked !== this.told && asked !== this.asked)) {
+      clearTimeout(this.timer);
+      this.at = { ...data.at, also: [...data.at.also] };
+    }
+    this.asked = asked;
+    this.board.classList.remove("waiting");
+    if (this.at.layer !== data.layer || !data.maps[this.at.head]) this.at = { ...data.at, also: [...data.at.also] };
+    this.build();
+    this.width = 0;
+    this.layout();
+  }
+
+  // The maps of a head: [part or total or pattern] -> value at (query, key).
+  values(head = this.at.head) {
+    if (!this.decoded.has(head)) this.decoded.set(head, floats(this.data.maps[head].maps));
+    const numbers = this.decoded.get(head);
+    const side = this.data.tokens.length;
+    return (map, i, j) => numbers[(map * side + i) * side + j];
+  }
+
+  get totals() { return this.data.parts.length; }
+  get patterns() { return this.data.parts.length + 1; }
+
+  // The cell that is shown, by row and column of the maps.
+  cell() {
+    const { tokens, first } = this.data;
+    const inside = (index) => (index >= first && index < first + tokens.length ? index - first : FRESH);
+    const [query, key] = [inside(this.at.query), inside(this.at.key)];
+    if (query !== FRESH && key !== FRESH) return [query, key];
+    const value = this.values();
+    const all = tokens.map((_token, index) => index);
+    let best = null;
+    for (const i of query === FRESH ? all : [query]) {
+      for (const j of key === FRESH ? all : [key]) {
+        if (!best || value(this.patterns, i, j) > value(this.patterns, ...best)) best = [i, j];
+      }
+    }
+    return best;
+  }
+
+  // The rows that are explained together: the cell's own, and those that were added.
+  rows() {
+    const { tokens, first } = this.data;
+    const others = this.at.also.map((index) => index - first).filter((index) => index >= 0 && index < tokens.length);
+    return [...new Set([this.cell()[0], ...others])];
+  }
+
+  tell(now = false) {
+    clearTimeout(this.timer);
+    const report = () => {
+      this.told = JSON.stringify(this.at);
+      this.send("cell", { ...this.at, also: [...this.at.also] });
+    };
+    if (now) report();
+    else this.timer = setTimeout(report, QUIET);
+  }
+
+  press(query, key, add = false) {
+    const { first } = this.data;
+    if (add) {
+      const [own] = this.cell();
+      const index = first + query;
+      const has = this.at.also.includes(index);
+      if (query !== own) this.at.also = has ? this.at.also.filter((one) => one !== index) : [...this.at.also, index];
+      this.at.query = first + own;
+    } else {
+      this.at.query = first + query;
+      this.at.also = [];
+    }
+    this.at.key = first + key;
+    this.paint();
+    this.tell();
+  }
+
+  choose(layer, head) {
+    this.at = { ...this.at, layer, head };
+    if (layer === this.data.layer && this.data.maps[head]) {
+      this.paint();
+      this.tell();
+    } else {
+      this.board.classList.add("waiting");
+      this.outlineTable();
+      this.tell(true);
+    }
+  }
+
+  pick(name, value) {
+    this.at[name] = value;
+    if (name === "term") {
+      this.build();
+      this.paint();
+      this.tell();
+    } else {
+      this.board.classList.add("waiting");
+      this.tell(true);
+    }
+  }
+
+  // What stands still while cells are pressed: buttons, and places for the maps.
+  build() {
+    const { data } = this;
+    const chips = (id, options, chosen, press) => {
+      const box = this.part(id);
+      const focused = this.root.activeElement?.dataset?.value ?? box.getRootNode().activeElement?.dataset?.value;
+      box.replaceChildren();
+      for (const { value, label, colour } of options) {
+        const button = make(box, "button", {
+          type: "button", role: "radio", "aria-checked": value === chosen, "data-value": value, tabindex: value === chosen ? 0 : -1,
+        }, label);
+        if (colour) button.style.setProperty("--mark", colour);
+        button.onclick = () => press(value);
+        button.onkeydown = (event) => {
+          const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+          if (!step) return;
+          event.preventDefault();
+          const place = options.findIndex((option) => option.value === value) + step;
+          const next = options[(place + options.length) % options.length];
+          press(next.value);
+          box.querySelector(`[data-value="${next.value}"]`)?.focus();
+        };
+        if (focused === value) button.focus();
+      }
+    };
+    const terms = data.parts.slice(0, data.terms).map(({ name, label, colour }) => ({ value: name, label, colour }));
+    if (!terms.some(({ value }) => value === this.at.term)) this.at.term = terms[0].value;
+    chips("terms", terms, this.at.term, (value) => this.pick("term", value));
+    const measures = [{ value: "share", label: "by share" }, { value: "effect", label: "by effect" }];
+    chips("measure", measures, data.measure, (value) => this.pick("measure", value));
+    this.part("table-sub").textContent = data.measure === "share"
+      ? "The term's share of what varies in a head's scores. Rows: layers; columns: heads."
+      : "How far attention moves without the term, in nats. Rows: layers; columns: heads.";
+
+    const box = this.part("maps");
+    box.replaceChildren();
+    this.places = data.parts.slice(0, data.terms).map(({ label, colour }, index) => {
+      const place = make(box, "div");
+      const heading = make(place, "h4");
+      heading.style.setProperty("--mark", colour);
+      const title = make(heading, "div");
+      make(title, "i");
+      title.append(label);
+      const share = make(heading, "span");
+      return { host: make(place, "div", { class: "map" }), share, map: index, label };
+    });
+    this.places.push({ host: this.part("pattern"), map: this.patterns, label: "attention" });
+    this.places.forEach(({ host }, index) => this.listen(host, index));
+    const table = this.part("table");
+    table.onpointerdown = (event) => {
+      const at = this.under(table, event);
+      if (at) this.choose(at[0] + data.table.first, at[1]);
+    };
+    table.onpointermove = (event) => this.hint(table, event, ([layer, head]) => this.tableText(layer, head));
+    table.onpointerleave = () => (this.part("tip").hidden = true);
+    table.onkeydown = (event) => {
+      const [layers, heads] = [data.table.values.length, data.heads];
+      const at = this.moved(event, this.at.layer - data.table.first, this.at.head, layers, heads);
+      if (at) this.choose(at[0] + data.table.first, at[1]);
+    };
+    const rows = this.part("window");
+    rows.replaceChildren();
+    if (data.tokens.length < data.rows) {
+      const last = data.first + data.tokens.length - 1;
+      make(rows, "span", {}, `Tokens ${data.first} to ${last} of ${data.rows}; shares are over all of them. `);
+      for (const [label, first] of [["earlier", data.first - data.tokens.length], ["later", last + 1]]) {
+        const from = Math.max(0, Math.min(first, data.rows - data.tokens.length));
+        if (from === data.first) continue;
+        const button = make(rows, "button", { type: "button" }, label);
+        button.onclick = () => {
+          this.board.classList.add("waiting");
+          this.at = { ...this.at, query: FRESH, key: FRESH, also: [], from };
+          this.tell(true);
+        };
+      }
+    }
+  }
+
+  listen(host, index) {
+    host.setAttribute("role", "application");
+    host.setAttribute("aria-roledescription", "map");
+    host.onpointerdown = (event) => {
+      const at = this.under(host, event);
+      if (!at) return;
+      this.active = index;
+      this.press(at[0], at[1], event.shiftKey || event.ctrlKey || event.metaKey);
+    };
+    host.onpointermove = (event) => this.hint(host, event, ([i, j]) => this.cellText(index, i, j));
+    host.onpointerleave = () => (this.part("tip").hidden = true);
+    host.onkeydown = (event) => {
+      const side = this.data.tokens.length;
+      const [query, key] = this.cell();
+      const at = this.moved(event, query, key, side, side);
+      if (!at) return;
+      this.active = index;
+      this.press(at[0], at[1]);
+    };
+  }
+
+  moved(event, row, column, rows, columns) {
+    const step = {
+      ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+      Home: [0, -columns], End: [0, columns], PageUp: [-rows, 0], PageDown: [rows, 0],
+    }[event.key];
+    if (!step) return null;
+    event.preventDefault();
+    const within = (value, count) => Math.min(count - 1, Math.max(0, value));
+    return [within(row + step[0], rows), within(column + step[1], columns)];
+  }
+
+  under(host, event) {
+    const { left, top, size, rows, columns } = host.grid ?? {};
+    if (!size) return null;
+    const box = host.getBoundingClientRect();
+    const row = Math.floor((event.clientY - box.top - top) / size);
+    const column = Math.floor((event.clientX - box.left - left) / size);
+    return row >= 0 && row < rows && column >= 0 && column < columns ? [row, column] : null;
+  }
+
+  hint(host, event, text) {
+    const tip = this.part("tip");
+    const at = this.under(host, event);
+    host.style.cursor = at ? "pointer" : "";
+    tip.hidden = !at;
+    if (!at) return;
+    tip.textContent = text(at);
+    const box = this.board.getBoundingClientRect();
+    tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${event.clientY - box.top + 16}px`;
+  }
+
+  cellText(place, i, j) {
+    const { tokens } = this.data;
+    const { map, label } = this.places[place];
+    const value = this.values()(map, i, j);
+    return `“${tokens[i]}” on “${tokens[j]}”, ${label}: ${map === this.patterns ? `${(100 * value).toFixed(1)} %` : signed(value, 3)}`;
+  }
+
+  tableText(layer, head) {
+    const { table, measure } = this.data;
+    const value = this.tableValue(layer, head);
+    const text = value === null ? "not defined" : measure === "share" ? percent(value) : `${value.toFixed(3)} nats`;
+    return `layer ${layer + table.first}, head ${head}: ${text}`;
+  }
+
+  tableValue(layer, head) {
+    const term = this.data.parts.findIndex(({ name }) => name === this.at.term);
+    return this.data.table.values[layer][term][head];
+  }
+
+  layout() {
+    const width = this.board.clientWidth;
+    if (!width || !this.data || width === this.width) return;
+    this.width = width;
+    this.board.classList.toggle("wide", width >= WIDE);
+    this.board.classList.toggle("middle", width >= MIDDLE && width < WIDE);
+    this.paint();
+  }
+
+  // A map of rows by columns; `colour` gives the channels of a cell.
+  map(host, { rows, columns, colour, here, names, title, largest = LARGEST }) {
+    const width = host.clientWidth;
+    if (!width) return;
+    const pen = (this.pen ??= host.ownerDocument.createElement("canvas").getContext("2d"));
+    pen.font = `12.5px ${getComputedStyle(host).fontFamily}`;
+    const fitting = (text) => {
+      if (pen.measureText(text).width <= MOST_LABEL) return text;
+      let end = text.length;
+      while (end > 1 && pen.measureText(`${text.slice(0, end)}…`).width > MOST_LABEL) end -= 1;
+      return `${text.slice(0, end)}…`;
+    };
+    const rowNames = names.rows.map(fitting);
+    const columnNames = names.columns.map(fitting);
+    const longest = (texts) => Math.max(...texts.map((text) => pen.measureText(text).width));
+    let left = Math.ceil(longest(rowNames)) + 8;
+    let size = Math.min(largest, (width - left - (names.flat ? 0 : 4)) / columns);
+    size = size >= 4 ? Math.floor(size) : size;
+    const all = size >= LETTER;
+    const top = names.flat ? 18 : Math.ceil(0.71 * longest(columnNames)) + 14;
+    const height = top + size * rows + 3;
+    host.replaceChildren();
+    host.style.height = `${height}px`;
+    host.grid = { left, top, size, rows, columns };
+    const canvas = make(host, "canvas", { "aria-hidden": true });
+    const dense = this.root.ownerDocument.defaultView.devicePixelRatio || 1;
+    const pixels = (length) => Math.max(1, Math.round(length * dense));
+    canvas.width = pixels(size * columns);
+    canvas.height = pixels(size * rows);
+    Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${size * columns}px`, height: `${size * rows}px` });
+    const brush = canvas.getContext("2d");
+    brush.fillStyle = getComputedStyle(host).getPropertyValue("--line");
+    if (size >= 6) brush.fillRect(0, 0, canvas.width, canvas.height);
+    const gap = size >= 6 ? 1 / dense : 0;
+    for (let i = 0; i < rows; i += 1) {
+      for (let j = 0; j < columns; j += 1) {
+        brush.fillStyle = `rgb(${colour(i, j).join(" ")})`;
+        const [x, y] = [Math.round(j * size * dense), Math.round(i * size * dense)];
+        const [right, below] = [Math.round((j + 1) * size * dense), Math.round((i + 1) * size * dense)];
+        brush.fillRect(x + gap, y + gap, right - x - gap, below - y - gap);
+      }
+    }
+    const svg = draw(host, "svg", { width, height, "aria-hidden": true });
+    host.overlay = { svg, left, top, size, all, rowNames, columnNames, flat: names.flat };
+    host.setAttribute("aria-label", title);
+    this.outline(host, here, title);
+  }
+
+  // The names of rows and columns, and the frame of what is pressed: they follow a press without the cells being redrawn.
+  outline(host, here, title, more = []) {
+    const { svg, left, top, size, all, rowNames, columnNames, flat } = host.overlay ?? {};
+    if (!svg) return;
+    svg.replaceChildren();
+    host.setAttribute("aria-label", title);
+    const [row, column] = here;
+    rowNames.forEach((name, i) => {
+      const chosen = i === row || more.includes(i);
+      if (!all && !chosen) return;
+      draw(svg, "text", { x: left - 6, y: top + size * (i + 0.5) + 4.5, "text-anchor": "end", class: chosen ? "here" : flat ? "soft" : "" }, name);
+    });
+    const every = flat ? Math.ceil(20 / size) : 1;
+    columnNames.forEach((name, j) => {
+      const chosen = j === column;
+      if (flat ? (j % every || (Math.abs(j - column) < every && !chosen)) && !chosen : !all && !chosen) return;
+      const x = left + size * (j + 0.5);
+      const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-45)` };
+      draw(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
+    });
+    if (row < 0 || column < 0) return;
+    for (const i of [row, ...more]) {
+      const [x, y] = [left + size * column, top + size * i];
+      const frame = { x: x - 1, y: y - 1, width: Math.max(size, 5) + 2, height: Math.max(size, 5) + 2, rx: 3, fill: "none" };
+      draw(svg, "rect", { ...frame, stroke: "var(--ground)", "stroke-width": 5 });
+      draw(svg, "rect", { ...frame, stroke: "var(--accent)", "stroke-width": 3 });
+    }
+  }
+
+  paint() {
+    if (!this.width) return;
+    this.paintTable();
+    const drawn = `${this.width} ${this.at.head}`;
+    if (this.drawn !== drawn || this.drawnOf !== this.data) this.paintMaps();
+    this.drawn = drawn;
+    this.drawnOf = this.data;
+    const [query, key] = this.cell();
+    const more = this.rows().slice(1);
+    this.places.forEach(({ host }, place) => {
+      this.outline(host, [query, key], `${this.cellText(place, query, key)}. Arrow keys move the cell.`, more);
+      host.tabIndex = place === this.active ? 0 : -1;
+    });
+    this.explain();
+  }
+
+  paintTable() {
+    const { table, heads, measure, stops, scale } = this.data;
+    const layers = table.values.length;
+    const all = table.values.flatMap((_layer, layer) => [...Array(heads).keys()].map((head) => this.tableValue(layer, head)));
+    const most = Math.max(...all.map((value) => Math.abs(value ?? 0))) || 1;
+    const shade = measure === "share" ? ramp(stops, -most, most) : ramp(scale, 0, most);
+    this.map(this.part("table"), {
+      rows: layers, columns: heads, largest: 18, here: this.tableHere(), title: "",
+      names: { rows: table.values.map((_layer, index) => `${index + table.first}`), columns: [...Array(heads).keys()].map(String), flat: true },
+      colour: (layer, head) => shade(this.tableValue(layer, head) ?? 0),
+    });
+    this.outlineTable();
+    this.part("table").tabIndex = 0;
+    this.part("table").setAttribute("role", "application");
+    this.part("table").setAttribute("aria-roledescription", "map of heads");
+    const list = this.part("strongest");
+    list.replaceChildren();
+    const ranked = all.map((value, index) => ({ value, layer: Math.floor(index / heads) + table.first, head: index % heads }));
+    for (const { value, layer, head } of ranked.filter((one) => one.value !== null).sort((a, b) => b.value - a.value).slice(0, 4)) {
+      const button = make(make(list, "li"), "button", { type: "button", "aria-current": layer === this.at.layer && head === this.at.head });
+      make(button, "span", {}, `layer ${layer}, head ${head}`);
+      make(button, "span", {}, measure === "share" ? percent(value) : `${value.toFixed(2)} nats`);
+      button.onclick = () => this.choose(layer, head);
+    }
+  }
+
+  tableHere() {
+    const row = this.at.layer - this.data.table.first;
+    return row < this.data.table.values.length ? [row, this.at.head] : [FRESH, FRESH];
+  }
+
+  outlineTable() {
+    const here = this.tableHere();
+    const title = here[0] >= 0 ? this.tableText(...here) : "";
+    this.outline(this.part("table"), here, `Heads by layer: ${title}. Arrow keys move to another head.`);
+  }
+
+  paintMaps() {
+    const { data } = this;
+    const { tokens, parts, terms, stops, scale } = data;
+    const { limit } = data.maps[this.at.head];
+    const value = this.values();
+    const side = tokens.length;
+    const across = terms > 5 ? 4 : 2;
+    const box = this.part("maps");
+    box.style.setProperty("--across", Math.min(terms, Math.max(this.width >= 300 ? 2 : 1, Math.min(across, Math.floor(box.clientWidth / 200)))));
+    const shade = ramp(stops, -limit, limit);
+    let most = 0;
+    for (let i = 0; i < side; i += 1) for (let j = 0; j < side; j += 1) most = Math.max(most, value(this.patterns, i, j));
+    const depth = ramp(scale, 0, most);
+    this.places.forEach(({ host, share, map, label }) => {
+      const pattern = map === this.patterns;
+      if (share) {
+        const part = data.shares[map][this.at.head];
+        share.textContent = part === null ? "" : percent(part);
+      }
+      this.map(host, {
+        rows: side, columns: side, here: [FRESH, FRESH], title: label, names: { rows: tokens, columns: tokens },
+        colour: (i, j) => (pattern ? depth(value(map, i, j)) : shade(value(map, i, j))), largest: pattern ? 22 : LARGEST,
+      });
+    });
+    const shares = data.shares.map((of) => of[this.at.head]);
+    const known = shares.every((share) => share !== null);
+    const best = shares.reduce((top, share, index) => ((share ?? -Infinity) > (shares[top] ?? -Infinity) ? index : top), 0);
+    this.part("heading").textContent = known && terms > 1
+      ? `Head ${this.at.head} of layer ${data.layer} goes most by ${parts[best].label}: ${percent(shares[best])}`
+      : `Head ${this.at.head} of layer ${data.layer}`;
+    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}. The percentages are the terms' shares of what varies. Press a cell; with Shift, add its row.`;
+    const bar = this.part("scale");
+    bar.replaceChildren();
+    make(bar, "span", {}, signed(-limit, 1));
+    make(bar, "i").style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
+    make(bar, "span", {}, signed(limit, 1));
+    const rest = 1 - shares.reduce((sum, share) => sum + share, 0);
+    make(bar, "span", {}, `one scale for all maps${known && parts.length > terms ? `; the other terms make up ${percent(rest)}` : ""}`);
+  }
+
+  explain() {
+    const { data } = this;
+    const { tokens, parts, centred } = data;
+    const value = this.values();
+    const [query, key] = this.cell();
+    const rows = this.rows();
+    const mean = (map) => rows.reduce((sum, row) => sum + value(map, row, key), 0) / rows.length;
+    const total = mean(this.totals);
+    const amounts = parts.map((_part, index) => mean(index));
+    const box = this.part("why");
+    box.replaceChildren();
+    const verb = centred ? (total > 0 ? "looks at" : "looks away from") : "scores";
+    const itself = query === key ? "itself" : `“${tokens[key]}”`;
+    make(box, "h3", {}, rows.length > 1
+      ? `${rows.length} tokens on “${tokens[key]}”: mean ${signed(total, 1)}`
+      : `“${tokens[query]}” ${verb} ${itself}: ${signed(total, 1)}`);
+    const largest = amounts.reduce((top, amount, index) => (Math.abs(amount) > Math.abs(amounts[top]) ? index : top), 0);
+    const text = make(box, "p");
+    text.append(`${attention(mean(this.patterns))} of ${rows.length > 1 ? "their" : "its"} attention. `);
+    if (rows.length > 1) text.append(`Rows: ${rows.map((row) => `“${tokens[row]}”`).join(", ")}. `);
+    if (parts.length > 1) {
+      const helps = amounts[largest] * total > 0;
+      text.append(helps ? "Mostly because of " : "Most works ");
+      if (!helps) text.append("against it: ");
+      make(text, "b", {}, parts[largest].label);
+      text.append(`; without it the score would be ${signed(total - amounts[largest], 1)}.`);
+    }
+    const [low, high] = [Math.min(0, ...amounts), Math.max(0, ...amounts)];
+    const place = (amount) => (100 * (amount - low)) / (high - low || 1);
+    parts.forEach(({ label, colour }, index) => {
+      const amount = amounts[index];
+      const row = make(box, "div", { class: "bar" });
+      const line = make(row, "div");
+      make(line, "span", {}, label);
+      make(line, "b", {}, signed(amount));
+      const track = make(row, "div", { class: "track" });
+      const fill = make(track, "i");
+      Object.assign(fill.style, { left: `${place(Math.min(0, amount))}%`, width: `max(1px, ${place(Math.max(0, amount)) - place(Math.min(0, amount))}%)`, background: colour });
+      make(track, "u").style.left = `${place(0)}%`;
+    });
+    const sum = make(box, "div", { class: "bar sum" });
+    const line = make(sum, "div");
+    make(line, "span", {}, "sum: the model's own score");
+    make(line, "b", {}, signed(total));
+    const off = Math.abs(amounts.reduce((all, amount) => all + amount, 0) - total);
+    make(box, "p", { class: "sub" }, `The parts add up to it within ${off > 0 ? off.toExponential(0).replace("-", "−") : "rounding"}${rows.length > 1 ? "; means over the rows" : ""}.`);
+    this.next(box, query, key, value);
+  }
+
+  next(box, query, key, value) {
+    const { tokens, layers, table } = this.data;
+    const list = make(box, "ul", { class: "next" });
+    const offer = (label, press) => (make(make(list, "li"), "button", { type: "button" }, label).onclick = press);
+    const other = tokens.map((_token, index) => index).filter((index) => index !== key)
+      .reduce((top, index) => (top === null || value(this.patterns, query, index) > value(this.patterns, query, top) ? index : top), null);
+    if (other !== null) offer(`Why ${value(this.patterns, query, other) > value(this.patterns, query, key) ? "rather" : "not"} “${tokens[other]}”?`, () => this.press(query, other));
+    if (this.data.layer + 1 < layers && table.values.length > 1) offer(`The same cell in layer ${this.data.layer + 1}`, () => {
+      this.at.query = this.data.first + query;
+      this.at.key = this.data.first + key;
+      this.choose(this.data.layer + 1, this.at.head);
+    });
+    offer("Where this head's attention is strongest", () => {
+      this.at = { ...this.at, query: FRESH, key: FRESH, also: [] };
+      this.paint();
+      this.tell();
+    });
+  }
+}
+
+export default function ({ data, parentElement: root, setStateValue }) {
+  if (!boards.has(root)) boards.set(root, new Board(root));
+  boards.get(root).take(data, setStateValue);
+}

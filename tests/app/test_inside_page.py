@@ -1,0 +1,238 @@
+"""Look inside: one form, its tabs, and the state that its controls show after an error and for every kind of model."""
+
+import json
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from transformers import LlamaConfig, LlamaModel
+
+from analysis.links import VIEWS
+from dashboard.session.moved_pages import MOVED, moved_values
+from dashboard.widgets.inside.form import EXAMPLES
+from tests.app.shown import figures, opened, shown
+from tests.unit.specimens import tiny_tokenizer
+
+TABS = {
+    "layers": ["Against depth"],
+    "positions": ["What each layer's scores depend on"],
+    "change": ["How far the output moves"],
+}
+PAIR = dict(zip(("text", "pair"), EXAMPLES["order alone differs"], strict=True))
+
+
+def board(app: AppTest) -> dict[str, Any]:
+    """The numbers that the tab Scores sends to the browser."""
+    for element in app.get("bidi_component"):
+        if element.proto.component_name.endswith("score_maps"):
+            return json.loads(json.loads(element.proto.json)["json"])
+    raise AssertionError("no maps of scores on this page")
+
+
+def complaints(app: AppTest) -> list[str]:
+    return [shown(box.value) for box in (*app.exception, *app.error, *app.warning)]
+
+
+def captions(app: AppTest) -> str:
+    """The lines under figures, and the methods that are printed on paper."""
+    method = " ".join(str(block.value) for block in app.get("html"))
+    return shown(" ".join(str(element.value) for element in app.caption)) + unescape(method)
+
+
+def controls(app: AppTest) -> list[tuple[str, Any]]:
+    """Every control with its value, but those of the form."""
+    kinds = (app.toggle, app.segmented_control, app.select_slider, app.selectbox)
+    return [(str(box.key), box.value) for kind in kinds for box in kind]
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return app.run()
+
+
+def send(app: AppTest, text: str) -> AppTest:
+    next(area for area in app.text_area if area.label == "Text").input(text)
+    return press(app, "Take apart")
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_a_tab_of_a_link_shows_its_first_figure(tab: str) -> None:
+    app = opened("inside", tab=tab)
+    assert complaints(app) == []
+    assert figures(app) == TABS[tab]
+    assert app.query_params["tab"] == tab
+
+
+def test_it_opens_on_the_head_that_goes_most_by_position() -> None:
+    app = opened("inside")
+    assert complaints(app) == []
+    data = board(app)
+    assert (data["layer"], data["head"]) == (0, 2)
+    shares = data["shares"][3]
+    assert shares[2] == max(shares)
+    assert dict(app.query_params) == {}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"centred": "0", "group": "all", "words": "1"},
+        {"tab": "layers", "look": "layers", "measure": "effect", "term": "word_to_word"},
+        {"tab": "positions", "look": "distance", "layer": "2", "head": "5"},
+        {"tab": "change", "look": "heads", "do": "shift_positions", "by": "4", "layer": "3"},
+        {"tab": "similarity", "pooling": "first", **PAIR},
+    ],
+    ids=lambda link: link.get("tab", "scores"),
+)
+def test_after_an_error_every_control_shows_what_is_computed(link: dict[str, str]) -> None:
+    """Widgets that the page of an error does not draw lose their state in Streamlit; the page's own state stays."""
+    app = send(opened("inside", **link), "Sums keep their parts.")
+    assert complaints(app) == []
+    before, drawn = controls(app), figures(app)
+    assert len(before) >= 5
+    app = send(app, " ")
+    assert any("The text is empty" in text for text in complaints(app))
+    app = send(app, "Sums keep their parts.")
+    assert complaints(app) == []
+    assert controls(app) == before
+    assert figures(app) == drawn
+    for name, value in link.items():
+        if name != "text":
+            held = app.session_state[f"inside.{name}"]
+            expected = VIEWS["inside"].parse({name: [value]})[0][name]
+            assert (tuple(held) if isinstance(held, list) else held) == expected
+    if "tab" not in link:
+        data = board(app)
+        assert (data["centred"], data["terms"]) == (False, len(data["parts"]))
+        assert data["terms"] > 4
+
+
+def test_an_example_fills_the_form_and_a_side_of_a_pair_is_read() -> None:
+    app = opened("inside")
+    app.pills(key="inside.examples").set_value("order alone differs").run()
+    assert complaints(app) == []
+    assert board(app)["tokens"] == ["[CLS]", "the", "dog", "chased", "the", "cat", ".", "[SEP]"]
+    app.segmented_control(key="inside.side").set_value("second").run()
+    assert board(app)["tokens"][2] == "cat"
+    app.segmented_control(key="inside.side").set_value("together").run()
+    assert len(board(app)["tokens"]) == 15
+    app.segmented_control(key="inside.tab.chosen").set_value("similarity").run()
+    assert complaints(app) == []
+    assert figures(app) == ["The cosine as a sum over sources", "The cosine as a sum over pairs of tokens"]
+    assert "Outlined: “chased” with “chased”" in captions(app)
+
+
+def test_similarity_asks_for_a_second_text() -> None:
+    app = opened("inside", tab="similarity")
+    assert complaints(app) == []
+    assert figures(app) == []
+    app = press(app, "Example: order alone differs")
+    assert len(figures(app)) == 2
+
+
+def test_what_is_pressed_is_shown_as_papers_print_it() -> None:
+    app = opened("inside", look="cell", layer="1", head="3", query="2", key="4")
+    assert complaints(app) == []
+    assert figures(app) == ["Head 3, query 2 “keys” on key 4 “the”"]
+    at = board(app)["at"]
+    assert (at["layer"], at["head"], at["query"], at["key"]) == (1, 3, 2, 4)
+    for name, value in (("head", "99"), ("query", "77"), ("also", "x")):
+        app = opened("inside", **{name: value})
+        assert not app.exception
+        assert name == "also" or f"asks for {name} {value}, which is not offered here" in complaints(app)[0]
+
+
+@pytest.fixture
+def llama(tmp_path: Path) -> str:
+    """A model that rotates queries and keys."""
+    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 24}
+    LlamaModel(LlamaConfig(vocab_size=25, max_position_embeddings=64, **sizes)).eval().save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
+    return str(tmp_path)
+
+
+def test_a_model_that_rotates_opens_on_positions_and_has_no_page_of_flat_lines(llama: str) -> None:
+    app = opened("inside", model=llama, text="the cat sat on the mat .")
+    assert complaints(app) == []
+    assert figures(app) == ["What each layer's scores depend on"]
+    app.segmented_control(key="inside.look.chosen").set_value("distance").run()
+    assert figures(app) == ["The mean score at each distance"]
+    app.segmented_control(key="inside.tab.chosen").set_value("scores").run()
+    assert any("rotates its queries and keys" in box.value for box in app.info)
+    assert figures(app) == []
+    assert not [one for one in app.get("bidi_component") if one.proto.component_name.endswith("score_maps")]
+    app = press(app, "Change its positions")
+    assert complaints(app) == []
+    assert app.session_state["inside.text"] == "the cat sat on the mat ."
+    assert figures(app) == ["How far the output moves"]
+
+
+def test_a_stored_map_is_pressed_only_while_it_is_shown(llama: str) -> None:
+    app = opened("positions")
+    assert complaints(app) == []
+    assert app.pills(key="inside.stored").value == "all-MiniLM-L6-v2"
+    assert ", stored;" in captions(app)
+    app.pills(key="inside.stored").set_value("SmolLM2-135M-Instruct (de-quantised 4-bit)").run()
+    assert complaints(app) == []
+    assert app.header[0].value.startswith("At layer 11, ")
+    app = opened("positions", model=llama, text="the cat sat on the mat .")
+    assert complaints(app) == []
+    assert app.pills(key="inside.stored").value is None
+
+
+def test_a_baseline_stands_beside_a_map_and_one_that_cannot_be_run_is_said() -> None:
+    app = opened("positions", baseline="shuffled")
+    assert complaints(app) == []
+    assert "the same model on the same words in another order" in captions(app)
+    app = opened("positions", model="SmolLM2-135M-Instruct (de-quantised 4-bit)", baseline="random")
+    assert not app.exception
+    assert "on one text only" in app.error[0].value
+    app = opened("positions", baseline="nothing")
+    assert "asks for baseline 'nothing', which is not offered here" in complaints(app)[0]
+    app = opened("positions", model="no/such-model-anywhere")
+    assert not app.exception
+    assert app.error or app.info
+
+
+def test_interventions_are_grouped_and_several_apply_together() -> None:
+    app = opened("inside", tab="change", do=["shift_positions", "drop_terms"], by="5", terms="word_to_word", layers="3")
+    assert complaints(app) == []
+    assert "Intervention: positions shifted by 5; word → word dropped, layer 3" in captions(app)
+    app.pills(key="inside.do.Move").set_value([]).run()
+    app.pills(key="inside.do.Remove").set_value(["zero_positions"]).run()
+    assert complaints(app) == []
+    assert app.session_state["inside.do"] == ("zero_positions",)
+    assert "Intervention: zero positions" in captions(app)
+    app.segmented_control(key="inside.look.chosen").set_value("order").run()
+    assert "permutes the output and does nothing else, up to rounding" in captions(app)
+    app.segmented_control(key="inside.look.chosen").set_value("effects").run()
+    assert figures(app) == ["Every intervention over the probe set"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"do": "drop_terms", "layers": "9"}, "There is no layer 9"),
+        ({"do": "drop_terms", "layers": "first"}, "expected terms, layers and heads"),
+        ({"do": "drop_terms", "terms": "score_bias"}, "adds no score bias to its scores"),
+        ({"text": "word " * 600}, "Shorten it, or have it cut to 512"),
+        ({"layer": "17"}, "There is no layer 17"),
+        ({"do": "teleport"}, "'teleport'"),
+    ],
+)
+def test_what_cannot_be_changed_is_said(asked: dict[str, str], said: str) -> None:
+    app = opened("inside", tab="change", **asked)
+    assert not app.exception
+    assert said in " ".join(complaints(app))
+
+
+def test_the_fields_of_old_pages_are_fields_of_this_one() -> None:
+    """But for the switch of the permutation test, which is a figure here."""
+    fields = set(VIEWS["inside"].defaults())
+    for page in MOVED:
+        assert set(VIEWS[page].defaults()) - fields <= {"permute"}
+        moved = moved_values(page, VIEWS[page].defaults())
+        for name, value in VIEWS[page].defaults().items():
+            assert name == "permute" or moved[name] == value

@@ -1,0 +1,102 @@
+"""Presses on the maps of scores are answered in the browser, by pointer and by keyboard, and the address follows."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import settled
+
+pytestmark = pytest.mark.browser
+
+
+def opened(page: Page, address: str, query: str = "") -> Page:
+    page.goto(f"{address}/inside{query}")
+    settled(page)
+    expect(page.locator(".why h3")).to_be_visible()
+    return page
+
+
+def press(page: Page, place: str, row: int, column: int, *modifiers: str) -> None:
+    """Presses a cell of a map by its row and column."""
+    host = page.locator(place)
+    host.scroll_into_view_if_needed()
+    grid = host.evaluate("(host) => host.grid")
+    position = {
+        "x": grid["left"] + grid["size"] * (column + 0.5),
+        "y": grid["top"] + grid["size"] * (row + 0.5),
+    }
+    host.click(position=position, modifiers=list(modifiers))  # type: ignore[arg-type]
+
+
+def bars(page: Page) -> list[float]:
+    """The numbers of the explanation: the parts, then their sum."""
+    return [float(text.replace("−", "-")) for text in page.locator(".why .bar b").all_inner_texts()]
+
+
+def test_a_press_is_answered_in_the_browser_and_the_address_follows(page: Page, address: str) -> None:
+    opened(page, address)
+    page.context.set_offline(True)  # no trip to the server
+    press(page, ".maps .map >> nth=0", 2, 4)
+    expect(page.locator(".why h3")).to_have_text(re.compile("“keys” looks (at|away from) “the”"))
+    numbers = bars(page)
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.005 * len(numbers))
+    for place in range(4):
+        frames = page.locator(f".maps .map >> nth={place}").locator("svg rect[stroke-width='3']")
+        expect(frames).to_have_count(1)
+    expect(page.locator("[data-id=pattern] svg rect[stroke-width='3']")).to_have_count(1)
+    page.context.set_offline(False)
+    expect(page).to_have_url(re.compile("query=2&key=4"))
+    settled(page)
+    assert bars(page) == numbers
+    page.reload()
+    settled(page)
+    expect(page.locator(".why h3")).to_have_text(re.compile("“keys” looks (at|away from) “the”"))
+    assert bars(page) == numbers
+
+
+def test_the_keyboard_moves_the_cell_and_several_rows_are_a_mean(page: Page, address: str) -> None:
+    opened(page, address, "?query=2&key=4&head=3")
+    host = page.locator(".maps .map >> nth=1")
+    press(page, ".maps .map >> nth=1", 2, 4)
+    host.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".why h3")).to_have_text(re.compile("“to” looks (at|away from) “old”"))
+    assert host.get_attribute("tabindex") == "0"
+    assert page.locator(".maps .map >> nth=0").get_attribute("tabindex") == "-1"
+    expect(host).to_have_attribute("aria-label", re.compile("“to” on “old”, word → position"))
+    single = bars(page)
+    press(page, ".maps .map >> nth=1", 5, 5, "Shift")
+    expect(page.locator(".why h3")).to_have_text(re.compile("2 tokens on “old”"))
+    both = bars(page)
+    press(page, ".maps .map >> nth=1", 5, 5)
+    other = bars(page)
+    assert both == pytest.approx([(a + b) / 2 for a, b in zip(single, other, strict=True)], abs=0.011)
+    expect(page).to_have_url(re.compile("query=5&key=5"))
+
+
+def test_a_head_of_another_layer_comes_from_the_server(page: Page, address: str) -> None:
+    opened(page, address)
+    expect(page.locator(".terms h2")).to_contain_text("Head 2 of layer 0")
+    press(page, "[data-id=table]", 3, 5)
+    expect(page).to_have_url(re.compile("layer=3&head=5"))
+    expect(page.locator(".terms h2")).to_contain_text("Head 5 of layer 3")
+    page.go_back()
+    expect(page.locator(".terms h2")).to_contain_text("Head 2 of layer 0")
+    page.get_by_role("radio", name="word → word").click()
+    page.locator(".strongest button").first.click()
+    expect(page).to_have_url(re.compile("term=word_to_word"))
+    expect(page.locator(".strongest button[aria-current=true]")).to_have_count(1)
+
+
+def test_on_a_phone_nothing_moves_sideways_and_letters_are_large_enough(browser, address: str) -> None:
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    opened(page, address, "?text=The+keys+to+the+old+cabinet+are+on+the+table%2C+and+nobody+knows+who+left+them.")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    sizes = page.locator(".board").evaluate(
+        "(board) => [...board.querySelectorAll('text, p, button, span, h2, h3')]"
+        ".map((one) => parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert min(sizes) >= 12.5
+    page.context.close()
