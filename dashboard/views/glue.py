@@ -50,7 +50,11 @@ def show_results() -> None:
         glue_table.show_table(queries.glue_results(values))
 
 
-show.header(PAGE, "The same small encoder, pre-trained with many ways of combining word and position, scored on GLUE.")
+show.header(
+    PAGE,
+    "Encoders that differ in how they are told positions, fine-tuned and scored on GLUE: a trained MiniLM that was "
+    "changed, and the small ones that we trained from scratch.",
+)
 presets = queries.glue_presets()
 tasks = read_titles("SELECT task AS name, title FROM tasks WHERE glue")
 variants = read_titles("SELECT variant AS name, title FROM variants")

@@ -199,7 +199,8 @@ function rowOf(root, row, board, press) {
     }
   }
   for (const { name, text, weight } of row.numbers) node(button, "span", `number ${name} ${weight}`, text);
-  button.onclick = () => press(row.variant);
+  // A press says what it wants, so that a press which arrives twice does no harm.
+  button.onclick = () => press(row.open ? "close" : row.variant);
   button.onpointerenter = () => root.querySelectorAll(".row").forEach((other) => other.classList.toggle("tied", row.tied.includes(other.dataset.row)));
   button.onpointerleave = () => root.querySelectorAll(".tied").forEach((other) => other.classList.remove("tied"));
   return () => drawn.forEach(([draw, host]) => drawInto(host, HEIGHT, (svg, width) => draw(svg, width, row, board)));
