@@ -34,9 +34,8 @@ def show_board(
 ) -> None:
     """Draws the rows, and under the opened one its panel.
 
-    on_press: called with the row to open, or with an empty name to close the open one.
-
-    grouped: whether headings say how positions are told.
+    on_press: called with the row to open, or with an empty name to close the open one. grouped: whether headings say
+    how positions are told.
     """
     names = [row.variant for row in rows]
     cut = names.index(opened) + 1 if opened in names else len(rows)
