@@ -109,7 +109,7 @@ def maps(figure: Figure[MapsContent], theme: Theme) -> list[Chart]:
     return [
         token_map(
             values, content.labels, content.limit, theme,
-            title=[term_label(term), share_and_effect(content.share[term], content.effect[term])],
+            title=[term_label(term), share_and_effect(*content.share_and_effect(term))],
             legend=index >= last_row, side=MAP_SIDE if figure.columns == 2 else 260, first=content.first,
         )
         for index, (term, values) in enumerate(content.maps.items())
