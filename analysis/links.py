@@ -5,6 +5,7 @@ Links contain ids instead of the labels on screen, so they survive changes of wo
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 
@@ -61,6 +62,8 @@ class View:
     title: str
     fields: tuple[Field, ...] = ()
     figures: tuple[str, ...] = ()
+    former: Mapping[tuple[str, str], Mapping[str, str]] = dataclass_field(default_factory=dict)
+    """A field and its value in older links -> the fields that say the same today."""
 
     def defaults(self) -> dict[str, Value]:
         """Every field at its default."""
@@ -69,6 +72,7 @@ class View:
     def parse(self, raw: Mapping[str, list[str]]) -> tuple[dict[str, Value], list[str]]:
         """The values of a link's parameters, and a sentence for each invalid one."""
         values, problems = self.defaults(), []
+        raw = self._in_todays_words(raw)
         for field in self.fields:
             if field.name in raw:
                 try:
@@ -76,6 +80,14 @@ class View:
                 except LinkError as error:
                     problems.append(f"{error} Its default is shown.")
         return values, problems
+
+    def _in_todays_words(self, raw: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """A link's parameters, with what older links say put into the fields that say it today."""
+        for (name, value), fields in self.former.items():
+            if raw.get(name) == [value]:
+                today = {other: [text] for other, text in fields.items()}
+                return {**today, **raw, name: today[name]}
+        return dict(raw)
 
     def parameters(self, values: Mapping[str, Value]) -> dict[str, list[str]]:
         """URL parameters: only what differs from the default, in the order of the fields."""
@@ -130,14 +142,18 @@ VIEWS: dict[str, View] = {
     for view in (
         View("", "Answer"),
         View("read", "Guided tour",
-            _fields(step="objection", angle=0, word="king", position=7, head=0, dim=8, layer=0, split=2, leave="cola",
-                    variant="concat_20", depth=1, verdict="all"),
-            ("reading_plane", "reading_sum", "reading_shift", "reading_orthogonal", "reading_concatenation",
-             "reading_order", "reading_open"),
+            _fields(step="objection", part="", angle=0, word="king", position=7, head=0, dim=8, layer=0, split=2,
+                    kept=14, extra=14, leave="cola", variant="no_cross", depth=1, verdict="all"),
+            ("reading_plane", "reading_concatenation", "reading_sum", "reading_orthogonal", "reading_cut",
+             "reading_saving", "reading_order", "reading_shift", "reading_told", "reading_open"),
+            {("step", "models"): {"step": "questions", "part": "layers"},
+             ("step", "shift"): {"step": "order", "part": "moved"},
+             ("step", "training"): {"step": "told", "part": "curves", "variant": "concat_20"}},
         ),
         View("claims", "Claims",
-            _fields(claim="", verdict="", document="", by="question", rules="2"),
-            ("claims_statements", "claims_verdicts", "claim_evidence"),
+            _fields(claim="", statement="", verdict="", document="", evidence="", by="question",
+                    rules="2"),
+            ("claims_statements", "claim_strips"),
         ),
         View("inside", "Look inside",
             (
@@ -178,9 +194,9 @@ VIEWS: dict[str, View] = {
         ),
         View("geometry", "Geometry",
             _fields(model="all-MiniLM-L6-v2", part="angles", dim=384, word=""),
-            ("geometry_cosines", "geometry_dimension", "geometry_subspaces", "geometry_layers", "geometry_spectra",
-             "geometry_ranks", "geometry_energies", "geometry_heads", "geometry_kept", "geometry_calls",
-             "geometry_collisions", "geometry_decoded", "geometry_order"),
+            ("geometry_cosines", "geometry_dimension", "geometry_directions", "geometry_subspaces", "geometry_layers",
+             "geometry_spectra", "geometry_ranks", "geometry_energies", "geometry_heads", "geometry_states",
+             "geometry_decoded", "geometry_order", "geometry_calls", "geometry_kept", "geometry_collisions"),
         ),
         View("encodings", "Encodings",
             _fields(encoding="sinusoidal", other="learned", length=128, dim=384, part="values", compare="cosine",
@@ -244,7 +260,10 @@ VIEWS: dict[str, View] = {
             ),
             ("compare_terms", "compare_maps", "compare_cell"),
         ),
-        View("choose", "Which encoding?", _fields(needs=(), part="needs", preset="cpu")),
+        View("choose", "Which encoding?",
+            _fields(needs=(), part="needs", preset="cpu", row="", width=768, layers=12, heads=12, length=512),
+            ("encoding_overview",),
+        ),
         View("runs", "Runs", _fields(kind="", variant="", preset="", run=""), ("runs_curve",)),
         View("sql", "SQL", _fields(query=DEFAULT, part="table", mark="line", x="", y="", colour=""), ("sql_chart",)),
         View("import", "Bring your own"),

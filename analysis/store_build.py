@@ -127,8 +127,8 @@ def refresh(*, rebuild: bool = False) -> Report:
 
 def judged_tables(ask: Ask) -> dict[str, Rows]:
     """Rows of every table that follows from the rest of the store: the verdicts on statements, and the answer."""
-    from analysis.claims import statements
+    from analysis.claims.statements import judge
     from analysis.narrative import answer
 
-    judged = statements.judge(ask)
-    return {**statements.tables(judged), **answer.tables(judged.current, ask)}
+    judged = judge.judge(ask)
+    return {**judge.tables(judged), **answer.tables(judged.current, ask)}

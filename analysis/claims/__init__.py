@@ -2,27 +2,31 @@
 
 The claims are data in `analysis/rules`: documents, questions and claims in `documents.toml`, and, in any file there,
 the headings of claims that no document makes. `analysis.claims.statements` judges the claims, one statement at a
-time, when the store is built.
+time, when the store is built; pages read them with `analysis.claims.statements.stored`. `quotations.toml` holds the
+documents' own words.
 
 Before there were statements, version 1 of the rules judged 28 claims as wholes. Those first verdicts are closed: the
-results file under `data/results/first_verdicts` holds them with their rules, queries and evidence, and its run says
-which code computed them and when. `analysis.claims.stored` gives them as plain objects.
+results file under `data/results/first_verdicts` holds them with their rules, queries and evidence, its run says which
+code computed them and when, and `data/first_verdicts.html` shows them.
 
-In SQL: the stable view `claims` (id, verdict, effect, lower, upper); the tables `documents`, `headings`,
-`claim_documents` and `first_verdicts`; and of the first verdicts the views `claim_rules`, `claim_queries`,
-`claim_views`, `verdicts` and `evidence`.
+In SQL: the stable view `claims` (id, verdict, effect, lower, upper); the tables `documents`, `questions`, `headings`,
+`claim_documents`, `quotations`, `statements`, `readings`, `superseded`, `changes` and `first_verdicts`; and of the
+first verdicts the views `claim_rules`, `claim_queries`, `claim_views`, `verdicts` and `evidence`.
 """
 
 import hashlib
+import tomllib
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
 
-from analysis.claims.base import WORDS, Claim, Document, View
+from analysis.claims.statements.base import Claim, Document, Quotation
 from analysis.rules import DOCUMENTS as FILE
 from analysis.rules import rule_files
 
-__all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "WORDS", "Claim", "Document", "View", "tables"]
+__all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "Claim", "Document", "Quotation", "quotations", "tables"]
+
+QUOTATIONS = Path(__file__).with_name("quotations.toml")
 
 _files = {file.path: file.content for file in rule_files()}
 QUESTIONS: dict[str, str] = _files[FILE]["questions"]
@@ -41,6 +45,13 @@ CLAIMS = {
 
 
 @cache
+def quotations() -> tuple[Quotation, ...]:
+    """The documents' own words, claim by claim, in the order of their file."""
+    entries = tomllib.loads(QUOTATIONS.read_text(encoding="utf-8"))["quotation"]
+    return tuple(Quotation(**entry) for entry in entries)
+
+
+@cache
 def _code() -> str:
     """Changes whenever the code that judges does: the statements, their rules, the statistics they rest on."""
     digest = hashlib.sha256()
@@ -54,8 +65,12 @@ def _code() -> str:
 
 
 def tables() -> dict[str, list[dict[str, object]]]:
-    """Rows of the tables `documents`, `headings` and `claim_documents`."""
+    """Rows of the tables `documents`, `questions`, `headings`, `claim_documents` and `quotations`."""
     return {
+        "questions": [
+            {"question": key, "title": title, "place": place} for place, (key, title) in enumerate(QUESTIONS.items())
+        ],
+        "quotations": [{"number": number, **vars(one)} for number, one in enumerate(quotations())],
         "documents": [{"document": key, **vars(document)} for key, document in DOCUMENTS.items()],
         "headings": [
             {

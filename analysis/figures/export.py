@@ -114,12 +114,13 @@ def _described(markup: str, figure: Figure, metadata: Manifest) -> str:
 def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[str]:
     """Each panel as an SVG element on no ground, for a page that has the typeface and describes the picture itself.
 
-    width: of the plot in pixels, in place of the panel's own.
+    width: of a panel in pixels, axes and names included, in place of its own.
     """
     svgs = []
     for panel in panels(figure, theme):
         if width:
             panel.width = width
+            panel.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         panel.background = "transparent"
         svgs.append(vlc.vegalite_to_svg(_specification(themed(panel, theme))))
     return svgs

@@ -8,10 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis import glue_comparison, store_build
-from analysis.claims import QUESTIONS, WORDS, Document, stored
 from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
-from analysis.figures.claims.data import evidence
+from analysis.figures.claims import board
+from analysis.figures.encodings.overview import ENCODING_OF
+from analysis.figures.geometry.estimates import stored_cases
 from analysis.figures.glue import data as glue
 from analysis.figures.glue import table as glue_table
 from analysis.figures.glue.headline import headline
@@ -20,8 +21,10 @@ from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.links import Value
 from analysis.literature import tables as published
-from analysis.narrative import choosing
+from analysis.narrative import choosing, geometry
 from analysis.narrative.answer import cards
+from analysis.narrative.choosing import board as encoding_board
+from analysis.narrative.choosing.sizes import Size
 from analysis.narrative.front_page import FrontPage
 from analysis.narrative.reading import STEPS
 from analysis.sql.public import PRIVATE
@@ -31,7 +34,7 @@ from analysis.store.paths import version as store_version
 from dashboard.session import query_quota
 
 PROTOCOLS, MARGINS = glue_comparison.PROTOCOLS, glue_comparison.MARGINS
-CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
+VERDICTS = statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
 
 # What pages take from the analysis unchanged: these functions cache their results by themselves.
@@ -42,12 +45,13 @@ citation_for = citation.citation_of
 published_table = published.load
 glue_presets = glue_comparison.presets
 glue_headline = headline
-claims = stored.ledger
-changed_rules = stored.changed
-verdict_counts = stored.counts
-first_verdicts_note = stored.first_verdicts_note
-headings = statements.headings
+encoding_of = ENCODING_OF.__getitem__
+claims_board = board.board
 statement_counts = statements.counts
+statement_parents = statements.statement_parents
+claim_documents = statements.documents
+first_verdicts_note = statements.first_verdicts_note
+first_verdicts_page = statements.first_verdicts_page
 
 ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")
@@ -143,10 +147,40 @@ def trained_presets() -> list[str]:
     return rows("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset").preset.tolist()
 
 
+@store_cache(32)
+def geometry_cards(model: str) -> list[dict[str, Any]]:
+    """The four cards of the page Geometry."""
+    return geometry.cards(model)
+
+
+@store_cache(128)
+def geometry_answer(part: str, model: str) -> geometry.Answer:
+    """The answer of a model to one question of the page Geometry."""
+    return geometry.QUESTIONS[part].of(model)
+
+
+@store_cache(32)
+def geometry_words(model: str) -> list[str]:
+    """The words of a model that were searched for the position that brings another word nearest. Raises NoResults."""
+    return list(stored_cases(model, "nearest_word").word)
+
+
 @store_cache(64)
 def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     """The ways to tell a position that meet a reader's needs, with what is known of each."""
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
+
+
+@store_cache(32)
+def encoding_rows(preset: str, needs: tuple[str, ...], size: Size) -> list[encoding_board.BoardRow]:
+    """The rows of the board of encodings. Raises LinkError for an unknown need."""
+    return encoding_board.rows(preset, needs, size)
+
+
+@store_cache(32)
+def encoding_summary(preset: str, needs: tuple[str, ...], size: Size) -> str:
+    """Sentences that answer a reader's needs."""
+    return encoding_board.summary(encoding_board.rows(preset, needs, size), needs)
 
 
 @store_cache(16)
@@ -196,17 +230,6 @@ def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
 @store_cache(32)
 def _verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
     return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(values)))
-
-
-@store_cache()
-def claim_documents() -> dict[str, Document]:
-    """The documents that make the claims, by key."""
-    return stored.documents()
-
-
-def claim_evidence(claim: str) -> pd.DataFrame:
-    """A row per piece of evidence on a claim, numbered as in its figure."""
-    return evidence(stored.claim(claim))
 
 
 @store_cache()

@@ -5,18 +5,22 @@ from functools import partial
 import streamlit as st
 
 from analysis.core import default_model
-from analysis.figures.encodings.geometry import COMPARISONS, NUMBERS, shifts
 from analysis.figures.encodings.measures import MEASURES, in_words
+from analysis.figures.encodings.shift import shifts
+from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, compare_rows
+from analysis.figures.encodings.sized import PairParameters, pair
 from dashboard.session import queries
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 PARTS = {"values": "The values", "distance": "Distance and shifts", "all": "All encodings"}
 FIGURES = {
-    "values": ("encoding_heat", "encoding_movement", "encoding_spectrum"),
+    "values": ("encoding_heat", "encoding_movement"),
     "distance": ("encoding_similarity", "encoding_shift"),
     "all": ("encoding_measures",),
 }
+# Figures that a press opens below those of a part.
+FOLDED = {"values": {"encoding_spectrum": "How fast the dimensions vary"}}
 ENTERS = {
     "added": "added to the words",
     "rotates": "rotates queries and keys",
@@ -40,9 +44,10 @@ def describe(entry) -> None:
                 show.cite((encoding.key,))
 
 
-def show_numbers(figure) -> None:
+def show_numbers(shown, compare: str) -> None:
     """The similarity's properties, one row per encoding, with their definitions as help."""
-    for column, entry, similarity in zip(st.columns(2), figure.content.shown, figure.content.comparisons, strict=False):
+    for column, entry in zip(st.columns(2), shown, strict=False):
+        similarity = compare_rows(entry, compare)
         with column:
             st.markdown(f"**{entry.title}**, {similarity.kind}")
             with st.container(horizontal=True, gap="small"):
@@ -57,7 +62,7 @@ def draw(name: str) -> None:
     """One figure, made anew only when something that it shows changes; or why there is none."""
     with show.reporting_problems():
         figure = queries.figure(name, values)
-        under_heading = partial(show_numbers, figure) if name == "encoding_similarity" else None
+        under_heading = partial(show_numbers, shown, str(values["compare"])) if name == "encoding_similarity" else None
         show.show(figure, "encodings", values, under_heading=under_heading)
 
 
@@ -87,10 +92,15 @@ if part == "distance":
 values = pickers.done()
 
 show.copy_link("encodings", values)
-heat = queries.figure("encoding_heat", values)
-for column, entry in zip(st.columns(2), heat.content.shown, strict=False):
+shown = pair(PairParameters.of(values))
+for column, entry in zip(st.columns(2), shown, strict=False):
     with column:
         describe(entry)
 
 for name in FIGURES[part]:
     draw(name)
+for name, title in FOLDED.get(part, {}).items():
+    fold = st.expander(title, key=f"encodings.{name}.fold", on_change="rerun")
+    if fold.open:
+        with fold:
+            draw(name)

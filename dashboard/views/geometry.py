@@ -1,37 +1,74 @@
-"""Geometry: where words and positions lie, and where random vectors would."""
+"""Geometry: four questions to the vectors of a model, each answered in a card, one figure large beneath them."""
 
 import streamlit as st
 
 from analysis.ablation.variants import readable
+from analysis.core.errors import NoResults
 from analysis.figures.geometry.cosines import DIMENSIONS
+from analysis.narrative.geometry import QUESTIONS
 from dashboard.session import queries
-from dashboard.widgets import show
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import question_cards, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "geometry"
+# The parts of the page by the card that they stand in; a card opens on the first.
 PARTS = {
-    "angles": "Near-orthogonality",
-    "subspaces": "Subspaces",
-    "ranks": "Ranks",
-    "heads": "Heads",
-    "words": "Words changed",
-    "collisions": "Collisions",
-    "read": "Read back",
+    "angles": {"angles": "Cosines"},
+    "directions": {
+        "directions": "Their first directions",
+        "subspaces": "Angles and overlap",
+        "ranks": "How many are used",
+        "heads": "In every head",
+    },
+    "states": {"states": "From every state", "read": "From sums and tables"},
+    "words": {"words": "Words changed", "collisions": "Nearest sums"},
 }
-FIGURES = {
-    "angles": ("geometry_cosines", "geometry_dimension"),
+FIGURES_OF = {
+    "angles": ("geometry_cosines",),
+    "directions": ("geometry_directions",),
     "subspaces": ("geometry_subspaces", "geometry_layers"),
-    "ranks": ("geometry_spectra", "geometry_ranks", "geometry_energies"),
+    "ranks": ("geometry_spectra", "geometry_ranks"),
     "heads": ("geometry_heads",),
-    "words": ("geometry_kept", "geometry_calls"),
-    "collisions": ("geometry_collisions",),
+    "states": ("geometry_states",),
     "read": ("geometry_decoded", "geometry_order"),
+    "words": ("geometry_calls",),
+    "collisions": ("geometry_collisions",),
 }
+# Figures that a press opens below those of a part.
+FOLDED = {
+    "angles": {"geometry_dimension": "|Cosine| against dimension"},
+    "ranks": {"geometry_energies": "Do words stay out of the dimensions that positions use?"},
+    "words": {"geometry_kept": "Does adding a position turn one word into another?"},
+}
+
+
+def card_of(part: str) -> str:
+    """The card that a part stands in."""
+    return next(card for card, parts in PARTS.items() if part in parts)
+
+
+def draw_meaning(card: str, model: str) -> None:
+    """Says what an answer means for adding, how far it goes, and the claims that it decides."""
+    question, answer = QUESTIONS[card], queries.geometry_answer(card, model)
+    st.caption("**What it means for adding**")
+    st.markdown(escape_markdown(question.means(model)))
+    if answer.note:
+        st.caption(escape_markdown(answer.note))
+    links = ", ".join(f"[{claim}]({show.address('claims', {'claim': claim})})" for claim in question.claims)
+    st.caption(f"Decides {links}")
+
+
+def draw_figure(name: str) -> None:
+    """One figure, or what is missing for it."""
+    with show.reporting_missing_results():
+        show.show(queries.figure(name, values), PAGE, values)
+
 
 show.header(
     PAGE,
-    "If words and positions used separate directions, adding them would lose nothing. Do they? Every chart shows in "
-    "grey what random vectors do.",
+    "One space, two tables: do words and positions get in each other’s way? Four questions to the vectors of a "
+    "trained model, each beside what random vectors would do.",
 )
 pickers = Pickers(PAGE)
 models = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
@@ -39,18 +76,36 @@ if not models:
     st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
 with st.container(width=360):
-    model = pickers.choice("model", "Model", models, readable)
-part = pickers.segments("part", "Look at", list(PARTS), PARTS)
-if part == "angles":
-    pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
-elif part == "words":
-    words = queries.rows(
-        "SELECT word FROM newest_neighbours WHERE model = ? AND measure = 'nearest_word' ORDER BY word", [model]
-    )
-    with st.container(width=360):
-        pickers.choice("word", "Word", ["", *words.word], lambda word: word or "the word that comes nearest to another")
+    model = pickers.choice("model", "Model", models, readable, label_visibility="collapsed")
+part = pickers.fixed("part", [part for parts in PARTS.values() for part in parts])
+card = card_of(part)
+question_cards.show_cards(
+    "geometry.cards",
+    queries.geometry_cards(model),
+    card,
+    lambda pressed: pickers.set("part", pressed),
+    dark=show.theme().dark,
+)
+wide, narrow = st.columns([5, 2], gap="large")
+with narrow:
+    draw_meaning(card, model)
+    if len(PARTS[card]) > 1:
+        part = pickers.segments("part", "More on this", list(PARTS[card]), PARTS[card])
+    if part == "angles":
+        pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
+    elif part == "words":
+        try:
+            words = sorted(queries.geometry_words(model))
+        except NoResults:
+            words = []
+        pickers.choice("word", "Word", ["", *words], lambda word: word or "the word that comes nearest to another")
 values = pickers.done()
 show.copy_link(PAGE, values)
-for name in FIGURES[part]:
-    with show.reporting_missing_results():
-        show.show(queries.figure(name, values), PAGE, values)
+with wide:
+    for name in FIGURES_OF[part]:
+        draw_figure(name)
+    for name, title in FOLDED.get(part, {}).items():
+        fold = st.expander(title, key=f"{PAGE}.{name}.fold", on_change="rerun")
+        if fold.open:
+            with fold:
+                draw_figure(name)

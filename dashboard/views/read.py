@@ -1,111 +1,126 @@
-"""Guided tour: the question step by step, each with a chart to touch and a sentence computed from the store."""
+"""Guided tour: the question step by step, each with a picture to touch and a sentence computed from the store."""
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
 from analysis.claims.statements import stored as statements
-from analysis.core.errors import AddendError, NoResults
+from analysis.core.errors import NoResults
 from analysis.figures import FIGURES, Figure
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from analysis.links import VIEWS, Value
-from analysis.narrative.reading import Control, Step, ordered
+from analysis.narrative.reading import Control, Picture, Step, ordered
+from analysis.narrative.reading.moved import MOVED
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
-from dashboard.widgets import moving_pictures, show
+from dashboard.widgets import show
 from dashboard.widgets.flipbook import show_flipbook
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.self_check import show_self_check
 
 PAGE = "read"
+STYLE = """<style>
+.st-key-steps h1 { padding: 0; font-size: 1.5rem; white-space: nowrap; }
+.st-key-steps [data-testid=stButtonGroup] button { min-width: 2.1rem; padding: 0 .5rem; justify-content: center; }
+@media (max-width: 640px) {
+  .st-key-steps { gap: .5rem; }
+  .st-key-steps [data-testid=stButtonGroup] button { min-width: 1.75rem; padding: 0 .3rem; }
+}
+/* On a phone the picture stands between the prose and what follows from it. */
+@media (max-width: 640px) {
+  [data-testid=stColumn]:has(.st-key-prose), [data-testid=stColumn]:has(.st-key-prose) > [data-testid=stVerticalBlock] {
+    display: contents;
+  }
+  [data-testid=stLayoutWrapper]:has(> .st-key-prose), .st-key-prose { order: 1; }
+  [data-testid=stColumn]:has(.st-key-picture) { order: 2; }
+  [data-testid=stLayoutWrapper]:has(> .st-key-after), .st-key-after { order: 3; }
+}
+@media print { .st-key-steps [data-testid=stButtonGroup] { display: none; } }
+</style>"""
 steps = {step.name: step for step in ordered()}
 names = list(steps)
 
 
-def slider_of(step: Step) -> Control | None:
-    """The slider of the step's chart, where it has one with more than one value."""
-    last = step.controls[-1]
+def slider_of(picture: Picture) -> Control | None:
+    """The slider of a picture, where it has one with more than one value."""
+    last = picture.controls[-1]
     return last if last.slides and len(last.options()) > 1 else None
 
 
 def slider_values(control: Control) -> list[int]:
-    """The values of a slider, and that of the link where it is between them."""
+    """The values of a slider, and that of the link where it may be between them."""
     options = list(control.options())
     requested = int(pickers.get(control.field))
-    return sorted({*options, requested}) if options and options[0] < requested < options[-1] else options
+    between = control.between and options[0] < requested < options[-1]
+    return sorted({*options, requested}) if between else options
 
 
 def show_control(control: Control) -> None:
-    """A control of the step; a slider is drawn with its pictures."""
+    """A control of the picture; a slider is drawn with its pictures."""
     if control.slides:
         pickers.fixed(control.field, slider_values(control))
     elif options := list(control.options()):
         pickers.choice(control.field, control.label, options, control.show, width=420)
 
 
-def navigation(step: Step, location: str) -> None:
-    """Buttons to the previous and the next step."""
-    index = names.index(step.name)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        for label, icon, target in (("Back", "arrow_back", index - 1), ("Next", "arrow_forward", index + 1)):
-            st.button(
-                label,
-                icon=f":material/{icon}:",
-                key=f"{PAGE}.{location}.{label}",
-                disabled=not 0 <= target < len(names),
-                on_click=lambda target=target: pickers.set("step", names[target]),
-                type="primary" if label == "Next" else "secondary",
-            )
+def step_button(label: str, target: int, key: str, kind: Literal["primary", "secondary"]) -> None:
+    """A button that leads to another step."""
+    st.button(
+        label,
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        key=f"{PAGE}.{key}",
+        disabled=not 0 <= target < len(names),
+        on_click=lambda: turn_to(names[target]),
+        type=kind,
+    )
 
 
-def page_values(step: Step, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The values of the page that the step's figure belongs to."""
-    return {**VIEWS[step.page].defaults(), **step.params(values)}
+def turn_to(name: str) -> None:
+    """Opens a step at its first picture."""
+    pickers.set("step", name)
+    pickers.set("part", "")
 
 
-def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
-    """The step's figure, with the links and exports of its page. Raises AddendError."""
-    link_fields = page_values(step, values)
-    if FIGURES[step.figure].live:
-        return live.figure(step.figure, link_fields, live.decomposition(link_fields))
-    return queries.figure(step.figure, link_fields)
+def page_values(picture: Picture, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of the page that the picture's figure belongs to."""
+    return {**VIEWS[picture.page].defaults(), **picture.params(values)}
 
 
-def draw_flipbook(step: Step, control: Control) -> None:
-    """The step's chart at every value of its slider."""
+def figure_of(picture: Picture, values: Mapping[str, Value]) -> Figure:
+    """The picture's figure, with the links and exports of its page. Raises AddendError."""
+    link_fields = page_values(picture, values)
+    if FIGURES[picture.figure].live:
+        return live.figure(picture.figure, link_fields, live.decomposition(link_fields))
+    return queries.figure(picture.figure, link_fields)
+
+
+def draw_flipbook(picture: Picture, control: Control) -> None:
+    """The picture at every value of its slider."""
     values_of_slider = slider_values(control)
     show_flipbook(
-        f"{PAGE}.flipbook.{step.name}",
+        f"{PAGE}.flipbook.{picture.figure}",
         control.label,
         [control.show(value) for value in values_of_slider],
         values_of_slider.index(int(pickers.get(control.field))),
-        lambda index: figure_of(step, {**values, control.field: values_of_slider[index]}),
+        lambda index: figure_of(picture, {**values, control.field: values_of_slider[index]}),
         lambda index: pickers.set(control.field, values_of_slider[index]),
         request=tuple(sorted({**values, control.field: tuple(values_of_slider)}.items())),
         dark=show.theme().dark,
     )
 
 
-def show_chart(step: Step) -> None:
-    """The step's chart, or what is missing for it."""
+def show_picture(picture: Picture) -> None:
+    """The figure with its controls, or what is missing for it."""
     with show.reporting_problems(), show.reporting_missing_results():
-        figure = figure_of(step, values)
-        slider = slider_of(step)
-        flipbook = partial(draw_flipbook, step, slider) if slider else None
-        show.show(figure, step.page, page_values(step, values), flipbook=flipbook)
-
-
-def show_animation(step: Step) -> None:
-    """The step's animation, where it has one; missing results are reported by the chart below it."""
-    if step.moving is None:
-        return
-    try:
-        picture = step.moving(values)
-    except AddendError:
-        return
-    moving_pictures.show_shift(picture, dark=show.theme().dark)
+        figure = figure_of(picture, values)
+        slider = slider_of(picture)
+        flipbook = partial(draw_flipbook, picture, slider) if slider else None
+        show.show(figure, picture.page, page_values(picture, values), flipbook=flipbook)
 
 
 def show_finding(step: Step) -> None:
@@ -118,50 +133,73 @@ def show_finding(step: Step) -> None:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(error))}")
 
 
+def show_sources(step: Step) -> None:
+    """The documents that a step answers, the verdicts on what they claim, and the papers it names; folded."""
+    with st.expander("Sources, and the verdicts on what they claim"):
+        documents = queries.claim_documents()
+        for key in step.documents:
+            document = documents[key]
+            st.markdown(escape_markdown(f"{document.title} ({document.kind}, {document.site})."))
+        for heading in statements.headings():
+            if heading.id in step.claims:
+                st.page_link(
+                    "views/claims.py",
+                    label=f"**{heading.id}, {escape_markdown(heading.title)}: {escape_markdown(heading.lean)}.**",
+                    query_params=query_parameters("claims", {"claim": heading.id}),
+                )
+        show.cite(step.citations)
+
+
 pickers = Pickers(PAGE)
+if (destination := MOVED.get(str(pickers.get("step")))) is not None:
+    elsewhere = destination.values(pickers.values())
+    st.switch_page(f"views/{destination.page}.py", query_params=query_parameters(destination.page, elsewhere))
 show.set_tab_title(VIEWS[PAGE].title)
-st.title(VIEWS[PAGE].title, anchor=False)
+st.html(STYLE)
 verdict = str(pickers.get("verdict"))
 pickers.set("verdict", OLD_VERDICTS.get(verdict, verdict))  # Links of the first verdicts say these.
-titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
-name = pickers.choice("step", "Step", names, titles, label_visibility="collapsed")
-step = steps[name]
-st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
-navigation(step, "above")
-st.header(step.title, anchor=False)
-st.markdown(step.text, help=glossary_hint(step.text))
-for control in step.controls:
-    show_control(control)
-values = pickers.done()
-show_animation(step)
-show_chart(step)
-show_finding(step)
-with st.expander("Sources, and the verdicts on what they claim"):
-    documents = queries.claim_documents()
-    for key in step.documents:
-        document = documents[key]
-        st.markdown(escape_markdown(f"{document.title} ({document.kind}, {document.site})."))
-    for heading in statements.headings():
-        if heading.id in step.claims:
-            st.page_link(
-                "views/claims.py",
-                label=f"**{heading.id}, {escape_markdown(heading.title)}: {escape_markdown(heading.lean)}.**",
-                query_params=query_parameters("claims", {"claim": heading.id}),
-            )
-            for part in heading.parts:
-                st.caption(escape_markdown(f"{part.id}, {part.verdict}. {part.statement} {part.sentence}"))
-    show.cite(step.citations)
-st.page_link(
-    f"views/{step.more.page}.py",
-    label=step.more.says,
-    icon=":material/arrow_outward:",
-    query_params=query_parameters(step.more.page, step.more.values(values)),
-)
+with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="steps"):
+    st.title(VIEWS[PAGE].title, anchor=False)
+    numbers = {name: str(step.place) for name, step in steps.items()}
+    name = pickers.segments(
+        "step", "Step", names, numbers, label_visibility="collapsed", on_change=lambda: pickers.set("part", "")
+    )
+    step = steps[name]
+    step_button("Next", step.place, "next", "primary")
+prose, place = st.columns([5, 7], gap="large")
+with place, st.container(key="picture"):
+    picture = step.picture(pickers.values())
+    if len(step.pictures) > 1:
+        labels = {one.name: one.label for one in step.pictures}
+        shown = pickers.segments("part", "Picture", list(labels), labels, label_visibility="collapsed")
+        picture = next(one for one in step.pictures if one.name == shown)
+    else:
+        pickers.set("part", "")
+    for control in picture.controls:
+        show_control(control)
+    values = pickers.done()
+    show_picture(picture)
+with prose, st.container(key="prose"):
+    st.header(f"{step.place}. {step.title}", anchor=False)
+    st.markdown(step.text, help=glossary_hint(step.text))
+with prose, st.container(key="after"):
+    show_finding(step)
+    st.page_link(
+        f"views/{step.more.page}.py",
+        label=step.more.says,
+        icon=":material/arrow_outward:",
+        query_params=query_parameters(step.more.page, step.more.values(values)),
+    )
+    show_sources(step)
+    if step.place < len(names):
+        following = steps[names[step.place]]
+        step_button(f"{following.place}. {following.title}", step.place, "below", "secondary")
+    show.copy_link(PAGE, values)
 if step.place == len(steps):
-    st.page_link("views/claims.py", label="Every claim, with its verdicts", icon=":material/arrow_forward:")
-    st.page_link("views/home.py", label="The answer in full", icon=":material/arrow_forward:")
-show.copy_link(PAGE, values)
-navigation(step, "below")
+    show_self_check(PAGE)
+    with st.container(horizontal=True):
+        st.page_link("views/claims.py", label="Every claim, with its verdicts", icon=":material/arrow_forward:")
+        st.page_link("views/home.py", label="The answer in full", icon=":material/arrow_forward:")
 # A new step begins at its top; the browser would stay where the last one ended. Runs when the step changes.
 TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"
 st.html(f"<script>/* {step.name} */ {TOP}</script>", unsafe_allow_javascript=True)

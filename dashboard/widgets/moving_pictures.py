@@ -41,8 +41,3 @@ def show_hero(last: hero.Stage, *, dark: bool) -> None:
     """The animation of Home. last: the fifth stage, which says what was measured."""
     stages = [asdict(stage) for stage in (*hero.STAGES, last)]
     show_component("hero", "home.hero", {"stages": stages}, dark=dark)
-
-
-def show_shift(picture: Mapping[str, Any], *, dark: bool) -> None:
-    """The animation of the tour. picture: as `analysis.narrative.shift.picture` gives it."""
-    show_component("shift", "read.shift", picture, dark=dark)

@@ -1,16 +1,13 @@
-"""The claims pages: the ledger with its filters, one claim in full, and stores without results."""
+"""The page Claims: what its links open, what a press stores, the first verdicts, and stores without results."""
 
+import json
 from functools import partial
-from html import escape
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.claims import CLAIMS
-from analysis.claims.statements.stored import WORDS as STATEMENT_WORDS
-from analysis.claims.statements.stored import statements as judgements
-from analysis.claims.stored import claim as first
-from analysis.claims.stored import first_verdicts_note, ledger
+from analysis.claims.statements import comparison, judge, stored
 from tests.app import shown as reader
 from tests.app.shown import shown
 
@@ -21,93 +18,103 @@ def told(app: AppTest) -> str:
     return " ".join(shown(text.value) for text in (*app.markdown, *app.caption))
 
 
-def named(app: AppTest) -> set[str]:
-    """The claims that have a heading or, of the first verdicts, a card."""
-    return {id for id in CLAIMS if f"**{id}. " in told(app)}
-
-
-def statements(app: AppTest) -> str:
-    """The rows of statements on the page, as HTML."""
-    return " ".join(block.value for block in app.get("html"))
+def sent(app: AppTest) -> dict:
+    """What the board was given."""
+    components = app.get("bidi_component")
+    (component,) = [one for one in components if one.proto.component_name == "addend_claims_board"]
+    return json.loads(json.loads(component.proto.json)["json"])
 
 
 def silent(app: AppTest) -> bool:
     return not (app.exception or app.error or app.warning)
 
 
-def test_the_ledger_has_all_claims_and_filters_them():
+def test_the_board_has_all_claims_and_the_lead_counts_them():
     app = opened()
     assert silent(app), (app.exception, app.error, app.warning)
-    assert named(app) == set(CLAIMS)
-    rows = statements(app)
-    assert rows.count('<td class="verdict"') == len(judgements())
-    assert all(f"</span> {one.verdict}<" in rows for one in judgements()), "a verdict without its word"
-    assert all(escape(one.statement) in rows for one in judgements())
-    app.selectbox(key="claims.document").select("004").run()
-    assert silent(app)
-    assert named(app) == {id for id in CLAIMS if "004" in CLAIMS[id].documents}
-    assert "004" in app.query_params["document"]
-    app.segmented_control(key="claims.by").set_value("verdict").run()
-    assert silent(app)
-    assert {heading.value.lower() for heading in app.header} & set(STATEMENT_WORDS)
-    app.selectbox(key="claims.verdict").select("contradicted").run()
-    assert named(app) < {id for id in CLAIMS if "004" in CLAIMS[id].documents}
-    assert "</span> contradicted<" in statements(app)
-    assert "</span> supported<" not in statements(app)
+    board = sent(app)
+    assert {claim["id"] for group in board["board"]["groups"] for claim in group["claims"]} == set(CLAIMS)
+    counts = stored.counts()
+    assert f"{len(CLAIMS)} claims, made of {sum(counts.values())} statements" in told(app)
+    assert all(f"{count} {word}" in told(app) for word, count in counts.items())
+    assert board["state"] == {
+        "claim": "", "statement": "", "verdict": "", "document": "", "evidence": "", "by": "question"
+    }  # fmt: skip
+    assert board["details"] == {}, "what lies behind statements is sent of the claim that is open"
 
 
-def test_the_first_verdicts_are_shown_as_they_were():
-    app = opened(rules="1")
+@pytest.mark.parametrize(
+    "fields",
+    [{"claim": "C17"}, {"verdict": "open", "by": "verdict"}, {"document": "002"}, {"evidence": "trainings"}],
+)
+def test_a_link_opens_what_it_says(fields: dict[str, str]):
+    app = opened(**fields)
     assert silent(app), (app.exception, app.error, app.warning)
-    assert named(app) == {entry.id for entry in ledger()}
-    assert shown(first_verdicts_note()) in told(app)
-    app = opened(verdict="inconclusive")
-    assert silent(app), "a link from before version 2 opens what it opened"
-    assert named(app) == {entry.id for entry in ledger() if entry.verdict == "inconclusive"}
+    state = sent(app)["state"]
+    assert {name: state[name] for name in fields} == fields
 
 
-@pytest.mark.parametrize("claim", ["C09", "C17", "C24"])
-def test_a_claim_is_shown_in_full(claim):
-    app = opened(claim=claim)
+@pytest.mark.parametrize(("statement", "claim"), [("C10d", "C10"), ("C02a", "C02")])
+def test_a_link_to_a_statement_opens_its_claim(statement: str, claim: str):
+    """C02a is withdrawn: its claim still says what it was."""
+    app = opened(statement=statement)
     assert silent(app), (app.exception, app.error, app.warning)
-    text = told(app)
-    one = first(claim)
-    assert one.rule in text
-    assert one.statement in text
-    headings = [heading.value for heading in app.subheader]
-    assert "The first verdict, on the claim as a whole" in headings
-    assert ("Changed after its verdict was known" in text) == bool(one.changed)
-    parts = [part for part in judgements() if part.parent == claim]
-    assert parts
-    rows = statements(app)
-    assert all(escape(part.statement) in rows for part in parts)
-    assert all(shown(part.sentence) in shown(text) for part in parts)
-    assert all(changed in text for changed in one.changed)
-    assert any(heading.startswith("Speaks for it") for heading in headings)
-    assert any(heading.startswith("Speaks against it") for heading in headings), (
-        "contrary evidence is always looked for"
-    )
-    boxes = [box.label for box in app.expander if not box.label.endswith(" more")]
-    assert [box.split(":")[0] for box in boxes[: len(parts)]] == [f"Behind {part.id}" for part in parts]
-    assert boxes[len(parts) :] == [
-        *(name.replace("_", " ") for name in one.queries),
-        "How to cite this claim and its verdicts",
-    ]
+    board = sent(app)
+    assert (board["state"]["claim"], board["state"]["statement"]) == (claim, statement)
+    assert app.query_params["claim"] == claim
+    entries = next(one for group in board["board"]["groups"] for one in group["claims"] if one["id"] == claim)
+    logged = {id for change in entries["changes"] for id in change["ids"]}
+    assert statement in {one["id"] for one in entries["statements"]} | logged
 
 
-def test_a_caveat_is_said_once_and_then_named():
-    app = opened(claim="C01")
-    assert silent(app), (app.exception, app.error, app.warning)
-    evidence = "\n".join(shown(block.value) for block in app.markdown)
-    assert evidence.count("It cannot be credited to concatenation") == 1
-    assert evidence.count("Caveat: see 17.") == 5
+def test_what_lies_behind_an_open_claim_is_sent():
+    app = opened(claim="C09")
+    parts = stored.parts("C09")
+    details = sent(app)["details"]
+    assert set(details) == {part.id for part in parts}
+    for part in parts:
+        detail = details[part.id]
+        assert (detail["sentence"], detail["rule"], detail["query"]) == (part.sentence, part.rule, part.query)
+        assert len(detail["readings"]) == len(part.readings)
 
 
-def test_an_unknown_claim_is_said_and_the_ledger_shown():
+def test_a_page_judges_nothing_and_reads_no_rules(monkeypatch):
+    """Once the store is built, opening the page neither judges nor reads a file of rules."""
+    assert silent(opened(claim="C17"))
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a page judged, or read the rules")
+
+    monkeypatch.setattr(judge, "judge", refuse)
+    monkeypatch.setattr("analysis.rules.rule_files", refuse)
+    monkeypatch.setattr("analysis.claims.statements.comparison.rule_files", refuse)
+    comparison._rules.cache_clear()
+    app = opened(claim="C18")
+    assert silent(app), app.exception
+    assert sent(app)["details"]
+
+
+def test_an_unknown_claim_is_said_and_all_are_shown():
     app = opened(claim="C99")
     assert not app.exception
     assert any("C99" in shown(warning.value) for warning in app.warning)
-    assert named(app) == set(CLAIMS)
+    assert sent(app)["state"]["claim"] == ""
+
+
+@pytest.mark.parametrize("fields", [{"rules": "1"}, {"document": "002", "rules": "1"}])
+def test_links_to_the_first_verdicts_lead_to_their_page(fields: dict[str, str]):
+    app = opened(**fields)
+    assert silent(app), (app.exception, app.error, app.warning)
+    assert shown(stored.first_verdicts_note()) in told(app)
+    assert "data/first_verdicts.html" in told(app)
+    (frame,) = app.get("iframe")
+    assert all(f'<details class="claim" id="C{number:02}">' in frame.proto.srcdoc for number in range(1, 29))
+
+
+def test_a_word_of_the_first_verdicts_is_read_as_its_word_of_today():
+    app = opened(verdict="inconclusive")
+    assert silent(app)
+    assert sent(app)["state"]["verdict"] == "open"
 
 
 def test_without_results_everything_is_not_yet_measured(tmp_path, monkeypatch):
@@ -117,12 +124,11 @@ def test_without_results_everything_is_not_yet_measured(tmp_path, monkeypatch):
     app = opened()
     assert silent(app), (app.exception, app.error, app.warning)
     by_dimensions = {"C01a", "C01b"}  # computed from the sizes of a model that comes with Addend
-    undecided = [one for one in judgements() if one.id not in by_dimensions]
+    undecided = [one for one in stored.statements() if one.id not in by_dimensions]
     assert {one.verdict for one in undecided} == {"open"}, "nothing is measured, so nothing is decided"
     assert f"{len(undecided)} open" in told(app)
     app = opened(claim="C05")
     assert silent(app), (app.exception, app.error, app.warning)
-    assert "The first verdict, on the claim as a whole" not in [heading.value for heading in app.subheader]
     app = opened(rules="1")
     assert not app.exception
-    assert "data/results/first_verdicts" in " ".join(shown(one.value) for one in (*app.info, *app.warning, *app.error))
+    assert "data/first_verdicts.html" in " ".join(shown(one.value) for one in (*app.info, *app.warning, *app.error))

@@ -7,7 +7,7 @@ from analysis.encodings import ENCODINGS
 from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
-    "values": ["The table itself", "How much each dimension moves", "How fast the dimensions vary"],
+    "values": ["The table itself", "How much each dimension moves"],
     "distance": ["Similarity against distance", "From a position to the one 8 further on"],
     "all": ["All encodings, measure by measure"],
 }
@@ -24,6 +24,15 @@ def test_every_part(part):
     app = opened("encodings", part=part)
     fine(app)
     assert figures(app) == HEADINGS[part]
+
+
+def test_the_third_figure_of_the_values_is_drawn_once_it_is_opened():
+    app = opened("encodings")
+    assert "How fast the dimensions vary" in [fold.label for fold in app.expander]
+    app.session_state["encodings.encoding_spectrum.fold"] = True
+    app.run()
+    fine(app)
+    assert figures(app) == [*HEADINGS["values"], "How fast the dimensions vary"]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

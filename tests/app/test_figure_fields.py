@@ -29,7 +29,7 @@ def first_run() -> str:
 @pytest.mark.parametrize(("page", "name"), STORED)
 def test_a_figure_is_made_anew_only_for_the_fields_it_declares(page: str, name: str) -> None:
     values = VIEWS[page].defaults()
-    values |= {"claim_evidence": {"claim": "C01"}, "runs_curve": {"run": first_run()}}.get(name, {})
+    values |= {"runs_curve": {"run": first_run()}}.get(name, {})
     declared = set(FIGURES[name].parameters.model_fields)
     assert declared <= set(values), "a parameter of a figure is a field of its page's link"
     figure = queries.figure(name, values)
@@ -58,7 +58,7 @@ def test_a_baseline_of_another_part_does_not_change_these_runs_verdict(part: str
     [
         ("training", ("curves", "costs"), {"baseline": "tupe_a", "axis": "tokens"}),
         ("depth", ("terms", "basis"), {"term": "word_to_word", "at_layer": "2"}),
-        ("geometry", ("angles", "ranks"), {"dim": "64", "word": "word"}),
+        ("geometry", ("subspaces", "ranks"), {"dim": "64", "word": "word"}),
         ("encodings", ("distance", "all"), {"compare": "dot", "shift": "4"}),
     ],
 )

@@ -1,44 +1,78 @@
-"""The page Geometry: each part shows its own figures, of a stored model; what a model lacks is said."""
+"""The page Geometry: every part shows its figures under its card, folded ones open by a press, lacks are said."""
 
 from functools import partial
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from analysis.links import VIEWS
+from analysis.narrative.geometry import QUESTIONS
 from tests.app import shown as reader
 from tests.app.shown import figures
 
 opened = partial(reader.opened, "geometry")
 FIGURES = {
-    "angles": ["How nearly orthogonal?", "|Cosine| against dimension"],
+    "angles": ["How nearly orthogonal?"],
+    "directions": ["Do words and positions use directions of their own?"],
     "subspaces": ["Do words and positions use separate directions?", "Shared directions from layer to layer"],
-    "ranks": [
-        "How many directions words and positions use",
-        "Ranks",
-        "Do words stay out of the dimensions that positions use?",
-    ],
+    "ranks": ["How many directions words and positions use", "Ranks"],
     "heads": ["How heads divide their directions between word and position"],
-    "words": ["Does adding a position turn one word into another?", "How near each word comes to another word"],
-    "collisions": ["Do the sums of different words and positions meet?"],
+    "states": ["Can word and position be read from every state?"],
     "read": ["Can word and position be read from their sum?", "What position tables say about position and order"],
+    "words": ["How near each word comes to another word"],
+    "collisions": ["Do the sums of different words and positions meet?"],
 }
+FOLDED = {
+    "angles": ["|Cosine| against dimension"],
+    "ranks": ["Do words stay out of the dimensions that positions use?"],
+    "words": ["Does adding a position turn one word into another?"],
+}
+NAMES = {"angles": "geometry_dimension", "ranks": "geometry_energies", "words": "geometry_kept"}
+"""The figures that are folded."""
+
+
+def folds(app: AppTest) -> list[Any]:
+    return [fold for fold in app.expander if any(fold.label in titles for titles in FOLDED.values())]
 
 
 @pytest.mark.parametrize("part", FIGURES)
-def test_each_part_shows_its_figures(part):
+def test_each_part_shows_its_figures(part: str) -> None:
     app = opened(part=part)
     assert not app.exception
     assert not app.error
     assert not app.warning
     assert figures(app) == FIGURES[part]
+    assert len(FIGURES[part]) <= 2
+    assert [fold.label for fold in folds(app)] == FOLDED.get(part, [])
 
 
-def test_the_slider_moves_the_random_vectors():
+def test_every_figure_of_the_page_is_in_one_part() -> None:
+    titles = [title for shown in (FIGURES, FOLDED) for part in shown.values() for title in part]
+    assert len(set(titles)) == len(titles) == len(VIEWS["geometry"].figures)
+
+
+def test_every_card_is_a_part() -> None:
+    assert set(QUESTIONS) <= set(FIGURES)
+    assert "angles" in QUESTIONS
+
+
+@pytest.mark.parametrize("part", FOLDED)
+def test_a_folded_figure_is_drawn_once_it_is_opened(part: str) -> None:
+    app = opened(part=part)
+    app.session_state[f"geometry.{NAMES[part]}.fold"] = True
+    app.run()
+    assert not app.exception
+    assert figures(app) == FIGURES[part] + FOLDED[part]
+
+
+def test_the_slider_moves_the_random_vectors() -> None:
     app = opened(part="angles", dim="12")
     assert not app.exception
     assert any("Two random vectors of 12 dimensions" in caption.value for caption in app.caption)
 
 
-def test_a_word_is_picked():
+def test_a_word_is_picked() -> None:
     app = opened(part="words")
     word = app.selectbox(key="geometry.word").options[5]
     app.selectbox(key="geometry.word").select(word).run()
@@ -46,7 +80,7 @@ def test_a_word_is_picked():
     assert any(f"“{word}”: position" in caption.value.replace("\\", "") for caption in app.caption)
 
 
-def test_a_model_without_positions_says_what_it_lacks():
+def test_a_model_without_positions_says_what_it_lacks() -> None:
     assert "No position, seed 0" in opened().selectbox(key="geometry.model").options
     app = opened(model="cpu-no_position-0", part="subspaces")
     assert not app.exception

@@ -16,7 +16,7 @@ from tests.app.shown import opened
 PARTS = {
     "training": ("curves", "gap", "parts", "settings", "convergence", "length", "scores", "costs"),
     "depth": ("decoding", "order", "basis", "terms"),
-    "geometry": ("angles", "subspaces", "ranks", "heads", "words", "collisions", "read"),
+    "geometry": ("angles", "directions", "subspaces", "ranks", "heads", "states", "read", "words", "collisions"),
     "encodings": ("values", "distance", "all"),
     "choose": ("needs", "cost", "length", "evidence"),
 }

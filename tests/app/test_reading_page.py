@@ -1,64 +1,124 @@
 """The guided tour and the page Which encoding?: every step opens, Back and Next lead on, needs leave ways out."""
 
+import json
+import re
+
 import pytest
 
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import ordered
-from dashboard.widgets.flipbook import draw_frame
-from tests.app.shown import figures, opened
+from dashboard.widgets.flipbook import SCALE, columns_in, draw_frame
+from tests.app.shown import figures, opened, shown
 
 STEPS = ordered()
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-def test_every_step_opens_with_its_text_its_chart_and_its_sentence(step):
-    app = opened("read", step=step.name)
+PICTURES = [pytest.param(step, one, id=f"{step.name}-{one.name or 'first'}") for step in STEPS for one in step.pictures]
+
+
+@pytest.mark.parametrize(("step", "one"), PICTURES)
+def test_every_picture_opens_with_its_step_its_chart_and_its_sentence(step, one):
+    app = opened("read", step=step.name, part=one.name)
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert app.header[0].value == step.title
+    assert app.query_params.get("part", "") == one.name
+    assert f"{step.place}. {step.title}" in [header.value for header in app.header]
     texts = [box.value for box in app.markdown]
     assert step.text in texts
     assert any(text.startswith(("**What the evidence says.**", "**Not measured yet.**")) for text in texts)
-    boxes = [one for one in step.controls if not one.slides]
-    assert len(app.selectbox) - 1 == len(boxes), "the first box is that of the steps"
-    if boxes == list(step.controls):
+    boxes = [control for control in one.controls if not control.slides]
+    assert len(app.selectbox) == len(boxes)
+    if boxes == list(one.controls):
         assert figures(app), "a chart has a title"
     else:
         assert any(text.startswith("**") for text in (box.value for box in app.caption)), "its caption says what it is"
 
 
-def test_next_and_back_turn_the_pages():
-    app = opened("read")
-    assert app.header[0].value == STEPS[0].title
-    assert [button.disabled for button in app.button if button.label == "Back"] == [True, True]
-    for step in STEPS[1:3]:
-        next(button for button in app.button if button.label == "Next").click()
-        app.run()
-        assert app.header[0].value == step.title
-        assert app.query_params["step"] == step.name
-    next(button for button in app.button if button.label == "Back").click()
+def title(app):
+    return next(header.value for header in app.header if header.value.split(".")[0].isdecimal())
+
+
+def press(app, label):
+    next(button for button in app.button if button.label == label).click()
     app.run()
-    assert app.header[0].value == STEPS[1].title
+
+
+def test_next_and_the_numbers_turn_the_pages():
+    app = opened("read")
+    assert title(app).endswith(STEPS[0].title)
+    for step in STEPS[1:3]:
+        press(app, "Next")
+        assert title(app).endswith(step.title)
+        assert app.query_params["step"] == step.name
+    app.segmented_control(key="read.step").set_value(STEPS[1].name)
+    app.run()
+    assert title(app).endswith(STEPS[1].title)
+    press(app, f"3. {STEPS[2].title}")
+    assert title(app).endswith(STEPS[2].title)
     assert not app.exception
 
 
-@pytest.mark.parametrize("step", [step for step in STEPS if step.controls[-1].slides], ids=lambda step: step.name)
-def test_a_slider_has_a_picture_for_each_of_its_values(step):
+def test_a_new_step_begins_with_its_first_picture():
+    app = opened("read", step="questions", part="layers")
+    press(app, "Next")
+    assert title(app).endswith(STEPS[7].title)
+    assert "part" not in app.query_params
+    assert not app.warning
+    last = opened("read", step=STEPS[-1].name)
+    assert [button.disabled for button in last.button if button.label == "Next"] == [True]
+
+
+@pytest.mark.parametrize(("step", "one"), [one for one in PICTURES if one.values[1].controls[-1].slides])
+def test_a_slider_has_a_picture_for_each_of_its_values(step, one):
     """Which the browser then shows: tests/browser/test_moving_pictures.py."""
-    slider = step.controls[-1]
+    slider = one.controls[-1]
     values = VIEWS["read"].defaults()
     headings = set()
     for option in slider.options():
-        request = {**VIEWS[step.page].defaults(), **step.params({**values, slider.field: option})}
-        figure = FIGURES[step.figure].make(request)
-        frame = draw_frame(slider.show(option), figure)
+        request = {**VIEWS[one.page].defaults(), **one.params({**values, slider.field: option})}
+        figure = FIGURES[one.figure].make(request)
+        frame = draw_frame(slider.show(option), figure, 600)
         assert frame.heading == figure.heading
         assert all(panel.startswith("<svg") for panel in frame.panels)
         headings.add((frame.heading, frame.panels))
     assert len(headings) == len(slider.options()), "no two values have the same picture"
+
+
+@pytest.mark.parametrize("width", [340, 580, 800])
+@pytest.mark.parametrize("step", ["cut", "concatenation", "sum", "order"])
+def test_a_picture_is_drawn_for_the_width_that_it_has(step, width):
+    """So letters keep their size on a phone."""
+    [one, *_] = next(found.pictures for found in STEPS if found.name == step)
+    figure = FIGURES[one.figure].make(VIEWS["read"].defaults())
+    frame = draw_frame("", figure, width)
+    assert frame.columns == (columns_in(figure, width))
+    for panel in frame.panels:
+        drawn = float(re.search(r'viewBox="0 0 ([\d.]+)', panel)[1])
+        assert drawn * SCALE * frame.columns <= width + 1
+        assert drawn * SCALE * frame.columns > 0.9 * (width - 20)
+
+
+def test_the_self_check_asks_five_questions_and_leads_back():
+    app = opened("read", step=STEPS[-1].name)
+    components = [json.loads(json.loads(mounted.proto.json)["json"]) for mounted in app.get("bidi_component")]
+    [asked] = [data["checks"] for data in components if "checks" in data]
+    assert len(asked) == 5
+    for check in asked:
+        assert 0 <= check["right"] < len(check["options"])
+        assert len(set(check["options"])) == len(check["options"])
+        assert check["address"].endswith(f"/read?step={check['step']}")
+    assert not [data for app in [opened("read")] for data in app.get("bidi_component") if "checks" in data.proto.json]
+
+
+def test_a_step_that_has_moved_opens_the_page_that_shows_what_it_showed():
+    app = opened("read", step="untying", leave="rte")
+    assert not app.exception
+    assert app.title[0].value == VIEWS["published"].title
+    assert app.session_state["published.without"] == ["rte"]
+    assert "published_average" in VIEWS["published"].figures
 
 
 def test_a_link_may_name_a_value_between_two_stops_and_none_beyond():
@@ -71,7 +131,7 @@ def test_a_step_that_is_none_is_said():
     app = opened("read", step="nowhere")
     assert not app.exception
     assert any("step 'nowhere'" in warning.value for warning in app.warning)
-    assert app.header[0].value == STEPS[0].title
+    assert title(app).endswith(STEPS[0].title)
 
 
 def test_needs_leave_ways_out():
@@ -110,6 +170,5 @@ def test_a_preset_that_decides_nothing_is_said_and_the_judged_one_is_a_press_awa
 
 def test_the_last_step_concludes_from_the_answer():
     app = opened("read", step="open")
-    told = " ".join(block.value for block in app.markdown)
-    for name in ("algebra", "told_once"):
-        assert next(one.bold or one.sentence for one in answer() if one.name == name).split(".")[0] in told
+    told = shown(" ".join(block.value for block in app.markdown))
+    assert next(one.bold for one in answer() if one.name == "lead") in told

@@ -86,27 +86,7 @@ def test_readers_who_want_no_motion_get_the_last_picture_at_once(browser, addres
     context.close()
 
 
-def test_the_sentence_of_the_tour_is_moved_with_no_server(page, address):
-    page.goto(f"{address}/read?step=shift&head=8")
-    settled(page)
-    slider = page.get_by_role("slider", name="Shift")
-    expect(stage(page)).to_have_text("Positions 0 to 12")
-    page.context.set_offline(True)
-    try:
-        before = drawn(page)
-        slider.press("ArrowRight")
-        expect(stage(page)).to_have_text("Positions 1 to 13")
-        expect(page.locator("figure .says")).to_have_text(re.compile(r"\d+\.\d % of the attention goes elsewhere"))
-        assert drawn(page) != before
-        slider.press("End")
-        expect(stage(page)).to_have_text("Positions 100 to 112")
-        slider.press("Home")
-        assert drawn(page) == before, "back where it began"
-    finally:
-        page.context.set_offline(False)
-
-
-@pytest.mark.parametrize("step", ["sum", "questions", "orthogonal"])
+@pytest.mark.parametrize("step", ["sum", "questions", "cut"])
 def test_a_slider_of_the_tour_leafs_through_its_pictures_with_no_server(page, address, step):
     page.goto(f"{address}/read?step={step}")
     slider = page.locator("figure:has(.panels) input")
@@ -122,5 +102,38 @@ def test_a_slider_of_the_tour_leafs_through_its_pictures_with_no_server(page, ad
             seen.add(page.locator("figure .panels").inner_html())
         assert len(seen) == last + 1
         assert took < 50, "milliseconds; a trip to the server takes hundreds"
+    finally:
+        page.context.set_offline(False)
+
+
+@pytest.mark.parametrize("width", [1360, 390])
+def test_letters_of_a_picture_are_as_large_as_those_of_captions(page, address, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}/read?step=cut")
+    expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
+    settled(page)
+    page.wait_for_function(FRAMES_DRAWN, arg=9, timeout=60_000)
+    heights = page.locator("figure .panels svg text").evaluate_all(
+        "(all) => all.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    )
+    assert min(size for size in heights if size) >= 12.4
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+
+
+def test_the_self_check_is_answered_by_keyboard_with_no_server(page, address):
+    page.goto(f"{address}/read?step=open")
+    settled(page)
+    first = page.get_by_role("group").filter(has_text="What comes out?")
+    expect(first).to_be_visible(timeout=60_000)
+    page.context.set_offline(True)
+    try:
+        options = first.get_by_role("radio")
+        options.first.focus()
+        page.keyboard.press("Space")
+        expect(first.locator(".why")).to_contain_text("No. ")
+        page.keyboard.press("ArrowDown")
+        expect(first.locator(".why")).to_contain_text("Right. ")
+        expect(first.get_by_role("link")).to_have_attribute("href", re.compile("read.step=concatenation$"))
+        expect(page.locator(".score")).to_have_text(re.compile("^0 of 1 right at the first try, 4 to go"))
     finally:
         page.context.set_offline(False)

@@ -45,7 +45,7 @@ FOLDERS = (
     "analysis/narrative/reading",
     "analysis/narrative/answer",
     "analysis/narrative/choosing",
-    "analysis/narrative/report",
+    "analysis/narrative/site",
     "analysis/commands",
     "analysis/core",
     "analysis/claims/statements",
@@ -62,7 +62,7 @@ def words(path: Path) -> str:
 def test_a_phrase_that_needed_a_second_reading_is_gone(phrase: str) -> None:
     files = [ROOT / "README.md", *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
     files += (ROOT / "analysis").glob("*/README.md")
-    files += (ROOT / "analysis/narrative/report").glob("*.j2")
+    files += (ROOT / "analysis/narrative/site").glob("*.j2")
     assert len(files) > 100
     assert [str(path.relative_to(ROOT)) for path in files if phrase in words(path)] == []
 

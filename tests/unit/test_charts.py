@@ -29,9 +29,8 @@ from PIL import Image
 from pypdf import PdfReader
 
 from analysis import __version__
-from analysis.figures import Figure, drawing, drawings, export, fonts
+from analysis.figures import Figure, drawing, drawings, export, fonts, panels
 from analysis.figures.drawings import CHARTS, Theme
-from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.heatmap import MAX_CELLS, heatmap
 from analysis.figures.terms.data import TermTable
 from dashboard.widgets.vega_specs import vega_specs
@@ -524,10 +523,10 @@ def kept(value: float, series: str) -> pd.DataFrame:
     ).assign(baseline_low=0.97, baseline_high=1.0)
 
 
-def test_lines_of_geometry_stay_on_the_axis_given_and_show_through_one_another() -> None:
+def test_curves_over_chance_stay_on_the_axis_given_and_show_through_one_another() -> None:
     rows = pd.concat([kept(1.0, "one"), kept(1.0, "other")])
-    content = PanelsContent([Panel("", "share", rows, "position", domain=(0.95, 1.0))])
-    layers = vega_specs(drawn(name="geometry_kept", content=content), Theme(screen=True))[0]["layer"]
+    panel = panels.curves_over_chance(rows, Theme(), 800, value="share", along="position", domain=(0.95, 1.0))
+    layers = vega_specs(drawn(panel), Theme(screen=True))[0]["layer"]
     # Vega-Lite would begin the axis at 0 for any band that does not say where it begins.
     assert [layer["encoding"]["y"]["scale"]["domain"] for layer in layers] == [[0.95, 1.0]] * len(layers)
     (dashes,) = [layer["encoding"]["strokeDash"]["scale"] for layer in layers if "strokeDash" in layer["encoding"]]

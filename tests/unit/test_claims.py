@@ -1,5 +1,7 @@
-"""Claims as data, and the first verdicts as they were closed: what they say, where it leads, and what keeps them."""
+"""Claims as data, the documents' own words, and the first verdicts as they were closed."""
 
+import hashlib
+import html
 import re
 from pathlib import Path
 
@@ -7,18 +9,20 @@ import duckdb
 import pytest
 
 from analysis import store_build
-from analysis.claims import CLAIMS, DOCUMENTS, QUESTIONS, WORDS, stored, tables
+from analysis.claims import CLAIMS, DOCUMENTS, QUESTIONS, quotations, tables
 from analysis.claims.statements import published
 from analysis.claims.statements import stored as statements
-from analysis.core.errors import UnknownName
 from analysis.core.formatting import interval_text, join_names, plural, significant
-from analysis.links import VIEWS, link, parse
+from analysis.core.provenance import ROOT
 from analysis.rules import FOLDER
 from analysis.store import fill, read
 from analysis.store.sync import fingerprint, schema_statements
 
 FIRST = [f"C{number:02}" for number in range(1, 29)]
-"""The claims that version 1 of the rules judged."""
+"""The claims that version 1 of the rules judged: those that documents make."""
+SEEDS = ROOT.parent / "shared" / "seeds"
+"""The documents, where a checkout has them beside it."""
+MOST_WORDS = 25
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -43,70 +47,98 @@ def test_documents_are_all_used() -> None:
     assert {key for claim in CLAIMS.values() for key in claim.documents} == set(DOCUMENTS)
 
 
+def test_the_store_has_the_claims_as_their_files_have_them(store: Path) -> None:
+    assert statements.questions() == QUESTIONS
+    assert statements.documents() == DOCUMENTS
+    assert [(one.id, one.title, one.question, one.statement, one.documents) for one in statements.headings()] == [
+        (one.id, one.title, one.question, one.statement, one.documents) for one in CLAIMS.values()
+    ]
+    assert [one for heading in statements.headings() for one in heading.quotations] == list(quotations())
+
+
+# ---- The documents' own words ----
+
+
+@pytest.mark.parametrize("one", quotations(), ids=lambda one: f"{one.claim}-{one.document}")
+def test_a_quotation_is_a_short_span_of_a_document_that_makes_the_claim(one) -> None:
+    assert one.document in CLAIMS[one.claim].documents
+    assert 0 < len(one.words.split()) <= MOST_WORDS
+    assert one.place
+    assert hashlib.sha256(one.words.encode()).hexdigest() == one.sha256
+    if SEEDS.is_dir():  # Elsewhere the checksum says that nobody changed what was found.
+        (path,) = SEEDS.glob(f"{one.document}_*.txt")
+        assert one.words in path.read_text(encoding="utf-8")
+
+
+def test_every_claim_of_a_document_is_quoted_and_stands_in_order() -> None:
+    quoted = [one.claim for one in quotations()]
+    assert set(quoted) == set(FIRST)
+    assert quoted == sorted(quoted)
+    assert {one.document for one in quotations()} == set(DOCUMENTS)
+
+
 # ---- The first verdicts, as the committed results file has them ----
 
 
-def test_the_first_verdicts_are_complete(store: Path) -> None:
-    entries = stored.ledger()
-    assert [entry.id for entry in entries] == FIRST
-    assert list(stored.counts()) == list(WORDS)
-    assert sum(stored.counts().values()) == len(FIRST)
+def test_the_first_verdicts_are_in_the_store_and_stay(store: Path) -> None:
+    rows = read.query("SELECT * FROM first_verdicts ORDER BY id")
+    assert rows.id.tolist() == FIRST
     view = read.query("SELECT id, verdict FROM claims WHERE rules_version = 1")
-    assert view.id.tolist() == FIRST
-    assert view.verdict.tolist() == [entry.verdict for entry in entries]
-    for entry in entries:
-        assert entry.verdict in WORDS
-        assert len(entry.rule) > 150, "a rule names its thresholds and why"
-        assert entry.asks
-        assert entry.queries
-        assert entry.views
-        assert all(re.fullmatch(r"20\d\d-\d\d-\d\d: [A-Z].+\.", one) for one in entry.changed)
-        assert {line.side for line in entry.evidence} <= {"for", "against", "beside"}
-        assert {line.query for line in entry.evidence} <= set(entry.queries)
-        assert (entry.command != "") == (entry.missing != "")
+    assert (view.id.tolist(), view.verdict.tolist()) == (rows.id.tolist(), rows.verdict.tolist())
+    logged = [one for one in statements.changes() if not one.statement and one.kind == "verdict"]
+    assert {one.claim: one.after for one in logged} == dict(zip(rows.id, rows.verdict, strict=True))
+    assert {one.day for one in logged} == {"2026-11-24"}
+
+
+def test_their_page_has_all_that_the_results_file_has(store: Path) -> None:
+    """The page was made once; nothing makes it again, so it is held to the file that it shows."""
+    text = html.unescape((ROOT / "data" / "first_verdicts.html").read_text(encoding="utf-8"))
+    assert text.count('<details class="claim"') == len(FIRST)
+    file = ROOT / "data" / "results" / "first_verdicts" / "version-1.parquet"
+    assert hashlib.sha256(file.read_bytes()).hexdigest()[:12] in text
+    parts = re.split(r'<details class="claim" id="(C\d\d)">', text)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    for row in read.query(
+        "SELECT f.*, h.title, h.statement FROM first_verdicts f JOIN headings h USING (id)"
+    ).itertuples():
+        section = sections[row.id]
+        for words in (
+            row.title,
+            row.statement,
+            row.verdict,
+            row.sentence,
+            row.rule,
+            row.asks,
+            row.missing,
+            *row.changed,
+        ):
+            assert words in section, (row.id, words)
+        for query in row.queries:
+            assert query["sql"] in section
+        for line in row.evidence:
+            cells = [line["says"], line["source"], line["caveat"], line["unit"]]
+            cells += [significant(line[name]) for name in ("value", "low", "high") if line[name] is not None]
+            assert all(cell in section for cell in cells), (row.id, cells)
+        assert section.count("<tr><td>") == len(row.evidence)
+    assert not re.search(r"<script|<img|<link|@import|src=", text), "the page asks nobody for anything"
 
 
 def test_they_say_when_and_by_which_code_they_were_closed(store: Path) -> None:
     run = read.query("SELECT created, git_sha, command FROM runs WHERE kind = 'first_verdicts'").iloc[0]
     assert re.fullmatch("[0-9a-f]{12}", run.git_sha), "a commit, and nothing that was changed beside it"
     assert run.git_sha in run.command
-    assert run.git_sha in stored.first_verdicts_note()
-    assert "closed on 24 November 2026" in stored.first_verdicts_note()
+    assert run.git_sha in statements.first_verdicts_note()
+    assert "closed on 24 November 2026" in statements.first_verdicts_note()
     assert run.created.startswith("2026-11-24T")
-
-
-def test_what_they_show_can_be_opened(store: Path) -> None:
-    for entry in stored.ledger():
-        lines = [(line.page, line.values) for line in entry.evidence if line.page]
-        for page, values in [*lines, *((view.page, view.values) for view in entry.views)]:
-            found, read_back = parse(link(page, values))
-            assert found is VIEWS[page]
-            assert {**read_back, **values} == read_back
-
-
-def test_every_query_behind_them_runs_as_readers_run_it(store: Path) -> None:
-    for entry in stored.ledger():
-        for sql in entry.queries.values():
-            assert sql.startswith(("SELECT", "WITH"))
-            assert '"' not in sql, "it could not stand between double quotes on a command line"
-            read.query(sql)
 
 
 def test_without_their_file_there_are_none_and_statements_stay(data: Path) -> None:
     store_build.refresh()
-    assert stored.ledger() == ()
-    assert stored.first_verdicts_note() == ""
+    assert read.query("SELECT * FROM first_verdicts").empty
+    assert statements.first_verdicts_note() == ""
     headings = statements.headings()
     assert [heading.id for heading in headings] == list(CLAIMS)
-    assert {heading.first for heading in headings} == {None}
     assert all(heading.parts for heading in headings)
-    with pytest.raises(UnknownName, match="Known: none yet"):
-        stored.claim("C01")
-
-
-def test_an_unknown_claim_is_answered_with_the_known_ones(store: Path) -> None:
-    with pytest.raises(UnknownName, match=r"There is no claim named 'C99'\. Known: C01, C02"):
-        stored.claim("C99")
 
 
 def test_a_changed_rule_makes_the_store_out_of_date(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

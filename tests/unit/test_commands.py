@@ -378,8 +378,8 @@ def test_the_format_and_the_figure_can_be_said(run: Run, store: Path, tmp_path: 
         (["http://localhost:8501/terms", "-o", "a"], "The format '' is not one of svg"),
         (["http://localhost:8501/terms", "-o", "a.svg", "--format", "gif"], "give for example --format svg"),
         (
-            ["http://localhost:8501/claims", "-o", "a.svg", "--figure", "claim_evidence"],
-            "names no claim, and this figure is of one. Add it to the link, as in /claims?claim=C09; known: C01, C02",
+            ["http://localhost:8501/claims?claim=C99", "-o", "a.svg", "--figure", "claim_strips"],
+            "There is no claim 'C99'. Known: C01, C02",
         ),
         (["http://localhost:8501/about", "-o", "a.svg"], "has no figure None; it has: none"),
         (["http://localhost:8501/terms", "-o", "a.svg", "--figure", "x"], "has no figure 'x'; it has: terms_heads"),

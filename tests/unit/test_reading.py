@@ -7,92 +7,280 @@ linear layer, scipy's integrals, sums of whole numbers. Every sentence has a num
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from scipy import integrate
 from scipy.spatial import distance
-from transformers import AutoTokenizer, BertModel
+from transformers import AutoTokenizer, BertConfig, BertModel
 
+from analysis.ablation.encoder import AddendConfig
+from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS, DOCUMENTS
+from analysis.claims.statements import stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
-from analysis.figures.reading import order, shift
+from analysis.figures.reading import cut, order, shift, told
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
 from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
-from analysis.narrative.reading import STEPS, Step, ordered
-from analysis.narrative.shift import picture
+from analysis.narrative.reading import STEPS, length, ordered
+from analysis.narrative.reading.base import Control, Picture, Step
+from analysis.narrative.reading.moved import MOVED
+from analysis.narrative.self_check import checks
+from analysis.rules import encoder_rules
+from analysis.store import read
 
 VALUES = VIEWS["read"].defaults()
 STEP_NAMES = [step.name for step in ordered()]
 
 
+PICTURES = [
+    pytest.param(step, one, id=f"{step.name}-{one.name or 'first'}") for step in ordered() for one in step.pictures
+]
+
+
+def fields(view: str) -> set[str]:
+    return {field.name for field in VIEWS[view].fields}
+
+
 @pytest.mark.parametrize("name", STEP_NAMES)
 def test_a_step_names_what_exists(name: str) -> None:
     step = STEPS[name]
-    assert step.figure in VIEWS[step.page].figures
     assert set(step.documents) <= set(DOCUMENTS)
     assert set(step.claims) <= set(CLAIMS)
-    assert step.controls, "every step has something to touch"
-    fields = {field.name for field in VIEWS["read"].fields}
-    assert {touch.field for touch in step.controls} <= fields
-    assert set(step.params(VALUES)) <= {field.name for field in VIEWS[step.page].fields}
-    assert set(step.more.values(VALUES)) <= {field.name for field in VIEWS[step.more.page].fields}
+    assert set(step.more.values(VALUES)) <= fields(step.more.page)
     assert "$" not in step.text, "no formula without a picture beside it"
-    assert step.text.count("\n\n") == 0, "one paragraph"
+    assert step.pictures[0].name == "", "the first picture is the one that a link without `part` shows"
+    assert len({one.name for one in step.pictures}) == len(step.pictures)
+    assert all(one.label for one in step.pictures) or len(step.pictures) == 1
+    for one in step.pictures:
+        assert one.figure in VIEWS[one.page].figures
+        assert one.controls, "every picture has something to touch"
+        assert {control.field for control in one.controls} <= fields("read")
+        assert set(one.params(VALUES)) <= fields(one.page)
 
 
 def test_steps_are_numbered_without_a_gap_and_the_first_is_the_default() -> None:
     assert [step.place for step in ordered()] == list(range(1, len(STEPS) + 1))
     assert VALUES["step"] == STEP_NAMES[0]
-    assert len(STEPS) >= 9
+    assert len(STEPS) == 10
+
+
+def test_the_answer_of_algebra_comes_second_and_its_step_cites_no_result_that_is_a_sum_again() -> None:
+    step = ordered()[1]
+    assert step.name == "concatenation"
+    assert "hallam2026fusion" not in step.citations
 
 
 def test_every_document_is_named_by_a_step() -> None:
     assert {number for step in ordered() for number in step.documents} == set(DOCUMENTS)
 
 
-@pytest.mark.parametrize("name", STEP_NAMES)
-def test_what_is_picked_at_first_is_among_the_options(store: Path, name: str) -> None:
-    for touch in STEPS[name].controls:
-        assert VALUES[touch.field] in list(touch.options())
+@pytest.mark.parametrize(("step", "one"), PICTURES)
+def test_what_is_picked_at_first_is_among_the_options(store: Path, step: Step, one: Picture) -> None:
+    for control in one.controls:
+        assert VALUES[control.field] in list(control.options())
 
 
-@pytest.mark.parametrize("name", STEP_NAMES)
-def test_every_option_of_a_step_draws_and_says_a_number(store: Path, name: str) -> None:
-    step: Step = STEPS[name]
-    said, lacking = [], []
-    for touch in step.controls:
-        options = list(touch.options())
-        for option in dict.fromkeys((options[0], options[-1])):
-            values = {**VALUES, touch.field: option}
-            if not FIGURES[step.figure].live:
-                asked = {**VIEWS[step.page].defaults(), **step.params(values)}
-                assert len(FIGURES[step.figure].make(asked).frame())
-            try:
-                said.append(step.says(values))
-            except NoResults as missing:
-                lacking.append(str(missing))
-    assert all(re.search(r"\d", sentence) and sentence.endswith(".") for sentence in said), said
-    assert all("Run: " in sentence for sentence in lacking), lacking
+def ends_and_middle(control: Control) -> list[Any]:
+    """The values at both ends of a control and in its middle; all of a slider."""
+    options = list(control.options())
+    return options if control.slides else list(dict.fromkeys((options[0], options[len(options) // 2], options[-1])))
+
+
+def spoken(step: Step, one: Picture) -> list[tuple[str, str]]:
+    """The sentences that a picture gives at every value of its slider, and at both ends of other controls."""
+    texts = []
+    for control in one.controls:
+        for option in ends_and_middle(control):
+            values = {**VALUES, "part": one.name, control.field: option}
+            where = f"{step.name} {control.field}={option}"
+            texts.append((where, step.says(values)))
+            if not FIGURES[one.figure].live:
+                figure = FIGURES[one.figure].make({**VIEWS[one.page].defaults(), **one.params(values)})
+                assert len(figure.frame())
+                texts += [(where, figure.heading), (where, figure.caption), (where, figure.alt)]
+    return texts
+
+
+COUNTED = "direction|dimension|layer|seed|draw|pair|model|statement"
+SLIPS = (
+    rf"(?<![\d.,])1 (?:{COUNTED})s\b",
+    rf"(?<![\d.,])(?:[02-9]|\d\d+) (?:{COUNTED})\b(?!-)",
+    r"(?<![\w⁻])-\d",
+    r"−0\.0+(?!\d)",
+    r"\b(?:nan|inf|None)\b|\{|  ",
+    r"between ([+−]?[\d.]+ %) \([^)]*\) and \1",
+)
+"""What a sentence must not have: one with a plural, several with a singular, a hyphen for a minus, minus zero, a number
+that is none, a range between equal ends."""
+
+
+@pytest.mark.parametrize(("step", "one"), PICTURES)
+def test_every_sentence_holds_at_every_value_of_its_controls(store: Path, step: Step, one: Picture) -> None:
+    """Plural, sign and missing numbers; the cosine's classes and the parts of a cut have tests of their own."""
+    texts = spoken(step, one)
+    assert any(re.search(r"\d", text) for _, text in texts)
+    for where, text in texts:
+        for slip in SLIPS:
+            assert not re.search(slip, text), (where, slip, text)
+
+
+def test_the_kept_part_is_that_of_the_stored_numbers(store: Path) -> None:
+    """At every stored number of directions, against the store's rows by SQL."""
+    frame = read.query(
+        "SELECT rank, value, "
+        "(SELECT value FROM newest_surgery WHERE operation = 'intact' AND model = s.model) AS intact, "
+        "(SELECT value FROM newest_surgery WHERE operation = 'mean_position' AND model = s.model) AS without "
+        "FROM newest_surgery s WHERE operation = 'separated' AND model = 'all-MiniLM-L6-v2' ORDER BY rank"
+    )
+    assert frame["rank"].tolist() == STEPS["cut"].pictures[0].controls[0].options()
+    assert frame["rank"].min() == 1
+    assert frame["rank"].max() == 64
+    for row in frame.itertuples():
+        figure = FIGURES["reading_cut"].make({"kept": int(row.rank)})
+        part = (row.value - row.without) / (row.intact - row.without)
+        assert f"keeps {100 * part:.0f} % of what positions give" in figure.finding
+        assert f"and {384 - row.rank} for words" in figure.finding
+        assert f"Similarity is {row.value:.3f}" in figure.caption
+
+
+@pytest.mark.parametrize(
+    ("part", "words"), [(-0.3, "nothing"), (0.004, "nothing"), (0.5, "50 %"), (1.0, "all"), (1.2, "all")]
+)
+def test_a_part_below_none_or_above_all_is_said_in_words(part: float, words: str) -> None:
+    assert f"keeps {words} of what positions give it" in cut.finding(3, 384, part)
+
+
+def test_a_number_of_directions_that_was_not_measured_is_said(store: Path) -> None:
+    with pytest.raises(NoResults, match=r"not cut with 6 directions.*measured: .*64.*Run: "):
+        FIGURES["reading_cut"].make({"kept": 6})
+
+
+@pytest.mark.parametrize("extra", [1, 14, 128])
+def test_the_costs_are_those_of_a_bert_that_is_wider(store: Path, extra: int) -> None:
+    """Parameters against transformers' own model, built without weights; products against its linear layers."""
+    config = BertConfig.from_pretrained(default_model.folder())
+    width, layers = config.hidden_size, config.num_hidden_layers
+
+    def size(of: int) -> tuple[int, int]:
+        with torch.device("meta"):
+            # One head: a width that heads cannot share has the same matrices.
+            made = BertModel(
+                BertConfig.from_dict({
+                    **config.to_dict(), "hidden_size": of, "intermediate_size": 4 * of, "num_attention_heads": 1
+                }),
+                add_pooling_layer=False,
+            ).encoder  # fmt: skip
+        matrices = [module for module in made.modules() if isinstance(module, torch.nn.Linear)]
+        return sum(p.numel() for p in made.parameters()), sum(one.weight.numel() for one in matrices)
+
+    row = FIGURES["reading_saving"].make({"extra": extra}).frame().set_index("extra").loc[extra]
+    (few, products), (many, more_products) = size(width), size(width + extra)
+    total = int(read.query("SELECT parameters FROM models WHERE model = 'all-MiniLM-L6-v2'").parameters[0])
+    assert row.arithmetic == pytest.approx(more_products / products - 1)
+    table = config.max_position_embeddings * (extra - width)
+    assert row.parameters == pytest.approx((many - few + table) / total, rel=1e-6), layers
+
+
+def test_the_costs_at_14_are_those_of_the_ledger(store: Path) -> None:
+    frame = FIGURES["reading_saving"].make({"extra": 14}).frame().set_index("extra")
+    assert frame.arithmetic[14] == pytest.approx(stored.statement("C01b").effect)
+    assert frame.parameters[14] == pytest.approx(stored.statement("C01a").effect)
+
+
+def test_the_groups_are_what_the_encoders_configs_do() -> None:
+    """Each variant of the picture, by the config that it is built with."""
+    for name, variant in VARIANTS.items():
+        group = told.group_of(variant.settings)
+        config = AddendConfig(**variant.fields(hidden_size=32, heads=4))
+        if group == told.ONCE:
+            assert not config.rotary
+            assert not config.causal
+            assert config.untied == "none" or config.told_layers == 1, name
+        elif group == told.EVERY:
+            assert config.untied != "none", name
+            assert config.told_layers != 1, name
+        elif group == told.ROTATED:
+            assert config.rotary
+
+
+def test_the_differences_are_those_of_the_page_training(store: Path) -> None:
+    frame = FIGURES["reading_told"].make({"variant": "tupe_a"}).frame()
+    page = VIEWS["training"].defaults() | {"preset": "cpu2", "part": "gap"}
+    gaps = FIGURES["training_gap"].of(page).frame().set_index("variant")
+    judged = frame[frame.judged].set_index("variant")
+    assert {"tupe_a", "no_cross", "rotary", "concat_20"} <= set(judged.index)
+    for name, row in judged.iterrows():
+        if row.seeds == 5:
+            assert (row.gap, row.low, row.high) == pytest.approx(tuple(gaps.loc[name, ["gap", "low", "high"]]))
+
+
+def test_a_ring_is_a_training_that_its_rules_cannot_judge_yet(store: Path) -> None:
+    frame = FIGURES["reading_told"].make({"variant": "every_layer_attention"}).frame()
+    needed = len(encoder_rules().seeds)
+    rings = frame[~frame.judged]
+    for row in rings.itertuples():
+        assert row.seeds < needed
+        finding = told.finding(frame, row.variant, "BERT-A")
+        assert ("decides nothing" if row.seeds == 1 else "decide nothing") in finding
+    frozen = {contest.id for contest in encoder_rules().statements}
+    undecided = [one for one in stored.parts("C34") if one.verdict == "open" and one.id in frozen]
+    says = STEPS["told"].says(VALUES)
+    assert (f"{len(undecided)} are open" in says) == bool(undecided)
+
+
+def test_steps_that_older_links_name_are_found() -> None:
+    for name, part in (("models", "layers"), ("shift", "moved"), ("training", "curves")):
+        values, problems = VIEWS["read"].parse({"step": [name]})
+        assert not problems
+        step = STEPS[values["step"]]
+        assert step.picture(values).name == values["part"] == part
+    values, _ = VIEWS["read"].parse({"step": ["training"], "variant": ["tupe_a"]})
+    assert values["variant"] == "tupe_a"
+    assert VIEWS["read"].parse({"step": ["training"]})[0]["variant"] == "concat_20", "as it was"
+    assert not set(MOVED) & set(STEPS)
+    for destination in MOVED.values():
+        assert set(destination.values(VALUES)) <= fields(destination.page)
 
 
 def test_a_sentence_changes_with_what_it_is_about(store: Path) -> None:
     heads = {STEPS["questions"].says({**VALUES, "head": head}) for head in range(12)}
     assert len(heads) == 12
-    assert len({STEPS["untying"].says({**VALUES, "leave": task}) for task in ("", "cola", "rte")}) == 3
+    layers = {STEPS["questions"].says({**VALUES, "part": "layers", "layer": layer}) for layer in range(6)}
+    assert len(layers) == 6
+
+
+def test_a_negative_share_is_explained_and_no_other(store: Path) -> None:
+    for head in range(12):
+        says = STEPS["questions"].says({**VALUES, "head": head})
+        assert ("works against the others" in says) == ("−" in says.split(":")[1])
 
 
 def test_an_empty_store_is_told_as_such(data: Path) -> None:
     from analysis import store_build
 
     store_build.refresh()
-    for name in ("objection", "sum", "orthogonal", "models", "training"):
+    for name in ("objection", "sum", "orthogonal", "cut", "told"):
         with pytest.raises(NoResults, match=r"[Rr]un: python -m analysis|with: python -m analysis"):
             STEPS[name].says(VALUES)
+    for name, values in (("reading_cut", {"kept": 14}), ("reading_told", {"variant": "tupe_a"})):
+        with pytest.raises(NoResults, match="Run: python -m analysis"):
+            FIGURES[name].make(values)
+
+
+def test_the_minutes_are_counted(store: Path) -> None:
+    """Against a count of the words that are on the page, by another rule of what a word is."""
+    shown = [text for step in ordered() for text in (step.title, step.text, step.says(VALUES))]
+    asked = [text for check in checks() for text in (check.question, *check.options, check.because)]
+    count = len(re.findall(r"\S+", " ".join(shown + asked)))
+    assert length.words() == count
+    pictures = sum(len(step.pictures) for step in ordered())
+    assert length.minutes() - 1 < count / 200 + pictures / 3 <= length.minutes()
 
 
 # ---- The charts ----
@@ -105,9 +293,11 @@ def test_on_one_axis_sums_of_whole_numbers_collide_and_on_two_none_does() -> Non
     frame = flat.frame()
     assert [totals.count(word + position) for word, position in pairs] == frame.pairs.tolist()
     assert f"{len(set(totals))} different sums" in flat.caption
+    assert "no two pairs share one" not in flat.caption
     square = FIGURES["reading_plane"].make({"angle": 90})
     np.testing.assert_allclose(square.frame()[["x", "y"]], pairs, atol=1e-8)
     assert set(square.frame().pairs) == {1}
+    assert "no two pairs share one" in square.caption
 
 
 @pytest.mark.parametrize("by", [0, 7, 100])
@@ -124,12 +314,6 @@ def test_the_moved_sentence_is_what_transformers_own_model_attends_to(by: int) -
     np.testing.assert_allclose(shift.patterns()[by], expected, atol=1e-9)
     variation = (expected - first).abs().sum(-1).mean(-1) / 2
     np.testing.assert_allclose(shift.changes()[by], variation, atol=1e-9)
-
-
-def test_the_moving_picture_draws_these_patterns() -> None:
-    drawn = picture(3)
-    assert len(drawn["patterns"]) == len(drawn["changes"]) == len(drawn["shifts"])
-    np.testing.assert_allclose(np.array(drawn["patterns"][40]) / 1000, shift.patterns()[40, 3].ravel(), atol=5e-4)
 
 
 @pytest.mark.parametrize("split", [1, 4, 7])
@@ -179,10 +363,11 @@ def test_where_the_sum_points_is_said_as_its_cosine_has_it(word: str) -> None:
 def test_one_model_is_not_told_as_several(store: Path) -> None:
     """At the deepest layer a single stored model has cross terms."""
     values = VIEWS["read"].defaults()
-    only = STEPS["models"].says({**values, "layer": 5})
+    values["part"] = "layers"
+    only = STEPS["questions"].says({**values, "layer": 5})
     assert "the only stored model that has cross terms at layer 5" in only
     assert "with attention patterns and norms held as in the model" in only
-    several = STEPS["models"].says({**values, "layer": 0})
+    several = STEPS["questions"].says({**values, "layer": 0})
     assert "stored models that have cross terms" in several
     assert "held as in the model" not in several
 
@@ -233,6 +418,8 @@ def test_only_a_causal_mask_and_two_layers_tell_the_last_word_the_order() -> Non
         ("reading_orthogonal", {"dim": 1}),
         ("reading_order", {"depth": 7}),
         ("reading_shift", {"head": 12}),
+        ("reading_cut", {"kept": 0}),
+        ("reading_saving", {"extra": 129}),
         ("reading_open", {"verdict": "true"}),
     ],
 )

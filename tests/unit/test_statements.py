@@ -15,9 +15,10 @@ from analysis.ablation.plan import training
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS
-from analysis.claims.statements import comparison, contests, judge, rows
-from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED
+from analysis.claims.statements import comparison, contests, rows
+from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Region
 from analysis.claims.statements.corrections import corrections_file
+from analysis.claims.statements.judge import judge
 from analysis.claims.statements.stored import statements
 from analysis.rules import (
     MEASUREMENTS,
@@ -344,16 +345,17 @@ def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
     """For every standing that `standing` gives, the middle of the shaded part is where the statement is supported."""
     stored = {one.id: one for one in statements()}
     better, same = stored["C18b"], stored["C15a"]
-    assert comparison.region(better) == comparison.Region(lower=None, upper=-RULES.margin, neutral=0.0)
-    assert comparison.region(same) == comparison.Region(lower=-RULES.margin, upper=RULES.margin, neutral=0.0)
-    assert comparison.region(stored["C08a"]) == comparison.Region(lower=-RULES.margin, upper=None, neutral=0.0)
-    assert comparison.region(stored["C20b"]) == comparison.Region(lower=RULES.margin, upper=None, neutral=0.0)
-    assert comparison.region(stored["C30b"]) == comparison.Region(lower=None, upper=RULES.margin, neutral=0.0)
-    assert comparison.region(stored["C09d"]) == comparison.Region(lower=-1.0, upper=1.0, neutral=0.0)
-    assert comparison.region(stored["C18a"]) == comparison.Region(lower=None, upper=RULES.earlier, neutral=1.0)
-    assert comparison.region(stored["C12a"]) == comparison.Region(lower=None, upper=1.0)
+    assert comparison.region(better) == Region(lower=None, upper=-RULES.margin)
+    assert comparison.region(same) == Region(lower=-RULES.margin, upper=RULES.margin)
+    assert comparison.region(stored["C08a"]) == Region(lower=-RULES.margin, upper=None)
+    assert comparison.region(stored["C20b"]) == Region(lower=RULES.margin, upper=None)
+    assert comparison.region(stored["C30b"]) == Region(lower=None, upper=RULES.margin)
+    assert comparison.region(stored["C09d"]) == Region(lower=-1.0, upper=1.0)
+    assert comparison.region(stored["C18a"]) == Region(lower=None, upper=RULES.earlier)
+    assert comparison.region(stored["C12a"]) == Region(lower=None, upper=1.0)
     for one in stored.values():
         region = comparison.region(one)
+        assert one.region == region, "what is stored is what the rule says"
         # A single exact reading decides alone, so its side must agree with the verdict.
         exact = one.kind == "rows" and len(one.readings) == 1 and one.low is None and one.verdict != OPEN
         if region and exact and one.effect is not None:
@@ -365,8 +367,8 @@ def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
 
 def test_every_rule_is_said_in_words(store: Path) -> None:
     for one in statements():
-        assert comparison.rule_in_words(one), one.id
-    words = comparison.rule_in_words(next(one for one in statements() if one.id == "C17a"))
+        assert one.rule == comparison.rule_in_words(one) != "", one.id
+    words = next(one.rule for one in statements() if one.id == "C17a")
     assert "5 seeds" in words
     assert "0.05 nats" in words
     assert "Holm's method over the 4 statements" in words

@@ -14,7 +14,7 @@ from analysis.claims.statements.corrections import corrections_file
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES
 from analysis.narrative.answer import stored as answer
-from analysis.narrative.reading import training as reading
+from analysis.narrative.reading import told
 from analysis.rules import training_rules
 
 RULES = training_rules()
@@ -59,13 +59,13 @@ def test_the_training_page_says_the_same(decided) -> None:
 def test_the_guided_reading_says_the_same(decided) -> None:
     for one in decided:
         if one.baseline == "bert_a" and not one.variant.startswith("causal"):
-            made, said = stored.standing(one.variant, one.baseline), reading.says({"variant": one.variant})
+            made, said = stored.standing(one.variant, one.baseline), told.compared(one.variant)
             assert f"The verdict is “{made.word}”, by rules that were frozen" in said
             assert signed(made.effect) in said
 
 
 def test_what_no_rule_judges_is_called_exploratory(store: Path) -> None:
-    said = reading.says({"variant": "multiply"})
+    said = told.compared("multiply")
     assert "decide nothing" in said
 
 

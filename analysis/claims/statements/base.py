@@ -1,8 +1,14 @@
-"""Statements and the verdicts that rules of version 2 give on them. Numbers are in `unit`; None for a missing one."""
+"""Claims, the statements that they are split into, and the verdicts that rules give on these.
 
+Numbers are in `unit`; None for a missing one.
+"""
+
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from analysis.core.formatting import significant
 
 SUPPORTED, CONTRADICTED, MIXED, OPEN = "supported", "contradicted", "mixed", "open"
 WORDS = (SUPPORTED, CONTRADICTED, MIXED, OPEN)
@@ -10,6 +16,46 @@ HOLDS, FAILS = "holds", "fails"
 
 Ask = Callable[[str], list[dict[str, Any]]]
 """A SELECT -> its rows; what is missing or not a number is None."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A document that makes claims. site: its origin, as named in the copy that we read. url: its address, if known."""
+
+    title: str
+    kind: str
+    site: str
+    url: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A heading of the ledger. question: key of QUESTIONS. statement: the claim in our own words.
+
+    documents: keys of DOCUMENTS; none for a claim of our own or of the later literature, which has no statement either.
+    """
+
+    id: str
+    title: str
+    question: str
+    statement: str = ""
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingRow:
+    """The standing of a variant against a baseline in final loss, under version 2 of the rules.
+
+    word: better, worse, the same or not resolved. reason: why it is not resolved. missing: trainings still to be run.
+    effect: variant less baseline in nats; None where no seed has both.
+    """
+
+    variant: str
+    baseline: str
+    word: str
+    reason: str
+    missing: int
+    effect: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +78,70 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Change:
+    """One entry of the log of a claim. day: as 2026-11-25. statement: its id; empty for the claim as a whole.
+
+    kind: `verdict`, `rule` or `reading`, which is how a statement is worded, or that it is asked. before, after:
+    verdicts, or `withdrawn`; empty for none. said: the words of the statement before. words: the reason.
+    """
+
+    day: str
+    claim: str
+    kind: str
+    words: str
+    statement: str = ""
+    before: str = ""
+    after: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quotation:
+    """A span of a document in which a claim is made. document: its key. place: where in it. sha256: of the words."""
+
+    claim: str
+    document: str
+    place: str
+    words: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """The values that support a statement: those between `lower` and `upper`; None for an end without a bound."""
+
+    lower: float | None
+    upper: float | None
+
+    @property
+    def words(self) -> str:
+        """The region in words: `below −0.05`."""
+        if self.lower is None:
+            return f"below {significant(self.upper or 0.0)}"
+        if self.upper is None:
+            return f"above {significant(self.lower)}"
+        return f"between {significant(self.lower)} and {significant(self.upper)}"
+
+    def depth(self, value: float) -> float:
+        """The distance from a value to the nearest bound: above 0 inside the region, below 0 outside of it."""
+        return min(
+            math.inf if self.lower is None else value - self.lower,
+            math.inf if self.upper is None else self.upper - value,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Judgement:
     """The verdict on one statement, with the readings it rests on.
 
     effect, low, high: the number that decides most. sentence: the finding in words. would_decide: for an open
     statement, the experiment that would decide it, with its seeds and hours. answer: the sentence that the rules said
     beforehand would be told of this verdict; empty where they said none.
+
+    What the rule compares, as `comparison.described` reads it from the files of rules: holds, expect, quantifier: its
+    own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants
+    of a statement about trainings. shown: the word for the reading whose number is shown. opposes: the reason why the
+    statement says the opposite of its claim; empty where it does not. decides: whether it decides its claim.
     """
 
     id: str
@@ -61,6 +165,16 @@ class Judgement:
     rules_sha: str
     exploratory: bool
     answer: str = ""
+    holds: str = ""
+    expect: str = ""
+    quantifier: str = ""
+    lower: float | None = None
+    upper: float | None = None
+    rule: str = ""
+    pair: str = ""
+    shown: str = ""
+    opposes: str = ""
+    decides: bool = False
     readings: tuple[Reading, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -68,3 +182,10 @@ class Judgement:
             raise ValueError(f"{self.verdict!r} is not a verdict; expected one of: {', '.join(WORDS)}.")
         if self.verdict == OPEN and not self.would_decide:
             raise ValueError(f"{self.id} is open and does not say what would decide it.")
+
+    @property
+    def region(self) -> Region | None:
+        """The values that support the statement; None if its rule compares no value with a line."""
+        if self.lower is None and self.upper is None:
+            return None
+        return Region(lower=self.lower, upper=self.upper)

@@ -1,15 +1,16 @@
 """The comparison that a statement's rule makes: its lines, the side of them that supports the statement, and its words.
 
-All of it is read from the files of rules, so that pages draw and describe the rules that are in fact applied.
+All of it is read from the files of rules while the store is built, so that pages draw and describe the rules that were
+in fact applied.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from analysis.ablation.variants import title
-from analysis.claims.statements.base import OPEN, Judgement
+from analysis.claims.statements.base import OPEN, Judgement, Region
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.rows import deciding_word
@@ -18,27 +19,6 @@ from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import TrainingRules, decoder_rules, encoder_rules, rule_files, surgery_rules, training_rules
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Region:
-    """The values that support a statement: those between `lower` and `upper`; None for an end without a bound.
-
-    neutral: the value that would mean no difference; None where the rule compares with a line alone.
-    """
-
-    lower: float | None
-    upper: float | None
-    neutral: float | None = None
-
-    @property
-    def words(self) -> str:
-        """The region in words: `below −0.05`."""
-        if self.lower is None:
-            return f"below {significant(self.upper or 0.0)}"
-        if self.upper is None:
-            return f"above {significant(self.lower)}"
-        return f"between {significant(self.lower)} and {significant(self.upper)}"
 
 
 @cache
@@ -52,6 +32,22 @@ def _rules() -> dict[str, Mapping[str, Any]]:
     return rules | renamed
 
 
+def described(judgement: Judgement) -> Judgement:
+    """The judgement with what its rule compares, in numbers and in words."""
+    rule, supports = _rules().get(judgement.id, {}), region(judgement)
+    return replace(
+        judgement,
+        holds=rule.get("holds", ""),
+        expect=rule.get("expect", ""),
+        quantifier=rule.get("quantifier", ""),
+        lower=supports.lower if supports else None,
+        upper=supports.upper if supports else None,
+        rule=rule_in_words(judgement),
+        pair=trained_pair(judgement),
+        shown=shown_reading(judgement),
+    )
+
+
 def region(judgement: Judgement) -> Region | None:
     """The values that support a statement; None if its rule compares no value with a line."""
     rule = _rules().get(judgement.id)
@@ -62,18 +58,18 @@ def region(judgement: Judgement) -> Region | None:
         return Region(lower=judgement.line if above else None, upper=None if above else judgement.line)
     if judgement.kind == "steps_to_leave":
         earlier = rule["expect"] == "earlier"
-        return Region(lower=None if earlier else judgement.line, upper=judgement.line if earlier else None, neutral=1.0)
+        return Region(lower=None if earlier else judgement.line, upper=judgement.line if earlier else None)
     margin = abs(judgement.line)
     # A lower loss is better, and a higher score; a published line is below zero where less is better.
     lower_is_better = judgement.kind in TRAINED or judgement.line < 0
     expect = rule["expect"]
     if expect == "less":
-        return Region(lower=None, upper=-margin, neutral=0.0)
+        return Region(lower=None, upper=-margin)
     if expect == "the same":
-        return Region(lower=-margin, upper=margin, neutral=0.0)
+        return Region(lower=-margin, upper=margin)
     downward = lower_is_better == (expect in ("better", "not worse"))
     limit = margin if expect in ("not better", "not worse") else -margin
-    return Region(lower=None, upper=limit, neutral=0.0) if downward else Region(lower=-limit, upper=None, neutral=0.0)
+    return Region(lower=None, upper=limit) if downward else Region(lower=-limit, upper=None)
 
 
 def shown_reading(judgement: Judgement) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
-from analysis.claims.statements.base import OPEN, Ask, Judgement
+from analysis.claims.statements.base import OPEN, Ask, Change, Judgement, StandingRow
 from analysis.claims.statements.margin_contests import EXITS, STEPS, Comparison, Limits, TrainedRun
 from analysis.core.formatting import plural
 from analysis.rules import (
@@ -38,28 +38,16 @@ class Superseded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StandingRow:
-    """The standing of a variant against a baseline in final loss, under version 2 of the rules.
-
-    word: better, worse, the same or not resolved. reason: why it is not resolved. missing: trainings still to be run.
-    effect: variant less baseline in nats; None where no seed has both.
-    """
-
-    variant: str
-    baseline: str
-    word: str
-    reason: str
-    missing: int
-    effect: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """Every statement as it is judged now, in order of id, those that were judged before, and how variants stand."""
+    """Every statement as it is judged now, in order of id, those that were judged before, and how variants stand.
+
+    changes: the dated log of all claims.
+    """
 
     current: tuple[Judgement, ...]
     superseded: tuple[Superseded, ...]
     standings: tuple[StandingRow, ...] = ()
+    changes: tuple[Change, ...] = ()
 
 
 def corrections_file() -> RuleFile:

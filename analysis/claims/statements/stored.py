@@ -1,50 +1,46 @@
-"""The statements as the store has them: verdicts as plain objects, by the claim that they are part of."""
+"""The claims as the store has them: headings with their statements, and what is said and logged of each.
+
+Nothing is judged here, and no file of rules is read.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
 from typing import Any
 
-from analysis.claims import CLAIMS
-from analysis.claims import stored as first
-from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Judgement, Reading
-from analysis.claims.statements.corrections import WITHDRAWN, StandingRow
-from analysis.claims.stored import records
+import pandas as pd
+
+from analysis.claims.statements.base import (
+    CONTRADICTED,
+    MIXED,
+    OPEN,
+    SUPPORTED,
+    WORDS,
+    Change,
+    Document,
+    Judgement,
+    Quotation,
+    Reading,
+    StandingRow,
+)
+from analysis.core import frames
 from analysis.core.errors import UnknownName
 from analysis.store import read
-from analysis.store.paths import cached_until_store_changes
+from analysis.store.paths import cached_until_store_changes, data_folder
 
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """A statement as it was judged before. replaced_by: the statement that took its place, or `withdrawn`.
-
-    verdict, sentence: what was found of it last; changed: why it is not judged so any more; changed_on: the day.
-    """
-
-    id: str
-    parent: str
-    statement: str
-    verdict: str
-    sentence: str
-    replaced_by: str
-    changed: str
-    changed_on: str
-
-    @property
-    def words(self) -> str:
-        """The change as a sentence or two."""
-        if self.replaced_by == WITHDRAWN:
-            return f"{self.changed_on}: {self.id}, “{self.statement}”, which was {self.verdict}, is withdrawn. "
-            f"{self.changed}"
-        return f"{self.changed_on}: {self.id} said before: “{self.statement}” It was {self.verdict}. {self.changed}"
+HEADINGS = (
+    "SELECT id, title, question, statement, coalesce(list(document ORDER BY document) "
+    "FILTER (document IS NOT NULL), []) AS documents "
+    "FROM headings LEFT JOIN claim_documents USING (id) GROUP BY ALL ORDER BY id"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Heading:
-    """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it.
+    """A claim and its parts. statement: the claim as the documents make it. documents: the ones that make it.
 
-    changes: statements that it had before. statement: the claim as the documents make it. documents: the ones that make
-    it. Both are empty for a claim that no document makes.
+    Both are empty for a claim that no document makes. changes: its log, the newest first.
     """
 
     id: str
@@ -52,8 +48,8 @@ class Heading:
     question: str
     statement: str
     documents: tuple[str, ...]
-    first: str | None
     parts: tuple[Judgement, ...]
+    quotations: tuple[Quotation, ...] = ()
     changes: tuple[Change, ...] = ()
 
     @property
@@ -69,6 +65,11 @@ class Heading:
         count, word = head.split(" ", 1)
         return ", ".join([f"{count} of {len(self.parts)} {word}", *rest])
 
+    @property
+    def deciding(self) -> Judgement | None:
+        """The statement that decides it; None for a claim without statements."""
+        return next((part for part in self.parts if part.decides), None)
+
 
 @cached_until_store_changes()
 def statements() -> tuple[Judgement, ...]:
@@ -82,9 +83,22 @@ def statements() -> tuple[Judgement, ...]:
 
 @cached_until_store_changes()
 def changes() -> tuple[Change, ...]:
-    """Every statement that was corrected or withdrawn, with the verdict that it had, in order of id."""
-    names = ", ".join(Change.__dataclass_fields__)
-    return tuple(Change(**row) for row in records(read.query(f"SELECT {names} FROM superseded ORDER BY id")))
+    """The log of all claims, the newest day first."""
+    return tuple(Change(**row) for row in records(read.query("SELECT * FROM changes ORDER BY rowid")))
+
+
+@cached_until_store_changes()
+def questions() -> dict[str, str]:
+    """The questions by which claims are grouped, in their order: key -> question."""
+    rows = records(read.query("SELECT question, title FROM questions ORDER BY place"))
+    return {row["question"]: row["title"] for row in rows}
+
+
+@cached_until_store_changes()
+def documents() -> dict[str, Document]:
+    """The documents that make the claims, by key."""
+    rows = records(read.query("SELECT * FROM documents ORDER BY document"))
+    return {row.pop("document"): Document(**row) for row in rows}
 
 
 def statement(id: str) -> Judgement:
@@ -120,18 +134,48 @@ def _standings() -> dict[tuple[str, str], StandingRow]:
     return {(row.variant, row.baseline): row for row in rows}
 
 
+@cached_until_store_changes()
 def headings() -> tuple[Heading, ...]:
     """Every claim with its statements, in order of id."""
-    verdicts = {entry.id: entry.verdict for entry in first.ledger()}
+    quoted = [
+        Quotation(**{name: row[name] for name in Quotation.__dataclass_fields__})
+        for row in records(read.query("SELECT * FROM quotations ORDER BY number"))
+    ]
     return tuple(
         Heading(
-            **vars(claim),
-            first=verdicts.get(claim.id),
-            parts=parts(claim.id),
-            changes=tuple(change for change in changes() if change.parent == claim.id),
+            **{**row, "documents": tuple(row["documents"])},
+            parts=parts(row["id"]),
+            quotations=tuple(one for one in quoted if one.claim == row["id"]),
+            changes=tuple(change for change in changes() if change.claim == row["id"]),
         )
-        for claim in CLAIMS.values()
+        for row in records(read.query(HEADINGS))
     )
+
+
+def first_verdicts_note() -> str:
+    """A sentence on when the first verdicts were computed for the last time, and by which code; empty without any."""
+    rows = records(read.query("SELECT created, git_sha FROM runs WHERE kind = 'first_verdicts'"))
+    if not rows:
+        return ""
+    day, code = date.fromisoformat(rows[0]["created"][:10]), rows[0]["git_sha"]
+    return f"They were computed by the code {code} and closed on {day.day} {day:%B %Y}."
+
+
+def first_verdicts_page() -> Path:
+    """The file that shows the first verdicts, version 1 of the rules; a data folder may lack it."""
+    return data_folder() / "first_verdicts.html"
+
+
+@cached_until_store_changes()
+def statement_parents() -> dict[str, str]:
+    """Statement -> its claim, for every statement that is judged or was: a link may name one that is withdrawn."""
+    rows = records(read.query("SELECT id, parent FROM statements UNION SELECT id, parent FROM superseded ORDER BY id"))
+    return {row["id"]: row["parent"] for row in rows}
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame as mappings, with None where there is nothing."""
+    return frames.records(frame.astype(object).where(frame.notna(), None))
 
 
 __all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Heading", "counts", "headings", "parts", "statement"]

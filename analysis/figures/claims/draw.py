@@ -1,13 +1,13 @@
-"""Drawings of the ledger: verdicts as a table of marks, evidence as dots with intervals."""
+"""Drawings of the ledger: verdicts as a table of marks, measurements on turned strips."""
 
 import textwrap
 
 import altair as alt
 import pandas as pd
 
-from analysis.core import colours, frames
+from analysis.core import colours
 from analysis.figures import Figure, marks
-from analysis.figures.claims.data import SIDES, EvidenceContent, VerdictsContent
+from analysis.figures.claims.data import StripsContent, VerdictsContent
 from analysis.figures.drawing import Chart, Theme, drawing
 
 VERDICTS = {
@@ -15,24 +15,16 @@ VERDICTS = {
     "contradicted": (colours.VERDICTS["contradicted"], "cross"),
     "mixed": (colours.VERDICTS["mixed"], "diamond"),
     "open": (colours.VERDICTS["open"], "square"),
-    "inconclusive": (colours.VERDICTS["open"], "square"),
-    "not yet measured": (colours.VERDICTS["open"], "triangle-up"),
-}
-STYLES = {
-    "for": (colours.VERDICTS["supported"], "circle"),
-    "against": (colours.VERDICTS["contradicted"], "cross"),
-    "beside": (colours.VERDICTS["open"], "diamond"),
 }
 LABEL_CHARACTERS, LABEL_LINES = 34, 3
 """The most letters in a line of a name, and the most lines. Longer ones leave the marks no room on a narrow screen."""
 
 
-@drawing("claims_statements", "claims_verdicts")
+@drawing("claims_statements")
 def verdicts(figure: Figure[VerdictsContent], theme: Theme) -> list[Chart]:
-    """One row a claim, one column a verdict; the mark's shape says the verdict again."""
+    """One row a statement, one column a verdict; the mark's shape says the verdict again."""
     frame, words = figure.frame(), figure.content.words
-    lines = [textwrap.wrap(claim, LABEL_CHARACTERS, max_lines=LABEL_LINES, placeholder=" …") for claim in frame.claim]
-    labels = list(marks.level_labels(["\n".join(parts) for parts in lines]).values())
+    labels = _labels(frame.claim)
     shown = frame[["claim", "verdict", "for", "against", "sentence"]].assign(label=labels)
     dots = alt.Chart(shown).mark_point(filled=True, size=marks.LARGE_DOT, opacity=1)
     table = dots.encode(
@@ -45,33 +37,45 @@ def verdicts(figure: Figure[VerdictsContent], theme: Theme) -> list[Chart]:
     return [marks.panel(table, theme=theme, width=marks.HALF, height=marks.row_height(labels) * len(labels))]
 
 
-@drawing("claim_evidence")
-def evidence(figure: Figure[EvidenceContent], theme: Theme) -> list[Chart]:
-    """One panel a unit; rows are numbered as in the tables."""
+@drawing("claim_strips")
+def strips(figure: Figure[StripsContent], theme: Theme) -> list[Chart]:
+    """One strip a statement: the tinted side speaks for the claim; the number stands at the right."""
     drawn = figure.content.drawn
-    # What the rule judges by comes first.
-    units = sorted(dict.fromkeys(drawn.unit), key=lambda unit: unit != figure.content.unit)
-    return [_panel(drawn[drawn.unit == unit], unit, figure.content, theme) for unit in units]
+    labels = _labels(drawn.id + " " + drawn.statement)
+    shown = drawn.assign(label=labels)
+    words = [word for word in VERDICTS if word in set(shown.verdict)]
+    x = marks.number(
+        alt.X, "place", ["← speaks against", "speaks for the claim →"], domain=(-1.1, 1.1), values=[0], form=" "
+    )
+    y = marks.labelled_rows(labels)
+    side = alt.Chart(pd.DataFrame({"from": [0.0], "to": [1.1]})).mark_rect(
+        color=theme.colour(colours.VERDICTS["supported"]), opacity=0.1
+    )
+    others = figure.content.others.merge(shown[["id", "label", "verdict"]], on="id")
+    dots = alt.Chart(others).mark_point(filled=True, size=18, opacity=0.45)
+    numbers = alt.Chart(shown).mark_text(align="left", dx=10, fontSize=marks.TEXT, color=theme.ink)
+    hues = marks.hues("verdict", {word: theme.colour(VERDICTS[word][0]) for word in words})
+    layers = [
+        side.encode(x=alt.X("from:Q"), x2="to:Q"),
+        marks.rule(theme, x=0.0),
+        *([dots.encode(x=alt.X("other:Q"), y=y, color=hues)] if len(others) else []),
+        *marks.row_plot(
+            shown,
+            x=x,
+            y=y,
+            theme=theme,
+            ends=("place_low", "place_high"),
+            color=hues,
+            shape=marks.shapes("verdict", {word: VERDICTS[word][1] for word in words}, marks.legend(place="top")),
+            size=marks.LARGE_DOT,
+            tooltip=("id", "statement", "verdict", "printed", "sentence"),
+        ),
+        numbers.encode(x=alt.value(300), y=y, text="printed:N"),
+    ]
+    return [marks.panel(*layers, theme=theme, width=300, height=marks.row_height(labels) * len(labels))]
 
 
-def _panel(rows: pd.DataFrame, unit: str, content: EvidenceContent, theme: Theme) -> Chart:
-    shown = rows[["number", "says", "source", "value", "low", "high", "kind"]].assign(
-        label=[f"{row.number}  {row.source}" for row in frames.rows(rows)], bears=rows.side.map(SIDES)
-    )
-    sides = [side for side in SIDES if side in set(rows.side)]
-    key = marks.legend(place="top")
-    layers = marks.row_plot(
-        shown,
-        x=marks.number(alt.X, "value", unit, padding=14, ticks=7),
-        y=marks.rows_down("label", shown.label.tolist()),
-        theme=theme,
-        color=marks.hues("bears", {SIDES[side]: theme.colour(STYLES[side][0]) for side in sides}, key),
-        shape=marks.shapes("bears", {SIDES[side]: STYLES[side][1] for side in sides}, key),
-        size=marks.LARGE_DOT,
-        tooltip=("number:Q", "says", "source", "value:Q", "low:Q", "high:Q", "kind"),
-    )
-    if content.threshold is not None and unit == content.unit:
-        layers.insert(0, marks.rule(theme, x=content.threshold, dash=marks.DASH))
-    # A page takes the legend's room from the height.
-    height = marks.ROW * (len(rows) + len(sides)) + 20
-    return marks.panel(*layers, theme=theme, width=430, height=height, title=unit or "value")
+def _labels(names: pd.Series) -> list[str]:
+    """Names in few lines, levelled, as labels of rows."""
+    lines = [textwrap.wrap(name, LABEL_CHARACTERS, max_lines=LABEL_LINES, placeholder=" …") for name in names]
+    return list(marks.level_labels(["\n".join(parts) for parts in lines]).values())

@@ -1,1 +1,1 @@
-"""Figures of position encodings: their data, and their drawings in `draw*.py`."""
+"""Figures of position encodings, computed from their tables."""

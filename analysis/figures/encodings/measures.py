@@ -1,14 +1,17 @@
 """The scalar measures of all encodings side by side, as stored by `python -m analysis measure encodings`."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import sentences
 from analysis.encodings import ENCODINGS
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
@@ -128,17 +131,8 @@ class ShadedParameters(Parameters):
     other: str
 
 
-@dataclass(frozen=True)
-class MeasuresContent:
-    """rows: a row an encoding, size and measure. order: the encodings' titles. selected: the ids of those shaded."""
-
-    rows: pd.DataFrame
-    order: list[str]
-    selected: list[str]
-
-
 @figure("encoding_measures", ShadedParameters)
-def scalar_measures(params: ShadedParameters) -> Figure[MeasuresContent]:
+def scalar_measures(params: ShadedParameters) -> Figure:
     """Every registered encoding by every scalar measure."""
     rows = stored()
     moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
@@ -178,11 +172,10 @@ def scalar_measures(params: ShadedParameters) -> Figure[MeasuresContent]:
             for run, created, sha in zip(runs.run_id, runs.created, runs.git_sha, strict=True)
         },
         citation_keys=("wang2021position",),
-        content=MeasuresContent(
-            rows=table,
-            selected=[name for name in (params.encoding, params.other) if name],
-            order=[ENCODINGS[name].title for name in names],
+        draw=lambda theme: _panels(
+            table, [ENCODINGS[name].title for name in names], (params.encoding, params.other), theme
         ),
+        columns=3,
     )
 
 
@@ -230,3 +223,55 @@ def _value_with_names(longest: pd.DataFrame, name: str, value: float) -> str:
     words = in_words(name, value)
     titles = longest.title[[in_words(name, other) == words for other in longest.value]]
     return f"{words} ({titles.iloc[0] if len(titles) == 1 else f'{len(titles)} encodings'})"
+
+
+def _panels(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: Theme) -> list[Chart]:
+    """One panel a measure, one row an encoding, one dot a size; the picked encodings' rows are shaded."""
+    sizes = [f"about {length} rows" for length in sorted(rows.about.unique())]
+    rows = rows.assign(size=[f"about {length} rows" for length in rows.about])
+    panels = []
+    for name in MEASURES:
+        measure_rows = rows.loc[rows.measure == name]
+        if len(measure_rows):
+            panels.append(_panel(name, measure_rows, sizes, order, selected, theme))
+    return panels
+
+
+def _panel(
+    name: str, rows: pd.DataFrame, sizes: list[str], order: list[str], selected: Sequence[str], theme: Theme
+) -> Chart:
+    measure = MEASURES[name]
+    rows = rows.assign(meaning=[in_words(name, value) for value in rows.value])
+    finite = rows.loc[np.isfinite(rows.value)]
+    low = min(0.0, float(finite.value.min())) if len(finite) else 0.0
+    high = measure.top or (float(finite.value.max()) if len(finite) else 1.0)
+    x = marks.number(
+        alt.X, "value", measure.unit, domain=(low, high * 1.03), ticks=5, form="d" if measure.top is None else "~f"
+    )
+    present = [title for title in order if title in set(rows.title)]
+    y = marks.rows_down("title", present, limit=190)
+    layers = marks.row_plot(
+        finite, x=x, y=y, theme=theme, ends=None, opacity=0.9,
+        color=marks.series("size", sizes, theme),
+        shape=marks.shapes("size", sizes),
+        tooltip=(
+            ("title", "encoding"), ("length:Q", "rows"), ("dim:Q", "columns"), ("value", measure.title, ".4~g"),
+        ),
+    )  # fmt: skip
+    undefined = rows.loc[~np.isfinite(rows.value)].drop_duplicates(["title", "meaning"])
+    if len(undefined):
+        # One word a row, not one a size.
+        words = alt.Chart(undefined.groupby("title", sort=False).meaning.agg(" / ".join).reset_index()).mark_text(
+            align="left", dx=4, fontSize=marks.TEXT, fontStyle="italic", color=theme.ink, opacity=0.7
+        )
+        layers.append(words.encode(x=alt.datum(low), y=y, text=alt.Text("meaning:N")))
+    if shaded := [title for title in rows[rows.encoding.isin(selected)].title.unique()]:
+        band = alt.Chart(pd.DataFrame({"title": shaded})).mark_bar(
+            color=theme.faint, opacity=0.35, height=marks.ROW - 2
+        )
+        layers.insert(0, band.encode(x=alt.datum(low), x2=alt.datum(high * 1.03), y=y))
+    key = ", ".join(f"{sign} {size}" for sign, size in zip("●◆", sizes, strict=False))
+    return marks.panel(
+        *layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(present), title=measure.title,
+        below=[measure.short, key],
+    )  # fmt: skip

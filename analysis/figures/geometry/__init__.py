@@ -1,1 +1,1 @@
-"""Figures of where word and position vectors lie: their data, and their drawings in `draw*.py`."""
+"""Figures of where word and position vectors lie, each beside what random vectors give."""

@@ -1,24 +1,25 @@
-"""Figures of the orthogonality argument: cosines of random vectors against dimension, and of the real ones."""
+"""The cosines of pairs of a word and a position, beside those of random vectors."""
 
-from dataclasses import dataclass
-
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
+from analysis.core import colours
+from analysis.figures import marks, panels
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.geometry.data import GeometryParameters, find_estimate, geometry_figure, stored_rows
+from analysis.figures.geometry.estimates import GeometryParameters, find_estimate, geometry_figure, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 
 DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 """The dimensions that the slider offers."""
-PAIRS = {
-    "word_position": "word and position",
-    "word_position_centred": "word and position, centred",
-    "word_word": "two words",
-    "position_position": "two positions",
-}
-RANDOM_PAIRS = "random, measured"
+SERIES = {"word_position": "as they are", "word_position_centred": "less their means"}
+"""The pairs of a word and a position that are drawn, by their subject in the store."""
+FLANKS = {"word_position": 0.55, "word_position_centred": 0.85}
+"""The height of a curve, as a part of its peak, at which its name stands: no two names stand at one height."""
+OUTSIDE = 0.002
+"""The share of pairs that may lie beyond the ends of the axis."""
 
 
 class DimensionParameters(GeometryParameters):
@@ -27,50 +28,19 @@ class DimensionParameters(GeometryParameters):
     dim: int
 
 
-@dataclass(frozen=True)
-class CosinesContent:
-    """rows: shares of the model's pairs by cosine. random: those of random vectors; random_name: their label."""
-
-    rows: pd.DataFrame
-    random: pd.DataFrame
-    random_name: str
-
-
-@dataclass(frozen=True)
-class DimensionContent:
-    """rows: mean |cosine| by dimension and series. dim: the dimension that the reader chose."""
-
-    rows: pd.DataFrame
-    dim: int
-
-
-def random_dimension(cosine: float) -> float | None:
-    """The dimension in which random vectors have this mean |cosine|; None outside 2 to a million dimensions."""
-    if not expected_abs_cosine(1e6) < cosine < expected_abs_cosine(2):
-        return None
-    from scipy.optimize import brentq  # takes long to import
-
-    return float(brentq(lambda dim: expected_abs_cosine(dim) - cosine, 2, 1e6))  # type: ignore[arg-type]
-
-
 @figure("geometry_cosines", DimensionParameters)
-def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
+def cosines(params: DimensionParameters) -> Figure:
     """The distributions of cosines: the model's, and those of random vectors of the dimension that the slider gives.
 
     Raises NoResults where none is stored of the model.
     """
     model, dim = params.model, params.dim
     rows = stored_rows(model, "cosine_histogram")
-    model_rows = rows[rows.subject.isin(["word_position", "word_position_centred"])]
-    model_rows = model_rows.assign(series=model_rows.subject.map(PAIRS))
+    model_rows = rows[rows.subject.isin(list(SERIES))]
+    model_rows = model_rows.assign(series=model_rows.subject.map(SERIES))
     edges = np.linspace(-1, 1, model_rows.along.nunique() + 1)
-    random = pd.DataFrame(
-        {
-            "along": (edges[1:] + edges[:-1]) / 2,
-            "value": cosine_shares(edges, dim),
-            "series": f"random, {dim} dimensions",
-        }
-    )
+    random = pd.DataFrame({"along": (edges[1:] + edges[:-1]) / 2, "value": cosine_shares(edges, dim)})
+    means = mean_cosines(model)
     text = (
         f"Two random vectors of {dim} dimensions have |cosine| {expected_abs_cosine(dim):.3f} on average, an angle of "
         f"{np.degrees(np.arccos(expected_abs_cosine(dim))):.0f} degrees."
@@ -79,62 +49,89 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
         "How nearly orthogonal?",
         model_rows,
         caption=(
-            f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Coloured: "
+            f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Lines: "
             f"{model_rows.samples.iloc[0]:,} pairs of {readable(model)}, from a sample of words and every position "
-            "that a word can hold, in bins of 0.02. Random vectors follow the exact distribution, (cos + 1)/2 ~ "
-            "Beta((d-1)/2, (d-1)/2)."
+            "that a word can hold, in bins of 0.02, as they are and with the mean word and the mean position "
+            "subtracted. Numbers at the lines: the mean |cosine|. Random vectors follow the exact distribution, "
+            f"(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2). Less than {100 * OUTSIDE:.1f} % of the pairs lie beyond the ends "
+            "of the axis."
         ),
         alt=text,
-        finding=_angle(model, dim),
-        content=CosinesContent(model_rows, random, random_name=f"random, {dim} dimensions"),
+        finding=_angle(model, dim, means),
+        draw=lambda theme: [_distributions(model_rows, random, means, dim, theme)],
     )
 
 
-def _angle(model: str, dim: int) -> str:
-    """The mean |cosine| of the model's words and positions and of random vectors, in words; empty if not stored."""
+def mean_cosines(model: str) -> dict[str, float]:
+    """The mean |cosine| of all pairs of a word and a position by subject: {"word_position": 0.034, ...}."""
     rows = stored_rows(model, "abs_cosine")
-    row = find_estimate(rows, "abs_cosine", "word_position", rows.along.max())
-    if row is None:
+    found = {subject: find_estimate(rows, "abs_cosine", subject, rows.along.max()) for subject in SERIES}
+    return {subject: estimate.value for subject, estimate in found.items() if estimate is not None}
+
+
+def _angle(model: str, dim: int, means: dict[str, float]) -> str:
+    """The mean |cosine| of the model's words and positions and of random vectors, in words; empty if not stored."""
+    if "word_position" not in means:
         return ""
     return (
-        f"A word and a position of {readable(model)} have a mean |cosine| of {row.value:.3f}; two random vectors of "
-        f"{dim} dimensions have {expected_abs_cosine(dim):.3f}"
+        f"A word and a position of {readable(model)} have a mean |cosine| of {means['word_position']:.3f}; two random "
+        f"vectors of {dim} dimensions have {expected_abs_cosine(dim):.3f}"
     )
 
 
-@figure("geometry_dimension", DimensionParameters)
-def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
-    """Mean |cosine| against dimension: exact, measured on random vectors, and of the model's on some coordinates.
+def axis_limit(*distributions: pd.DataFrame) -> float:
+    """The smallest multiple of 0.05 beyond which no distribution has more than a few of its pairs."""
+    for limit in np.arange(0.1, 1, 0.05):
+        if all(float(shares.value[shares.along.abs() > limit].sum()) < OUTSIDE for shares in distributions):
+            return round(float(limit), 2)
+    return 1.0
 
-    Raises NoResults where none is stored of the model.
-    """
-    model, dim = params.model, params.dim
-    rows = stored_rows(model, "abs_cosine", "abs_cosine_random")
-    shown = rows[rows.subject.isin([*PAIRS, "random"])]
-    shown = shown.assign(series=shown.subject.map({**PAIRS, "random": RANDOM_PAIRS}))
-    width = rows[rows.measure == "abs_cosine"].along.max()
-    row = find_estimate(rows, "abs_cosine", "word_position_centred", width)
-    text = ""
-    if row is not None:
-        equivalent = random_dimension(row.value)
-        text = (
-            f"With their means subtracted, the words and positions of {readable(model)} have a mean |cosine| of "
-            f"{row.value:.3f}, and random vectors of {width:,.0f} dimensions {row.baseline:.3f}"
-            + (
-                f"; random vectors of {equivalent:,.0f} dimensions have {row.value:.3f} too."
-                if equivalent is not None
-                else "."
-            )
-        )
-    return geometry_figure(
-        "|Cosine| against dimension",
-        shown,
-        caption=(
-            "The mean |cosine| of pairs of vectors when only some of their coordinates are used; lower is nearer to "
-            f"a right angle. {text} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) "
-            "Gamma((d+1)/2)). Below the model's width: means over 20 random choices of coordinates, bars their 95 % "
-            "range; at its width: all pairs of a sample of words. The vertical line marks the dimension chosen above."
-        ),
-        alt=text,
-        content=DimensionContent(shown, dim),
+
+def _flank(shares: pd.DataFrame, fraction: float, side: int) -> tuple[float, float]:
+    """The point on one side of a distribution's peak at which it has fallen to a fraction of the peak."""
+    shares = shares.sort_values("along", ascending=side > 0, ignore_index=True)
+    heights, height = shares.value.to_numpy(), fraction * float(shares.value.max())
+    after = int(heights.argmax()) + int((heights[int(heights.argmax()) :] <= height).argmax())
+    part = (heights[after - 1] - height) / (heights[after - 1] - heights[after])
+    along = shares.along.to_numpy()
+    return float(along[after - 1] + part * (along[after] - along[after - 1])), height
+
+
+def _distributions(
+    model_rows: pd.DataFrame, random: pd.DataFrame, means: dict[str, float], dim: int, theme: Theme
+) -> Chart:
+    """Shares of pairs by cosine: random ones as a grey area, the model's as lines that carry their names."""
+    hues = {"word_position": theme.ink, "word_position_centred": theme.colour(colours.LINK)}
+    by_subject = {subject: model_rows[model_rows.subject == subject] for subject in SERIES}
+    limit = axis_limit(random, *by_subject.values())
+    inside = panels.chart_rows(model_rows[model_rows.along.abs() <= limit])
+    shown_random = random[random.along.abs() <= limit]
+    x = marks.number(alt.X, "along", "cosine of a word and a position", domain=(-limit, limit), grid=False, ticks=7)
+    y = marks.number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True, form="%", ticks=5)
+    names = [
+        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": hues[subject], "align": "left", "dx": 10, "dy": 0,
+         **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], 1), strict=True))}
+        for subject, shares in by_subject.items()
+        if len(shares) and subject in means
+    ]  # fmt: skip
+    along, value = _flank(random, 0.5, -1)
+    grey = theme.colour(colours.SOFT)
+    names.append(
+        {"name": f"random, {dim} dimensions: {expected_abs_cosine(dim):.3f}", "hue": grey, "align": "right", "dx": -8,
+         "dy": 0, "along": along, "value": value}
+    )  # fmt: skip
+    tooltip: tuple[marks.Tip, ...] = (("along", "cosine", ".2f"), ("value", "share of pairs", ".3~%"))
+    lines = marks.line_plot(
+        inside.assign(of=inside.series), x=x, y=y, theme=theme, dots=0, tooltip=("of", *tooltip),
+        color=marks.hues("series", {SERIES[subject]: hue for subject, hue in hues.items()}),
+    )  # fmt: skip
+    area = alt.Chart(shown_random).mark_area(opacity=0.4, color=GREY)
+    return marks.panel(
+        area.encode(x=x, y=y, tooltip=marks.tips(*tooltip)),
+        marks.rule(theme, x=0, dash=marks.DASH),
+        *lines,
+        *panels.names_at(pd.DataFrame(names), x, y, theme),
+        theme=theme,
+        width=marks.WIDE,
+        height=300,
     )

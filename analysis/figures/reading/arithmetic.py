@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.core.formatting import power_of_ten
+from analysis.core.formatting import plural, power_of_ten
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
 STEPS = 8
@@ -59,9 +59,9 @@ def reading_plane(params: PlaneParameters) -> Figure[PlaneContent]:
     gaps = np.linalg.norm(sums[:, None] - sums[None], axis=-1)
     nearest = float(gaps[gaps > 1e-9].min())
     shared = int((pairs > 1).sum())
+    collisions = f"{shared} pairs share theirs with another" if shared else "no two pairs share one"
     text = (
-        f"At {degrees}°, {len(frame)} pairs of a word and a position give {len(distinct)} different sums; "
-        f"{shared} pairs share theirs with another."
+        f"At {degrees}°, {len(frame)} pairs of a word and a position give {len(distinct)} different sums: {collisions}."
     )
     return Figure(
         title=f"Eight words plus eight positions, {degrees}° apart",
@@ -147,8 +147,8 @@ def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationConten
         f"position {k + 1}" for k in range(len(result.position))
     ]
     text = (
-        f"With {len(rows) - split} dimensions for the word and {split} for the position, the concatenated vector after "
-        f"the matrix is {same} the sum of the two mapped parts."
+        f"With {plural(len(rows) - split, 'dimension')} for the word and {split} for the position, the concatenated "
+        f"vector after the matrix is {same} the sum of the two mapped parts."
     )
     return Figure(
         title="Concatenated and mapped, or mapped and added",

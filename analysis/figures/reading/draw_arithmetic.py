@@ -48,10 +48,10 @@ def _cells(content: ConcatenationContent, theme: Theme) -> Chart:
     cells = heatmap(
         table,
         content.rows,
-        ["vector", *(f"to {k + 1}" for k in range(content.example.matrix.shape[1]))],
+        ["vector", *(str(k + 1) for k in range(content.example.matrix.shape[1]))],
         domain=(-limit, limit),
         row_title="dimension",
-        column_title="the vector | the matrix, by output",
+        column_title="the vector | the matrix, a column an output",
         value_title="value",
         level=True,
         side=marks.HALF,
@@ -88,7 +88,7 @@ def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
     )
     y, tooltip = marks.same_axis(y, "concatenated"), ("output", ("concatenated", concatenated, ".3f"))
     dots = marks.row_plot(frame, x=x, y=y, theme=theme, ends=None, color=theme.ink, tooltip=tooltip)
-    below = [f"line: both bars added; dot: {concatenated}"]
+    below = ["line: both bars added", f"dot: {concatenated}"]
     return marks.panel(
         bars, sums, *dots, theme=theme, width=marks.HALF, height=HEIGHT, title="What comes out", below=below
     )

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.special import softmax
 
+from analysis.core.formatting import power_of_ten
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
 
@@ -57,7 +58,7 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
 def _finding(changes: Mapping[str, float]) -> str:
     """A sentence on the change in the last word's output under each mask."""
     if all(change < ROUNDING for change in changes.values()):
-        return "Shuffling the other words does not change the last word's output, with or without a causal mask"
+        return "When the other words are shuffled, the last word's output stays the same in both networks"
     start = "When the other words are shuffled, the last word's output"
     parts = (
         f"does not change where {mask}" if change < ROUNDING else f"changes by {change:.2g} of its length where {mask}"
@@ -101,11 +102,7 @@ def reading_order(params: DepthParameters) -> Figure[OrderContent]:
     ]
     frame = pd.DataFrame(rows)
     means = {mask: float(shifts[mask_index, :, -1].mean()) for mask_index, mask in enumerate(MASKS)}
-    texts = {
-        mask: "does not change" if mean < ROUNDING else f"changes by {mean:.2g} of its length"
-        for mask, mean in means.items()
-    }
-    text = f"The last word's output {'; '.join(f'{value} where {mask}' for mask, value in texts.items())}."
+    text = f"{_finding(means)}."
     layers = f"{depth} layer{'' if depth == 1 else 's'}"
     shuffled = " ".join(WORDS[index] for index in PERMUTATION)
     return Figure(
@@ -115,7 +112,7 @@ def reading_order(params: DepthParameters) -> Figure[OrderContent]:
         caption=(
             f"{text} Change of each word's output when the others are shuffled, divided by the output's length; bars: "
             f"mean over {SEEDS} random networks of {layers} of attention, {DIM} dimensions, no positions; lines: "
-            f"smallest to largest of them. A change below {ROUNDING:.0e} is rounding."
+            f"smallest to largest of them. A change below {power_of_ten(ROUNDING)} is rounding."
         ),
         alt=f"Bars, a word each, in two panels. {text}",
         command=command("reading_order", depth=depth),

@@ -2,7 +2,7 @@
 
 import json
 
-from analysis.claims.stored import records
+from analysis.claims.statements.stored import records
 from analysis.narrative.front_page import Limit, Step
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes

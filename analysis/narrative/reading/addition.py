@@ -1,10 +1,10 @@
-"""Step 2: the sum as a real model makes it."""
+"""Step 3: the sum as a real model makes it."""
 
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.figures.reading.sum import WORDS
-from analysis.narrative.reading.base import Control, Destination, Step, Values, register
+from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 
 POSITIONS = (0, 1, 2, 3, 7, 14, 28, 56, 112, 224, 448, 511)
@@ -30,7 +30,7 @@ def says(values: Values) -> str:
 
 register(
     Step(
-        place=2,
+        place=3,
         name="sum",
         title="What a real model adds",
         text=(
@@ -42,10 +42,16 @@ register(
         ),
         documents=("001", "003"),
         claims=("C02", "C12"),
-        figure="reading_sum",
-        controls=(
-            Control(field="word", label="Word", options=lambda: WORDS, slides=False),
-            Control(field="position", label="Position in the text", options=lambda: list(POSITIONS)),
+        pictures=(
+            Picture(
+                figure="reading_sum",
+                controls=(
+                    Control(field="word", label="Word", options=lambda: WORDS, slides=False),
+                    Control(
+                        field="position", label="Position in the text", options=lambda: list(POSITIONS), between=True
+                    ),
+                ),
+            ),
         ),
         says=says,
         more=Destination(

@@ -1,4 +1,4 @@
-"""A step of the guided reading: our text, one chart with something to touch, one computed sentence."""
+"""A step of the guided reading: our text, a picture or two with something to touch, one computed sentence."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,36 @@ PAGE = "read"
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """A control that changes a step's chart by setting one field of the reading's link.
+    """A control that changes a picture by setting one field of the reading's link.
 
     options: the values to choose from, computed when the step is shown. slides: a slider, else a drop-down.
-    show: writes an option as text. label: names the quantity that the control changes.
+    between: whether a link may name a value between two options. show: writes an option as text.
+    label: names the quantity that the control changes.
     """
 
     field: str
     label: str
     options: Callable[[], Sequence[Any]]
     slides: bool = True
+    between: bool = False
     show: Callable[[Any], str] = str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A figure of a step with its controls.
+
+    name: the value of the link's field `part` that shows it; empty for the first. label: the text on its button, if the
+    step has several. figure: the figure's name; page: the page that it belongs to, whose fields `params` gives from the
+    reading's; figures made for the reading belong to the reading itself and take its fields as they are.
+    """
+
+    figure: str
+    controls: tuple[Control, ...] = ()
+    name: str = ""
+    label: str = ""
+    page: str = PAGE
+    params: Callable[[Values], dict[str, Any]] = dict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,29 +59,26 @@ class Destination:
 class Step:
     """One step of the reading.
 
-    place: its number, from 1. text: one paragraph of Markdown, ours, which names the author of every claim in it.
-    documents: its sources, keys of `analysis.claims.DOCUMENTS`; claims: those of the ledger that it is about;
-    citations: BibTeX keys of the papers it names.
-    figure: the figure's name; page: the page that it belongs to, whose fields `params` gives from the reading's;
-    figures made for the reading belong to the reading itself and take its fields as they are.
-    moving: the data of a moving picture above the figure (`analysis.narrative.shift`), if the step has one.
-    says: one sentence, computed from the store. Raises NoResults if its results are not stored yet.
+    place: its number, from 1. text: a paragraph of Markdown, or two with a list between them, ours, which names the
+    author of every claim in it. documents: its sources, keys of `analysis.claims.DOCUMENTS`; claims: those of the
+    ledger that it is about; citations: BibTeX keys of the papers it names.
+    says: one sentence or a few, computed from the store. Raises NoResults if its results are not stored yet.
     """
 
     place: int
     name: str
     title: str
     text: str
-    figure: str
-    controls: tuple[Control, ...]
+    pictures: tuple[Picture, ...]
     says: Callable[[Values], str]
     more: Destination
-    page: str = PAGE
-    params: Callable[[Values], dict[str, Any]] = dict
-    moving: Callable[[Values], dict[str, Any]] | None = None
     documents: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     citations: tuple[str, ...] = ()
+
+    def picture(self, values: Values) -> Picture:
+        """The picture that the link's field `part` names; the first where it names none of this step."""
+        return next((one for one in self.pictures if one.name == values["part"]), self.pictures[0])
 
 
 STEPS: Registry[Step] = Registry("step")

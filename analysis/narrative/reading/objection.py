@@ -2,20 +2,20 @@
 
 from analysis.core import default_model
 from analysis.core.formatting import percent
-from analysis.narrative.reading.base import Control, Destination, Step, Values, register
-from analysis.narrative.reading.stored import decoded, reading
+from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.reading.stored import best_reading, decoded
 
 
 def says(values: Values) -> str:
-    """The words and positions that can be read back from the sum in a real model."""
+    """The words and positions that can be read back from the sum in a real model, by the best of the decoders."""
     rows = decoded(default_model.NAME)
-    word = reading(rows, 0, "word", "nearest", "top1")
-    position = reading(rows, 0, "position", "nearest", "exact")
+    word, position = best_reading(rows, "word", "top1"), best_reading(rows, "position", "exact")
+    decoders = rows[rows.layer == 0].decoder.nunique()
     return (
-        f"From the sums that enter the first layer of {default_model.NAME}, a simple decoder (the nearest mean) names "
-        f"the word of {percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (only words that occur often), "
-        f"and the exact position of {percent(position.value, 1)} of {int(position.tokens):,} (95 % confidence interval "
-        f"{percent(position.low, 1)} to {percent(position.high, 1)})."
+        f"Both can be read back from the sums that enter the first layer of {default_model.NAME}: the best of "
+        f"{decoders} simple decoders names the word of {percent(word.value)} of {int(word.tokens):,} tokens that it "
+        f"had not seen, and the exact position of {percent(position.value)} of {int(position.tokens):,} (only words "
+        "that occur often)."
     )
 
 
@@ -25,22 +25,25 @@ register(
         name="objection",
         title="Can a meaning and a place be added?",
         text=(
-            "The question that started all this objects as a physicist would: 2 metres and 3 kilograms cannot be "
-            "added, they form a pair. So a word and its place should form a pair too: they should be "
-            "**concatenated**, not **added**. But a pair is itself a sum once each part has an axis to itself: (2 m, "
-            "3 kg) is (2, 0) + (0, 3). What loses information is not adding but **sharing an axis**. Turn the "
-            "positions' axis away from the words' axis, and watch for the angle at which every sum can come from one "
-            "pair only."
+            "The question behind this project makes a physicist's objection: 2 metres and 3 kilograms cannot be added, "
+            "they form a pair. So a word and its place should form a pair too: they should be **concatenated**, not "
+            "**added**. But a pair is itself a sum once each part has an axis to itself: (2 m, 3 kg) is (2, 0) + "
+            "(0, 3). What loses information is not adding but **sharing an axis**. Turn the positions' axis away from "
+            "the words' axis, and find the angle at which no two pairs share a sum."
         ),
         documents=("000",),
         claims=("C13",),
-        figure="reading_plane",
-        controls=(
-            Control(
-                field="angle",
-                label="Angle between the words' axis and the positions' axis",
-                options=lambda: [0, 15, 30, 45, 60, 75, 90],
-                show=lambda angle: f"{angle}°",
+        pictures=(
+            Picture(
+                figure="reading_plane",
+                controls=(
+                    Control(
+                        field="angle",
+                        label="Angle between the words' axis and the positions' axis",
+                        options=lambda: [0, 15, 30, 45, 60, 75, 90],
+                        show=lambda angle: f"{angle}°",
+                    ),
+                ),
             ),
         ),
         says=says,

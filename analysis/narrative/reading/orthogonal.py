@@ -1,9 +1,9 @@
-"""Step 5: why so many questions need not disturb each other."""
+"""Step 4: why so many questions need not disturb each other."""
 
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.figures.reading.orthogonal import DIMENSIONS
-from analysis.narrative.reading.base import Control, Destination, Step, Values, register
+from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 
 
@@ -33,20 +33,25 @@ def says(values: Values) -> str:
 
 register(
     Step(
-        place=5,
+        place=4,
         name="orthogonal",
         title="Room in high dimension",
         text=(
-            "Giving one pair of matrices four jobs looks like a trade-off. An answer on Stack Exchange guesses that "
-            "it is none: randomly chosen vectors in many dimensions are almost always nearly **at right angles**, so "
-            "words and positions may lie in separate subspaces without anybody arranging it. The first half of this "
-            "is a fact of geometry: add dimensions and watch the angles gather around 90°. The second half, that "
-            "trained words and positions do the same, does not follow from it and has to be measured."
+            "One space for both looks like a trade-off. An answer on Stack Exchange guesses that nothing is lost: "
+            "randomly chosen vectors in many dimensions are almost always nearly **at right angles**, so words and "
+            "positions may lie in separate directions without anybody arranging it. The first half of this is a fact "
+            "of geometry: add dimensions and watch the angles gather around 90° (a cosine of 0). The second half, that "
+            "trained words and positions do the same, does not follow from it and has to be measured: below by their "
+            "angles, and in the next step by cutting them apart."
         ),
         documents=("002", "003"),
         claims=("C05", "C06", "C11"),
-        figure="reading_orthogonal",
-        controls=(Control(field="dim", label="Dimensions", options=lambda: list(DIMENSIONS)),),
+        pictures=(
+            Picture(
+                figure="reading_orthogonal",
+                controls=(Control(field="dim", label="Dimensions", options=lambda: list(DIMENSIONS), between=True),),
+            ),
+        ),
         says=says,
         more=Destination(page="geometry", says="A real model’s words and positions, compared with random vectors"),
     )

@@ -1,53 +1,126 @@
-"""Step 3: what attention then asks, all at once."""
+"""Step 7: what attention then asks, all at once: in one sentence and one head, and over all heads."""
 
+from analysis.ablation.variants import readable
 from analysis.core import default_model
-from analysis.core.formatting import signed_percent
+from analysis.core.errors import NoResults
+from analysis.core.formatting import sentences, signed_percent
 from analysis.core.term_names import FOUR
 from analysis.figures.terms.data import stored_terms, term_label
-from analysis.narrative.reading.base import Control, Destination, Step, Values, register
+from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.store import read
 
 CORPUS = "probe_set"
+CROSS = ("word_to_position", "position_to_word")
 HEADS = range(12)
+LAYERS = "layers"
+"""The name of the second picture."""
+
+
+def layers() -> list[int]:
+    """The layers of the embedded model whose terms are stored."""
+    rows = read.query("SELECT DISTINCT layer FROM newest_terms WHERE model = ? ORDER BY layer", [default_model.NAME])
+    return [int(layer) for layer in rows.layer]
 
 
 def says(values: Values) -> str:
-    """The four shares of the chosen head over the probe set."""
-    head = int(values["head"])
+    """The four shares of the chosen head over the probe set; or the cross terms of every stored model at a layer."""
+    return all_heads(int(values["layer"])) if values["part"] == LAYERS else one_head(int(values["head"]))
+
+
+def one_head(head: int) -> str:
+    """The shares of one head of the first layer, over the texts of the probe set."""
     result = stored_terms(default_model.NAME, CORPUS, 0, ("head",))
     rows = result[result["head"] == head].set_index("term")
-    shares = ", ".join(f"{term_label(term)} {signed_percent(rows.share[term])}" for term in FOUR)
-    return (
-        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, these terms make up the variance of the scores "
-        f"of head {head}: {shares}. The rest comes from segments and biases."
+    values = {term: float(rows.share[term]) for term in FOUR}
+    shares = ", ".join(f"{term_label(term)} {signed_percent(share, 1)}" for term, share in values.items())
+    negative = (
+        "A share below zero belongs to a term that works against the others: without it the scores would vary more."
+        if any(share < 0 for share in values.values())
+        else ""
+    )
+    return sentences(
+        f"Over all {int(rows.texts.iloc[0])} texts that these measurements use, the four terms make up so much of what "
+        f"varies in the scores of head {head}: {shares}. The rest comes from segments and biases.",
+        negative,
     )
 
 
-def params(values: Values) -> dict:
+def all_heads(layer: int) -> str:
+    """The cross terms of every stored model that adds positions to words.
+
+    Raises NoResults where no terms are stored at the layer.
+    """
+    result = read.query(
+        "SELECT model, sum(share) AS share FROM newest_terms WHERE layer = ? AND aggregation = 'mean_over_heads' "
+        "AND corpus = 'probe_set' AND term IN (?, ?) GROUP BY model HAVING min(rms) > 0",
+        [layer, *CROSS],
+    )
+    if result.empty:
+        raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure terms")
+    assumption = ", with attention patterns and norms held as in the model" if layer else ""
+    if len(result) == 1:
+        only = result.iloc[0]
+        return (
+            f"In {readable(only.model)}, the only stored model that has cross terms at layer {layer}, the two together "
+            f"make up {signed_percent(only.share, 1)} of the variance of the scores, averaged over heads{assumption}."
+        )
+    low, high = result.iloc[result.share.argmin()], result.iloc[result.share.argmax()]
+    return (
+        f"In the {len(result)} stored models that have cross terms, the two together make up between "
+        f"{signed_percent(low.share, 1)} ({readable(low.model)}) and {signed_percent(high.share, 1)} "
+        f"({readable(high.model)}) of the variance of the scores at layer {layer}, averaged over heads{assumption}. "
+        "That is how much they vary, not what the model needs them for."
+    )
+
+
+def maps_of(values: Values) -> dict:
     """The maps of a saved probe."""
     return {"probe": "example-agreement", "head": int(values["head"])}
 
 
+def layer_of(values: Values) -> dict[str, object]:
+    """The embedded model at a layer."""
+    return {"layer": int(values["layer"])}
+
+
 register(
     Step(
-        place=3,
+        place=7,
         name="questions",
         title="Four questions at once",
         text=(
-            "Attention compares a query with a key by multiplying them, and a product of two sums is four products. "
-            "So with positions added, as an answer on Stack Exchange points out, every score asks four questions at "
-            "once: how much this **word** wants that **word**, this word that position, this position that word, and "
-            "this position that position. All four go through the same two matrices. Below they are shown one by one "
-            "for one sentence: each row is a query, each column a key, and the four (with segments and biases, which "
-            "are not drawn) add up to the model's own score. Heads differ: try some."
+            "Attention compares a query with a key by multiplying them, and a product of two sums is four products. So "
+            "with positions added, as an answer on Stack Exchange points out, every score asks four questions:\n\n"
+            "- **word to word**: does this word want that word?\n"
+            "- **word to position**: does this word want whatever stands at that place?\n"
+            "- **position to word**: does this place want that word?\n"
+            "- **position to position**: does this place want that place?\n\n"
+            "All four go through the same two matrices. In the first picture each row is a query and each column a "
+            "key, and the four maps add up to the model's own score, but for segments and biases. The second picture "
+            "measures them over many texts. Ke et al. (2021) found that the middle two, the **cross terms**, "
+            "contribute little, and took them out. Heads and layers differ: try some."
         ),
-        documents=("002",),
-        claims=("C07", "C08"),
+        documents=("002", "004"),
+        claims=("C07", "C08", "C09"),
         citations=("ke2021tupe",),
-        figure="probe_maps",
-        page="terms",
-        params=params,
-        controls=(Control(field="head", label="Head", options=lambda: list(HEADS)),),
+        pictures=(
+            Picture(
+                label="One sentence, one head",
+                figure="probe_maps",
+                page="terms",
+                params=maps_of,
+                controls=(Control(field="head", label="Head of the first layer", options=lambda: list(HEADS)),),
+            ),
+            Picture(
+                name=LAYERS,
+                label="All heads, many texts",
+                figure="terms_aggregates",
+                page="terms",
+                params=layer_of,
+                controls=(Control(field="layer", label="Layer", options=layers),),
+            ),
+        ),
         says=says,
-        more=Destination(page="terms", says="All heads, all sixteen terms", values=params),
+        more=Destination(page="terms", says="All heads, all sixteen terms", values=maps_of),
     )
 )

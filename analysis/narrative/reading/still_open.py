@@ -1,31 +1,27 @@
-"""Step 11: what remains open."""
+"""Step 10: what remains open."""
 
 from analysis.claims.statements import WORDS, stored
-from analysis.core.formatting import sentences
+from analysis.core.formatting import join_names, sentences
 from analysis.figures.reading.open_questions import ALL
 from analysis.narrative.answer.stored import answer
-from analysis.narrative.reading.base import Control, Destination, Step, Values, register
-
-CERTAIN, MEASURED = ("algebra",), ("concatenated", "told_once")
+from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 
 
 def says(values: Values) -> str:
-    """The conclusion, from the sentences of the answer, and the number of statements with each verdict."""
+    """The number of statements with each verdict, and what the answer rests on."""
     counts = stored.counts()
-    text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    texts = {step.name: step.sentence for step in answer()}
-    certain, measured = (" ".join(texts[name] for name in names if name in texts) for names in (CERTAIN, MEASURED))
+    text = join_names(f"{count} {word}" for word, count in counts.items() if count)
+    lead = next((step.bold for step in answer() if step.name == "lead"), "")
     return sentences(
-        f"To conclude. What is certain: {certain}" if certain else "",
-        f"What was measured: {measured}" if measured else "",
-        f"What is open: of {sum(counts.values())} statements, today: {text}. The verdicts are computed again whenever "
-        "the stored results change.",
+        f"To conclude. {lead}" if lead else "",
+        f"Of {sum(counts.values())} statements, {text} today. The verdicts are computed again whenever the stored "
+        "results change.",
     )
 
 
 register(
     Step(
-        place=11,
+        place=10,
         name="open",
         title="What remains open",
         text=(
@@ -38,9 +34,18 @@ register(
             "question of how models train and what they cost. Choose a verdict to see which statements have it."
         ),
         documents=("000", "001", "002", "003", "004"),
-        figure="reading_open",
-        controls=(
-            Control(field="verdict", label="Show the statements that are", options=lambda: [ALL, *WORDS], slides=False),
+        pictures=(
+            Picture(
+                figure="reading_open",
+                controls=(
+                    Control(
+                        field="verdict",
+                        label="Show the statements that are",
+                        options=lambda: [ALL, *WORDS],
+                        slides=False,
+                    ),
+                ),
+            ),
         ),
         says=says,
         more=Destination(page="choose", says="Which encoding? What is known about each"),

@@ -18,14 +18,14 @@ def decoded(model: str) -> pd.DataFrame:
     return result[result.run_id == result.run_id.iloc[-1]]
 
 
-def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> pd.Series:
-    """One row of `decoded`. Raises NoResults if there is none."""
-    rows = frame[
-        (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)
-    ]
+def best_reading(frame: pd.DataFrame, target: str, measure: str) -> pd.Series:
+    """The row of `decoded` with the best score on the states that enter the first layer.
+
+    Raises NoResults if there is none.
+    """
+    rows = frame[(frame.layer == 0) & (frame.target == target) & (frame.measure == measure)]
     if rows.empty:
         raise NoResults(
-            f"No {measure} of {target} by {decoder} is stored yet at layer {layer}. "
-            "Run: python -m analysis measure decoding --texts TEXT"
+            f"No {measure} of {target} is stored yet at layer 0. Run: python -m analysis measure decoding --texts TEXT"
         )
-    return rows.iloc[0]
+    return rows.sort_values("value").iloc[-1]

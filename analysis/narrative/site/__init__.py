@@ -3,6 +3,6 @@
 It needs no server of ours: any web server, or none, shows it.
 """
 
-from analysis.narrative.site.pages import files
+from analysis.narrative.site.pages import claims, files
 
-__all__ = ["files"]
+__all__ = ["claims", "files"]

@@ -11,16 +11,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from analysis.claims.statements import Judgement
 from analysis.claims.statements import stored as statements
-from analysis.core.colours import css_variables
+from analysis.claims.statements.stored import Heading
+from analysis.core.colours import css_variables, verdict_variables
 from analysis.core.errors import NoResults
 from analysis.figures import FIGURES, Figure
+from analysis.figures.claims.board import board
+from analysis.figures.svg_ids import prefix_ids
 from analysis.links import VIEWS
-from analysis.narrative import hero, report, shift
+from analysis.narrative import hero, self_check
 from analysis.narrative.answer.cards import cards, separated
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import Step, ordered
-from analysis.narrative.report.page import prefix_ids
+from analysis.narrative.reading.length import minutes
 from analysis.sql.examples import VIEWS as TABLES
 from analysis.store import read
 
@@ -28,10 +32,14 @@ Link = Callable[[str, Mapping[str, Any]], str]
 Draw = Callable[[Figure, str], str]
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
 CLAIMS = "claims.html"
+SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
+EDGE = 46
+"""Per cent of a strip's width from its middle to the farthest mark."""
 
 
 def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]:
-    """Path of every file -> its text. draw, link and faces: as for the report.
+    """Path of every file -> its text. draw: a figure, and the link that opens it, as an SVG element; link: the address
+    of a page in a state; faces: the CSS that carries the typeface of a page.
 
     Links to claims stay inside the site; those to other views open the dashboard. Raises NoResults where the store
     holds no claims.
@@ -42,16 +50,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
             return link(page, values)
         return f"{CLAIMS}#{values['claim']}" if values.get("claim") else CLAIMS
 
-    ledger = report.html(draw=draw, link=link, faces=faces)
-    meta = read.query("SELECT built, git_sha FROM meta").iloc[0]
-    common = {
-        "question": QUESTION,
-        "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
-        "about": f"Made from the results stored on {meta.built}, with code {meta.git_sha}.",
-        "dashboard": link("", {}),
-        "inside": inside,
-        "palettes": _script([css_variables(dark=dark) for dark in (False, True)]),
-    }
+    common = {**_common(link), "inside": inside, "alone": False}
     steps = answer()
     home = _template("index.html.j2").render(
         **common,
@@ -63,13 +62,60 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
         stages=_script({"stages": [asdict(stage) for stage in (*hero.STAGES, hero.after_training(separated()))]}),
     )
     tour = _template("tour.html.j2").render(
-        **common, here="tour.html", steps=[_step(step, draw, link) for step in ordered()], shift=_moving(shift, "shift")
+        **common,
+        here="tour.html",
+        minutes=minutes(),
+        steps=[_step(step, draw, link) for step in ordered()],
+        self_check=_moving(self_check, "self_check"),
+        checks=_script(self_check.picture({step.name: f"#{step.name}" for step in ordered()})),
     )
     tour = tour.replace("</style>", f"{faces(tour)}\n</style>", 1)
     data = {f"data/{name}.json": _records(f"SELECT * FROM {name}") for name in (*TABLES, "answer")}
     for heading in statements.headings():
         data[f"data/claims/{heading.id}.json"] = _json([asdict(part) for part in heading.parts])
+    if (first := statements.first_verdicts_page()).is_file():
+        data[first.name] = first.read_text(encoding="utf-8")
+    ledger = claims(link, first=first.name if first.is_file() else "")
     return {"index.html": home, "tour.html": tour, CLAIMS: ledger, **data}
+
+
+def claims(link: Link, *, alone: bool = False, first: str = "") -> str:
+    """The page of all claims, one line each, that opens without a server. alone: whether no other page is beside it.
+
+    first: the name of the page of the first verdicts, where it is beside. Raises NoResults for a store without claims.
+    """
+    headings = {heading.id: heading for heading in statements.headings()}
+    if not any(heading.parts for heading in headings.values()):
+        raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
+    return _template("claims.html.j2").render(
+        **_common(link),
+        here=CLAIMS,
+        alone=alone,
+        first=first,
+        board=board().content,
+        headings=headings,
+        parts=_parts(headings),
+        documents=statements.documents(),
+        verdicts={dark: verdict_variables(dark=dark) for dark in (False, True)},
+        signs=SIGNS,
+        across=lambda place: f"{50 + EDGE * place:.1f}%",
+    )
+
+
+def _parts(headings: Mapping[str, Heading]) -> dict[str, Judgement]:
+    return {part.id: part for heading in headings.values() for part in heading.parts}
+
+
+def _common(link: Link) -> dict[str, Any]:
+    """The values that every page's template takes."""
+    meta = read.query("SELECT built, git_sha FROM meta").iloc[0]
+    return {
+        "question": QUESTION,
+        "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
+        "about": f"Made from the results stored on {meta.built}, with code {meta.git_sha}.",
+        "dashboard": link("", {}),
+        "palettes": _script([css_variables(dark=dark) for dark in (False, True)]),
+    }
 
 
 def _template(name: str) -> Template:
@@ -80,14 +126,17 @@ def _template(name: str) -> Template:
 
 
 def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
-    """The template's values for one step: its text, its figure in its first state, and its computed sentence."""
+    """The template's values for one step: its text, its pictures in their first state, and its computed sentence.
+
+    A figure of a live run is left out.
+    """
     values = VIEWS["read"].defaults()
-    params = {**VIEWS[step.page].defaults(), **step.params(values)}
-    svg = figure = None
-    if FIGURES[step.figure].live is None:
-        figure = FIGURES[step.figure].make(params)
-        address = link("read", {"step": step.name})
-        svg = Markup(prefix_ids(draw(figure, address), step.name))
+    pictures = []
+    for one in step.pictures:
+        if FIGURES[one.figure].live is None:
+            figure = FIGURES[one.figure].make({**VIEWS[one.page].defaults(), **one.params(values)})
+            address = link("read", {"step": step.name, "part": one.name})
+            pictures.append((figure, Markup(prefix_ids(draw(figure, address), f"{step.name}-{one.name}"))))
     try:
         sentence = step.says(values)
     except NoResults as missing:
@@ -95,9 +144,7 @@ def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
     return {
         "step": step,
         "text": Markup(MarkdownIt("js-default").render(step.text)),
-        "figure": figure,
-        "svg": svg,
-        "moving": _script(step.moving(values)) if step.moving else None,
+        "pictures": pictures,
         "says": sentence,
         "address": link("read", {"step": step.name}),
     }

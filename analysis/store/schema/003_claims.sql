@@ -8,6 +8,12 @@ CREATE TABLE headings (
     id VARCHAR PRIMARY KEY, title VARCHAR, question VARCHAR, statement VARCHAR, code VARCHAR
 );
 CREATE TABLE claim_documents (id VARCHAR, document VARCHAR);
+-- The questions by which claims are grouped; place: their order.
+CREATE TABLE questions (question VARCHAR PRIMARY KEY, title VARCHAR, place INTEGER);
+-- Spans of the documents in which a claim is made: at most 25 words, with the place in the document.
+CREATE TABLE quotations (
+    claim VARCHAR, number INTEGER, document VARCHAR, place VARCHAR, words VARCHAR, sha256 VARCHAR
+);
 
 -- Version 1: verdicts on claims as wholes, closed and kept with all that they rested on; runs.created says when.
 -- changed: what was changed in the rule after its verdict was known. effect, low, high: in `unit`; `measured` says what
@@ -39,11 +45,15 @@ FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evi
 
 -- What the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in.
+-- holds, expect, quantifier: what the rule asks, in its file's own words; lower, upper: the values that support the
+-- statement; rule: the rule in words; pair: the variants compared; shown: which reading's number is shown; opposes: why
+-- the statement says the opposite of its claim; decides: whether it decides the claim (analysis/claims/statements/deciding).
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
     sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
     would_decide VARCHAR, command VARCHAR, page VARCHAR, query VARCHAR, rules_version INTEGER, rules_sha VARCHAR,
-    exploratory BOOLEAN, answer VARCHAR
+    exploratory BOOLEAN, answer VARCHAR, holds VARCHAR, expect VARCHAR, quantifier VARCHAR, lower DOUBLE, upper DOUBLE,
+    rule VARCHAR, pair VARCHAR, shown VARCHAR, opposes VARCHAR, decides BOOLEAN
 );
 -- Statements that are not judged as they were, with the last verdict that they had. replaced_by: the statement that took
 -- their place, or 'withdrawn'.
@@ -51,6 +61,12 @@ CREATE TABLE superseded (
     id VARCHAR, parent VARCHAR, statement VARCHAR, scope VARCHAR, verdict VARCHAR, sentence VARCHAR, effect DOUBLE,
     low DOUBLE, high DOUBLE, line DOUBLE, rules_version INTEGER, replaced_by VARCHAR, changed VARCHAR,
     changed_on VARCHAR
+);
+-- What changed in a claim, by day. statement: its id; empty for the claim as a whole. kind: verdict, rule or reading.
+-- before, after: verdicts, or 'withdrawn'. said: the statement's words before. words: the reason.
+CREATE TABLE changes (
+    day VARCHAR, claim VARCHAR, statement VARCHAR, kind VARCHAR, "before" VARCHAR, "after" VARCHAR, said VARCHAR,
+    words VARCHAR
 );
 -- How two variants stand in final loss under version 2 of the rules; effect: variant less baseline, in nats.
 CREATE TABLE standings (

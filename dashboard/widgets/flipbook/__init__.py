@@ -6,24 +6,32 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from analysis.figures import Figure
+from analysis.figures import Figure, drawings
 from analysis.figures.drawing import Theme
 from analysis.figures.export import panel_svgs
-from analysis.narrative.report.page import prefix_ids
+from analysis.figures.svg_ids import prefix_ids
 from dashboard.session import queries
 from dashboard.widgets.moving_pictures import show_component
 
 TAG, DESCRIPTION = re.compile(r"<[^>]+>"), re.compile(r' (?:role|aria-\w+)="[^"]*"')
-NARROW = 270
-"""Pixels of a plot on a phone, without its axes."""
+SCALE = 1.08
+"""The browser shows pictures larger than they are drawn by this, so that letters of 12 pixels become 13."""
+GAP = 16
+"""Pixels between two panels, as flipbook.css has it."""
+LEAST = 250
+"""Pixels below which two panels stand one above the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """The chart at one value of the slider. label: the value. panels: SVG elements; empty until they are drawn."""
+    """The chart at one value of the slider. label: the value. panels: SVG elements; empty until they are drawn.
+
+    columns: the number of panels that stand side by side.
+    """
 
     label: str
     heading: str = ""
+    columns: int = 1
     panels: tuple[str, ...] = ()
 
 
@@ -32,18 +40,25 @@ def _without_descriptions(svg: str) -> str:
     return TAG.sub(lambda tag: DESCRIPTION.sub("", tag[0]), svg)
 
 
-def draw_frame(label: str, figure: Figure, *, dark: bool = False, narrow: bool = False) -> Frame:
-    """The frame of one figure, at the widths of its drawing or at that of a phone."""
-    svgs = panel_svgs(figure, Theme(dark=dark), NARROW if narrow else None)
+def columns_in(figure: Figure, width: int) -> int:
+    """The number of panels side by side, in a place of so many pixels."""
+    columns = drawings.columns(figure)
+    return columns if (width - GAP * (columns - 1)) / columns >= LEAST else 1
+
+
+def draw_frame(label: str, figure: Figure, width: int, *, dark: bool = False) -> Frame:
+    """The frame of one figure, for a place of so many pixels."""
+    columns = columns_in(figure, width)
+    svgs = panel_svgs(figure, Theme(dark=dark), int((width - GAP * (columns - 1)) / columns / SCALE))
     panels = tuple(prefix_ids(_without_descriptions(svg), f"{figure.name}-{number}") for number, svg in enumerate(svgs))
-    return Frame(label=label, heading=figure.heading, panels=panels)
+    return Frame(label=label, heading=figure.heading, columns=columns, panels=panels)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@st.cache_data(max_entries=512, show_spinner=False)
 def _cached_frame(
-    request: Hashable, store: tuple[str, int, int], label: str, dark: bool, narrow: bool, _make: Callable[[], Figure]
+    request: Hashable, store: tuple[str, int, int], label: str, width: int, dark: bool, _make: Callable[[], Figure]
 ) -> Frame:
-    return draw_frame(label, _make(), dark=dark, narrow=narrow)
+    return draw_frame(label, _make(), width, dark=dark)
 
 
 def show_flipbook(
@@ -56,21 +71,21 @@ def show_flipbook(
     *,
     request: Hashable,
     dark: bool,
+    guess: int = 600,
 ) -> None:
     """A slider over pictures, one for each label. index: the picture that the link names.
 
     make: makes the figure of a picture; all but the first are drawn once the browser has reported its width.
     on_change: called with the index of another picture once the slider is released. request: what the figures depend on
-    besides the slider.
+    besides the slider. guess: the width of the first picture, in pixels.
     """
-    width = st.session_state.get(key, {}).get("width")
+    reported = st.session_state.get(key, {}).get("width")
 
     def frame(number: int, label: str) -> Frame:
-        if width is None and number != index:
+        if reported is None and number != index:
             return Frame(label=label)
-        return _cached_frame(
-            (request, number), queries.store_version(), label, dark, width == "narrow", lambda: make(number)
-        )
+        width = guess if reported is None else int(reported)
+        return _cached_frame((request, number), queries.store_version(), label, width, dark, lambda: make(number))
 
     def report_index() -> None:
         on_change(int(st.session_state[key]["at"]))
@@ -79,7 +94,7 @@ def show_flipbook(
     show_component(
         "flipbook",
         key,
-        {"label": name, "at": index, "width": width, "frames": frames},
+        {"label": name, "at": index, "width": reported, "scale": SCALE, "frames": frames},
         dark=dark,
         package="dashboard.widgets",
         on_at_change=report_index,

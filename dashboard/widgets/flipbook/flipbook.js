@@ -1,14 +1,14 @@
 // A slider leafs through pictures that were drawn beforehand: what a reader drags is answered here, in the browser. The
-// server hears of the value when the slider is let go, and draws what else depends on it.
+// server hears of the value when the slider is let go, and draws what else depends on it. It draws the pictures for the
+// width that they have here, so that letters keep their size on every screen.
 
-const NARROW = 640; // pixels, below which the pictures of a phone are asked for
-const LARGER = 1.2; // times the size of an export, so that letters are as large as those around them
+const STEP = 20; // pixels: a width is rounded down to a multiple, so that few widths are drawn
 
 export default function ({ data, parentElement: root, setStateValue }) {
   const figure = root.querySelector("figure");
   const slider = root.querySelector("input");
   const panels = root.querySelector(".panels");
-  const { frames, at, label, width: asked } = JSON.parse(data.json);
+  const { frames, at, label, scale, width: asked } = JSON.parse(data.json);
   figure.style.cssText = data.colours;
   root.querySelector("label span").textContent = label;
   slider.max = frames.length - 1;
@@ -21,13 +21,27 @@ export default function ({ data, parentElement: root, setStateValue }) {
     if (!frame.panels.length) return;
     root.querySelector("h2").textContent = frame.heading;
     panels.setAttribute("aria-label", frame.heading);
+    panels.style.gridTemplateColumns = `repeat(${frame.columns}, minmax(0, 1fr))`;
     panels.innerHTML = frame.panels.join("");
-    for (const svg of panels.children) svg.style.width = `${LARGER * svg.viewBox.baseVal.width}px`;
+    for (const svg of panels.children) svg.style.width = `${scale * svg.viewBox.baseVal.width}px`;
     figure.dataset.at = slider.value;
   };
   slider.oninput = draw;
   slider.onchange = () => +slider.value !== at && setStateValue("at", +slider.value);
   draw();
-  const width = figure.clientWidth < NARROW ? "narrow" : "wide";
-  if (asked !== width) setStateValue("width", width);
+  const report = () => {
+    const width = Math.max(STEP, Math.floor(figure.clientWidth / STEP) * STEP);
+    if (figure.clientWidth && asked !== width) setStateValue("width", width);
+  };
+  report();
+  let waiting;
+  const watch = new ResizeObserver(() => {
+    clearTimeout(waiting);
+    waiting = setTimeout(report, 300);
+  });
+  watch.observe(figure);
+  return () => {
+    clearTimeout(waiting);
+    watch.disconnect();
+  };
 }

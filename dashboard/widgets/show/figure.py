@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -53,7 +52,8 @@ def show(
     if flipbook is None:
         charts(figure, page, on_cell=on_cell, cell=cell)
     if method:
-        st.html(f'<p class="on-paper">{escape(method)}</p>')
+        with st.container(key=f"{page}.{figure.name}.on_paper"):
+            st.caption(escape_markdown(method))
 
 
 def _under_heading(figure: Figure) -> tuple[str, str]:

@@ -1,0 +1,133 @@
+"""A dated log of what changed in each claim: verdicts, rules, and how its statements read.
+
+Everything in it follows from committed files: the frozen dates of the files of rules, the corrections with what they
+replaced, the first verdicts with the changes of their rules, and the dates of the trainings that decided a statement.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
+from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file
+from analysis.core.formatting import join_names, plural
+from analysis.rules import RuleFile, rule_files
+
+FIRST = "SELECT f.id, f.verdict, f.changed, r.created FROM first_verdicts f JOIN runs r USING (run_id) ORDER BY f.id"
+DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d): (?P<words>.+)", re.DOTALL)
+
+
+def log(ledger: Ledger, ask: Ask) -> tuple[Change, ...]:
+    """Every change, the newest first."""
+    entries = [*_first_verdicts(ask), *_frozen_rules(), *_corrections(ledger), *_decided(ledger.current, ask)]
+    return tuple(sorted(sorted(entries, key=lambda one: (one.claim, one.statement)), key=_newest_first))
+
+
+def _newest_first(change: Change) -> tuple[int, int]:
+    """Newer days come first; of one day, verdicts before rules, and rules before words."""
+    return -int(change.day.replace("-", "")), ("verdict", "rule", "reading").index(change.kind)
+
+
+def _first_verdicts(ask: Ask) -> Iterator[Change]:
+    """The verdict on each claim as a whole, and what was changed in its rule once it was known."""
+    for row in ask(FIRST):
+        words = "The first verdict, on the claim as a whole, is closed."
+        yield Change(
+            day=str(row["created"])[:10], claim=row["id"], kind="verdict", before="", after=row["verdict"], words=words
+        )
+        for text in () if row["changed"] is None else row["changed"]:
+            if found := DATED.fullmatch(text):
+                yield Change(day=found["day"], claim=row["id"], kind="rule", words=f"First rule: {found['words']}")
+
+
+def _frozen_rules() -> Iterator[Change]:
+    """The statements of each claim that a file of rules brought, on the day on which the file was frozen."""
+    for file in rule_files():
+        if file == corrections_file():
+            continue
+        claims: dict[str, list[str]] = {}
+        for statement in file.content.get("statement", ()):
+            claims.setdefault(statement["id"][:3], []).append(statement["id"])
+        for claim, ids in claims.items():
+            words = f"{_rules(file)} for {statement_names(ids)}, frozen with {file.path.name}."
+            yield Change(day=_day(file), claim=claim, kind="rule", words=words)
+
+
+def statement_names(ids: Sequence[str]) -> str:
+    """Ids in few letters: three or more that follow each other are one range.
+
+    >>> statement_names(["C34a", "C34b", "C34c", "C34f"])
+    'C34a to C34c and C34f'
+    """
+    runs: list[list[str]] = []
+    for id in ids:
+        if runs and id[:3] == runs[-1][-1][:3] and ord(id[3:]) == ord(runs[-1][-1][3:]) + 1:
+            runs[-1].append(id)
+        else:
+            runs.append([id])
+    names = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else run for run in runs]
+    return join_names(name for run in names for name in run) if names else ""
+
+
+def _rules(file: RuleFile) -> str:
+    return f"Rules of version {file.version}"
+
+
+def _day(file: RuleFile) -> str:
+    return str(file.content["frozen"])[:10]
+
+
+def _corrections(ledger: Ledger) -> Iterator[Change]:
+    """The changes that the corrections made in statements, and the statements that they added."""
+    current = {judgement.id: judgement for judgement in ledger.current}
+    content = corrections_file().content
+    reworded = {entry["id"] for entry in content["reworded"]}
+    replaced = set()
+    for one in ledger.superseded:
+        before, now = one.judgement, current.get(one.by)
+        replaced.add(before.id)
+        if one.by == WITHDRAWN or now is None:
+            after, kind = WITHDRAWN, "reading"
+        else:
+            after = now.verdict
+            kind = "verdict" if after != before.verdict else "reading" if before.id in reworded else "rule"
+        yield Change(
+            day=one.date,
+            claim=before.parent,
+            statement=before.id,
+            kind=kind,
+            before=before.verdict,
+            after=after,
+            said=before.statement,
+            words=one.changed,
+        )
+    for kind in ("reworded", "contest", "statement"):
+        for entry in content[kind]:
+            if entry["id"] not in replaced and entry["id"] in current:
+                yield Change(
+                    day=_day(corrections_file()),
+                    claim=entry["id"][:3],
+                    statement=entry["id"],
+                    kind="rule",
+                    after=current[entry["id"]].verdict,
+                    words=entry["changed"] if entry["changed"].startswith("New") else f"New. {entry['changed']}",
+                )
+
+
+def _decided(current: Sequence[Judgement], ask: Ask) -> Iterator[Change]:
+    """The statements about trainings that a frozen rule decided, on the day of the last training that they needed."""
+    created = {row["run_id"]: str(row["created"])[:10] for row in ask("SELECT run_id, created FROM runs")}
+    frozen = {file.sha256: _day(file) for file in rule_files() if "frozen" in file.content}
+    for judgement in current:
+        days = [created[reading.note] for reading in judgement.readings if reading.note in created]
+        if judgement.verdict not in (SUPPORTED, CONTRADICTED) or judgement.exploratory or not days:
+            continue
+        if max(days) >= frozen[judgement.rules_sha]:
+            yield Change(
+                day=max(days),
+                claim=judgement.parent,
+                statement=judgement.id,
+                kind="verdict",
+                before=OPEN,
+                after=judgement.verdict,
+                words=f"The last of {plural(len(days), 'training')} that its rule asks for was stored.",
+            )

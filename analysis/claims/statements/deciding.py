@@ -1,0 +1,52 @@
+"""The one statement of each claim that decides it, by a rule that reads verdicts alone."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
+
+OPPOSITES = Path(__file__).with_name("opposites.toml")
+"""The statements that say the opposite of the claim that they belong to."""
+RULE = (
+    "A claim falls with one statement: the first that speaks against it decides. Where none does, the first that is "
+    "mixed decides, then the first that speaks for it, and an open one only where nothing is decided yet."
+)
+"""The rule in words, as the page says it."""
+AGAINST, FOR = "against", "for"
+RANKS = (AGAINST, MIXED, FOR, OPEN)
+
+
+@cache
+def opposites() -> dict[str, str]:
+    """Statement -> the reason why it says the opposite of its claim."""
+    entries = tomllib.loads(OPPOSITES.read_text(encoding="utf-8"))["statement"]
+    return {entry["id"]: entry["why"] for entry in entries}
+
+
+def bearing(judgement: Judgement) -> str:
+    """The side of its claim that a statement speaks for: `for`, `against`, `mixed` or `open`."""
+    if judgement.verdict not in (SUPPORTED, CONTRADICTED):
+        return judgement.verdict
+    return FOR if (judgement.verdict == SUPPORTED) != bool(judgement.opposes) else AGAINST
+
+
+def deciding(parts: Sequence[Judgement]) -> Judgement:
+    """The statement of a claim that decides it. Of open ones, those with a measured value come first."""
+
+    def place(part: Judgement) -> tuple[int, bool, str]:
+        return RANKS.index(bearing(part)), part.verdict == OPEN and part.effect is None, part.id
+
+    return min(parts, key=place)
+
+
+def with_deciding(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """The judgements, marked where one says the opposite of its claim, and where it decides its claim."""
+    marked = [replace(judgement, opposes=opposites().get(judgement.id, "")) for judgement in judgements]
+    claims: dict[str, list[Judgement]] = {}
+    for judgement in marked:
+        claims.setdefault(judgement.parent, []).append(judgement)
+    ids = {deciding(parts).id for parts in claims.values()}
+    return tuple(replace(judgement, decides=judgement.id in ids) for judgement in marked)

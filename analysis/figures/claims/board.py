@@ -1,0 +1,201 @@
+"""The page Claims as data: every claim in one line, with all that its line opens to; ready to be sent as JSON."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from analysis.claims.statements import stored
+from analysis.claims.statements.base import OPEN, Change, Document, Judgement
+from analysis.claims.statements.changes import statement_names
+from analysis.claims.statements.deciding import RULE
+from analysis.claims.statements.stored import Heading
+from analysis.core.formatting import interval_text, plural, significant
+from analysis.figures.claims.size import size
+from analysis.figures.claims.strip import strip
+from analysis.store.paths import cached_until_store_changes
+
+TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences", "tuned")
+"""The kinds of statements that trainings of our own decide."""
+FIRST_ENTRIES = 5
+"""Entries of the page's log above its fold."""
+EVIDENCE = {
+    "trainings": "Our own trainings decide",
+    "command": "Open, and one command away",
+    "changed": "Changed last",
+}
+"""The kinds of statements that claims can be narrowed to: the value in the link, and its name."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """content: the board as JSON can hold it. pages: those of the dashboard that show a statement's evidence."""
+
+    content: Mapping[str, Any]
+    pages: tuple[str, ...]
+
+
+@cached_until_store_changes()
+def board() -> Board:
+    """Everything that the page shows before something is pressed, and all claims as they open."""
+    headings = [heading for heading in stored.headings() if heading.parts]
+    documents = stored.documents()
+    changes = stored.changes()
+    last = changes[0].day if changes else ""
+    groups = [
+        {
+            "key": key,
+            "title": title,
+            "claims": [_claim(heading, documents, last) for heading in headings if heading.question == key],
+        }
+        for key, title in stored.questions().items()
+    ]
+    content = {
+        "groups": [group for group in groups if group["claims"]],
+        "counts": stored.counts(),
+        "documents": {key: document.title for key, document in documents.items()},
+        "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
+        "rule": f"Underlined: {RULE[0].lower()}{RULE[1:]} Each strip is turned so that its rule’s line is in the "
+        "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
+        "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
+        "that the same line judges. ⇄ marks a statement that says the opposite of its claim: where it is supported, it "
+        "speaks against the claim.",
+        "log": {
+            "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
+            "again whenever data or rules change.",
+            "entries": [_entry(group, headings) for group in _grouped(changes)],
+            "first": FIRST_ENTRIES,
+        },
+    }
+    pages = dict.fromkeys(part.page for heading in headings for part in heading.parts if part.page)
+    return Board(content=content, pages=tuple(pages))
+
+
+def _claim(heading: Heading, documents: Mapping[str, Document], last: str) -> dict[str, Any]:
+    changed = {change.statement for change in heading.changes if change.day == last and change.before != change.after}
+    return {
+        "id": heading.id,
+        "title": heading.title,
+        "statement": heading.statement,
+        "documents": heading.documents,
+        "lean": heading.lean,
+        "statements": [_statement(part, changed=part.id in changed) for part in heading.parts],
+        "quotations": [
+            {
+                "words": one.words,
+                "place": one.place,
+                "document": one.document,
+                "title": documents[one.document].title,
+                "url": documents[one.document].url,
+            }
+            for one in heading.quotations
+        ],
+        "changes": [_entry([change], [heading]) for change in heading.changes],
+        "pages": list(dict.fromkeys(part.page for part in heading.parts if part.page)),
+    }
+
+
+def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
+    places, printed = strip(part), size(part)
+    kinds = {
+        "trainings": part.kind in TRAINED,
+        "command": part.verdict == OPEN and bool(part.command),
+        "changed": changed,
+    }
+    return {
+        "id": part.id,
+        "verdict": part.verdict,
+        "text": part.statement,
+        "scope": f"{part.scope}, {plural(part.seeds, 'seed')}" if part.seeds else part.scope,
+        "would_decide": part.would_decide,
+        "opposes": part.opposes,
+        "decides": part.decides,
+        "number": printed.number,
+        "unit": printed.unit,
+        "strip": vars(places) if places else None,
+        "place": _place_in_words(part),
+        "evidence": [key for key, holds in kinds.items() if holds],
+        "behind": _behind(part),
+    }
+
+
+def _place_in_words(part: Judgement) -> str:
+    """The strip for readers who cannot see it: the number, its interval, and the values that support the statement."""
+    if part.effect is None or part.region is None:
+        return ""
+    number = f"{significant(part.effect)}{interval_text(part.low, part.high, '.3g')}"
+    return f"{number} {part.unit}; supports the statement: {part.region.words}"
+
+
+def _behind(part: Judgement) -> str:
+    """The name of what lies behind a statement, with its number."""
+    if not part.readings:
+        return "rule"
+    if part.kind in TRAINED:
+        return f"rule and {plural(len(part.readings), 'run')}"
+    return f"rule and {plural(len(part.readings), 'figure' if part.kind == 'published' else 'reading')}"
+
+
+def _grouped(changes: Iterable[Change]) -> list[list[Change]]:
+    """Changes of one claim on one day for one reason, with one outcome, together."""
+    groups: dict[tuple[str, ...], list[Change]] = {}
+    for change in changes:
+        key = (change.day, change.claim, change.kind, change.before, change.after, change.words)
+        groups.setdefault(key, []).append(change)
+    return list(groups.values())
+
+
+def _entry(changes: Sequence[Change], headings: Sequence[Heading]) -> dict[str, Any]:
+    change = changes[0]
+    ids = [one.statement for one in changes if one.statement]
+    title = next((heading.title for heading in headings if heading.id == change.claim), change.claim)
+    return {
+        "day": change.day,
+        "claim": change.claim,
+        "title": title,
+        "ids": ids,
+        "statements": statement_names(ids),
+        "before": change.before,
+        "after": change.after,
+        "words": change.words,
+        "said": change.said if change.kind != "rule" and len(changes) == 1 else "",
+    }
+
+
+def _day(text: str) -> str:
+    day = date.fromisoformat(text)
+    return f"{day.day} {day:%B}"
+
+
+@cached_until_store_changes(64)
+def details(claim: str) -> dict[str, Any]:
+    """The finding, the rule, the readings, the command and the query of each statement of a claim."""
+    return {part.id: _detail(part) for part in stored.parts(claim)}
+
+
+def _detail(part: Judgement) -> dict[str, Any]:
+    version = f"Version {part.rules_version} of the rules (SHA-256 {part.rules_sha[:12]})"
+    timing = "was written when most of these data were known" if part.exploratory else "was frozen before these runs"
+    number = f"Shown: the {part.shown.lower()} of {plural(len(part.readings), 'reading')}. " if part.shown else ""
+    return {
+        "sentence": part.sentence,
+        "rule": part.rule,
+        "version": f"{number}{version}, which {timing}.",
+        "readings": [
+            [
+                reading.source,
+                reading.standing,
+                _number(reading.value),
+                f"{_number(reading.low)} to {_number(reading.high)}" if reading.low is not None else "",
+                _number(reading.line),
+                reading.note,
+            ]
+            for reading in part.readings
+        ],
+        "command": part.command,
+        "query": part.query,
+    }
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else significant(value, 4)

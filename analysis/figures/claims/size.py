@@ -1,0 +1,103 @@
+"""The number of a statement as it is printed beside its strip, with a few words for its unit."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from analysis.claims.statements.base import Judgement
+from analysis.core.formatting import SUPERSCRIPT, fixed, signed, significant
+
+Form = Callable[[float], str]
+
+
+def _plain(value: float) -> str:
+    """Three significant digits, small ones with a power of ten: 5.4·10⁻¹⁴."""
+    if value and abs(value) < 1e-3:
+        digits, power = f"{value:.1e}".split("e")
+        return f"{digits}·10{str(int(power)).translate(SUPERSCRIPT)}".replace("-", "−")
+    return significant(value)
+
+
+def _percent(value: float) -> str:
+    digits = 0 if 100 * value == round(100 * value) else 1
+    return f"{fixed(100 * value, digits)} %"
+
+
+def _points(value: float) -> str:
+    return f"{signed(100 * value, 1)} points"
+
+
+def _signed(value: float) -> str:
+    return signed(value, 2 if abs(value) >= 0.095 else 3)
+
+
+def _times(value: float) -> str:
+    return f"{significant(value)} ×"
+
+
+@dataclass(frozen=True)
+class Size:
+    """A number as it is printed, and what it is a number of; both empty where nothing is measured."""
+
+    number: str
+    unit: str
+
+
+FORMS: dict[str, tuple[Form, str]] = {
+    "nats per predicted token": (_signed, "nats of final loss"),
+    "times the baseline's steps": (_times, "the baseline's steps"),
+    "points of the average": (_signed, "points of the average"),
+    "times BERT-A": (_times, "the arithmetic of adding"),
+    "share of the parameters": (_percent, "of the parameters"),
+    "share of a layer's products with its matrices": (_percent, "of a layer's arithmetic"),
+    "share of the variance": (_percent, "of the variance"),
+    "largest residual": (_plain, "largest residual"),
+    "R2 on held-out positions": (_plain, "R² on unseen positions"),
+    "cosine, neighbours less far positions": (_signed, "cosine, near less far"),
+    "share of comparisons": (_percent, "of comparisons"),
+    "mean absolute cosine": (_plain, "mean absolute cosine"),
+    "overlap less that of random subspaces": (_signed, "overlap, less random"),
+    "share of the words' energy, less that in random subspaces": (_points, "of energy, less random"),
+    "relative error": (_plain, "relative error"),
+    "share of heads": (_percent, "of heads"),
+    "share of heads and terms": (_percent, "of heads and terms"),
+    "share of the scores' variation": (_percent, "of the scores' variation"),
+    "Spearman's correlation, less the intact model's": (_signed, "correlation, less intact"),
+    "Spearman's correlation, less that along the positions' own directions": (_signed, "correlation, less own"),
+    "difference in Spearman's correlation": (_signed, "correlation, less intact"),
+    "rank correlation, less that of random tables": (_signed, "correlation, less random"),
+    "effective rank, as a share of a random table's": (_percent, "of a random table's rank"),
+    "nats a masked word, more than the intact model's": (_signed, "nats a masked word"),
+    "nats a masked word, separated less words kept out of random directions (95 % of 20 draws)": (
+        _signed,
+        "nats, less a random cut",
+    ),
+    "nats a masked word, more than along the positions' own directions": (_signed, "nats, less own cut"),
+    "share of sampled words that no position moves so": (_percent, "of words are not moved"),
+    "accuracy": (_percent, "read correctly"),
+    "accuracy gained at the best deeper layer": (_points, "of accuracy"),
+    "error, of the distance of two words": (_plain, "of two words' distance"),
+    "change of attention by a shift, over that by a shuffle": (_percent, "of a shuffle's change"),
+    "largest share of a term with position": (_percent, "the largest share"),
+    "nats": (_plain, "nats"),
+}
+"""Unit of a statement -> the form of its number, and short words for it. A unit that is not here is printed whole."""
+KINDS = {
+    "loss_4x": "nats at 4 × the length",
+    "difference_of_differences": "nats between widths",
+}
+PRINTED = "as printed: points, BLEU or nats"
+NOTE = re.compile(r"(?P<number>[+−]\d[\d.,]*) (?P<unit>\w+), ")
+"""The head of the note of a published reading: `+1.82 points, better`."""
+
+
+def size(judgement: Judgement) -> Size:
+    """The number of a statement in few words."""
+    if judgement.effect is None:
+        return Size("", "")
+    if judgement.unit == PRINTED:
+        notes = [reading.note for reading in judgement.readings if reading.value == judgement.effect]
+        found = NOTE.match(notes[0]) if notes else None
+        return Size(signed(judgement.effect), f"{found['unit']}, as printed" if found else "as printed")
+    form, unit = FORMS.get(judgement.unit, (_plain, judgement.unit))
+    return Size(form(judgement.effect), KINDS.get(judgement.kind, unit))

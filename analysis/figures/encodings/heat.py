@@ -1,0 +1,129 @@
+"""Each encoding's table: rows are positions or distances, columns dimensions or heads."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.core import frames
+from analysis.core.formatting import sentences, significant
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.encodings.sized import PairParameters, SizedEncoding, citation_keys, colour_limit, origins, pair
+from analysis.figures.figure import Figure, figure
+from analysis.figures.heatmap import heatmap, index_axes, painted, picture
+
+
+@figure("encoding_heat", PairParameters)
+def heat(params: PairParameters) -> Figure:
+    """Each encoding's table: rows are positions (or distances), columns dimensions (or heads)."""
+    shown = pair(params)
+    scales = [colour_limit(entry.table()) for entry in shown]
+
+    def frame() -> pd.DataFrame:
+        parts = [
+            frames.cells(entry.table(), "value", row=None, column=None).assign(
+                encoding=entry.name, rows=entry.encoding.rows
+            )
+            for entry in shown
+        ]
+        return pd.concat(parts, ignore_index=True)[["encoding", "rows", "row", "column", "value"]]
+
+    return Figure(
+        title="The table itself",
+        finding="; ".join(_value_range(entry) for entry in shown),
+        frame=frame,
+        caption=sentences(
+            "; ".join(f"{entry.title}: {entry.size}, columns are {entry.encoding.columns}" for entry in shown) + ".",
+            "Each map has its own colour scale, symmetric about zero.",
+            "Where a sine and a cosine of one angle have a column each, one of the two is drawn; the data hold both."
+            if any(shown_columns(entry)[0] != slice(None) for entry in shown)
+            else "",
+            *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
+        ),
+        alt=" ".join(_extremes(entry) for entry in shown),
+        command="\n".join(
+            f"python -m analysis encode {entry.name} --length {entry.length} --dim {entry.dim} --csv" for entry in shown
+        ),
+        provenance=origins(shown),
+        citation_keys=citation_keys(shown),
+        draw=lambda theme: [
+            table_map(entry, limit, theme, marks.HALF, 300) for entry, (limit, _) in zip(shown, scales, strict=True)
+        ],
+        columns=2,
+    )
+
+
+def table_map(
+    entry: SizedEncoding, limit: float, theme: Theme, side: int, height: int, *, legend: bool = True
+) -> Chart:
+    """An encoding's table on a symmetric scale, without the columns that only repeat others a quarter of a turn on.
+
+    legend: whether a legend and the title stand at it; without them it is a picture alone, without seams between cells.
+    A sine and its cosine side by side would draw stripes that are not in the data, where columns are narrow.
+    """
+    columns, words = shown_columns(entry)
+    if not legend:
+        values = entry.table()[:, columns]
+        x, y = index_axes(values.shape, entry.row, words)
+        drawn = picture(painted(values, theme.diverging, (-limit, limit)), values.shape, x, y)
+        return drawn.properties(width=side, height=height)
+    return heatmap(
+        entry.table()[:, columns], domain=(-limit, limit), row_title=entry.row, column_title=words,
+        value_title=entry.unit, title=entry.title, below=[*entry.lines, *clip_note(entry, limit)], side=side,
+        height=height, theme=theme, legend=legend,
+    )  # fmt: skip
+
+
+def shown_columns(entry: SizedEncoding) -> tuple[slice, str]:
+    """The columns of the table that are drawn, and the title of their axis."""
+    if "in turn" in entry.encoding.columns:
+        return slice(0, None, 2), "pair of dimensions; sines alone are drawn"
+    if "then their cosines" in entry.encoding.columns:
+        return slice(0, entry.dim // 2), "pair of dimensions; sines alone are drawn"
+    if "then their sines" in entry.encoding.columns:
+        return slice(0, entry.dim // 2), "pair of dimensions; cosines alone are drawn"
+    return slice(None), entry.column
+
+
+def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
+    if not beyond:
+        return ""
+    table = entry.table()
+    rows, counts = np.unique(np.nonzero(np.abs(table) > scale)[0], return_counts=True)
+    row = int(rows[counts.argmax()])
+    return (
+        f"The scale of {entry.title} ends at ±{scale:.3g}, its 99th percentile, so that outliers do not wash the map "
+        f"out: {beyond:,} of {table.size:,} cells lie beyond, {counts.max():,} of them in row {row}; the largest is "
+        f"{np.abs(table).max():.3g}."
+    )
+
+
+def _value_range(entry: SizedEncoding) -> str:
+    """A sentence that compares the largest value with the usual ones, or says that all values are the same."""
+    low, high = float(entry.table().min()), float(entry.table().max())
+    if low == high:
+        return f"{entry.title}: every value is {significant(low)}"
+    median = float(np.nanmedian(np.abs(entry.table())))
+    return f"{entry.title}: half of the values lie within ±{significant(median)}, the largest is {_largest(entry)}"
+
+
+def _largest(entry: SizedEncoding) -> str:
+    """The value of the greatest size."""
+    table = entry.table()
+    return significant(float(table.flat[int(np.nanargmax(np.abs(table)))]))
+
+
+def clip_note(entry: SizedEncoding, scale: float) -> list[str]:
+    """A line that says where the colours of an encoding's map end, where some values lie beyond."""
+    beyond = float(np.nanmax(np.abs(entry.table()))) > scale
+    return [f"colours end at ±{significant(scale)}; the largest value is {_largest(entry)}"] if beyond else []
+
+
+def _extremes(entry: SizedEncoding) -> str:
+    table = entry.table()
+    low, high = (np.unravel_index(index, table.shape) for index in (table.argmin(), table.argmax()))
+    if table[low] == table[high]:
+        return f"Heat map of {entry.title}, {entry.size}: every value is {table[low]:.3g}."
+    return (
+        f"Heat map of {entry.title}, {entry.size}: values from {table[low]:.3g} (row {low[0]}, column {low[1]}) "
+        f"to {table[high]:.3g} (row {high[0]}, column {high[1]})."
+    )

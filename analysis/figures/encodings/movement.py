@@ -1,0 +1,165 @@
+"""How much every column of an encoding moves over the rows, and how few columns hold the variance."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.core.formatting import percent, sentences
+from analysis.encodings import measures
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.encodings.sized import (
+    HEIGHT,
+    PairParameters,
+    SizedEncoding,
+    citation_keys,
+    empty_panel,
+    export_command,
+    origins,
+    pair,
+    title_colours,
+)
+from analysis.figures.figure import Figure, figure
+
+THRESHOLD = 0.5
+
+
+@figure("encoding_movement", PairParameters)
+def movement(params: PairParameters) -> Figure:
+    """Range and standard deviation of every column over the rows, and how few columns hold the variance (claim C02)."""
+    shown = pair(params)
+    movements = [measures.movement(entry.table()) for entry in shown]
+    same_unit = len({entry.unit for entry in shown}) == 1
+
+    def frame() -> pd.DataFrame:
+        return pd.concat(
+            pd.DataFrame(
+                {
+                    "encoding": entry.name,
+                    "title": entry.title,
+                    "column": np.arange(entry.dim),
+                    "range": m.range,
+                    "sd": m.sd,
+                }
+            )
+            for entry, m in zip(shown, movements, strict=True)
+        ).reset_index(drop=True)
+
+    highest = [max(float(m.range.max()) for m in movements) if same_unit else float(m.range.max()) for m in movements]
+    scale = "Both are on one scale." if same_unit else "The scales differ, because the values differ in kind."
+    return Figure(
+        title="How much each dimension moves",
+        finding="Half of the variance lies in "
+        + " and ".join(
+            f"{_columns_with_half(m)} of {entry.dim} {entry.column}s ({entry.title})"
+            for entry, m in zip(shown, movements, strict=True)
+            if m.sd.any()
+        )
+        if any(m.sd.any() for m in movements)
+        else "",
+        frame=frame,
+        caption=sentences(
+            "Range (largest minus smallest value) and standard deviation of every column over the rows; at the right, "
+            "the share of all variance that the most variable columns hold.",
+            scale if len(shown) > 1 else "",
+            *(_movement_sentence(entry, m) for entry, m in zip(shown, movements, strict=True)),
+            "Exact: nothing is sampled.",
+        ),
+        alt=" ".join(_movement_alt(entry, m) for entry, m in zip(shown, movements, strict=True)),
+        command=export_command("encoding_movement", params),
+        provenance=origins(shown),
+        citation_keys=citation_keys(shown),
+        columns=len(shown) + 1,
+        draw=lambda theme: _panels(frame(), shown, highest, _cumulative_variance(shown, movements), theme),
+    )
+
+
+def _cumulative_variance(shown: list[SizedEncoding], movements: list[measures.Movement]) -> pd.DataFrame:
+    """Cumulative share of variance over columns, the most variable first; nothing where nothing varies."""
+    parts = [pd.DataFrame({"title": [], "columns": [], "variance": []})]
+    for entry, m in zip(shown, movements, strict=True):
+        variance = np.sort(m.sd**2)[::-1]
+        if variance.sum() > 0:
+            cumulative = np.concatenate([[0], variance.cumsum() / variance.sum()])
+            parts.append(
+                pd.DataFrame(
+                    {"title": entry.title, "columns": np.arange(entry.dim + 1) / entry.dim, "variance": cumulative}
+                )
+            )
+    return pd.concat(parts[1:] or parts, ignore_index=True)
+
+
+def _movement_sentence(entry: SizedEncoding, m: measures.Movement) -> str:
+    if not m.sd.any():
+        return f"{entry.title}: no column moves."
+    half, count = (entry.dim + 1) // 2, m.moving(THRESHOLD)
+    return (
+        f"{entry.title}: {count} of {entry.dim} {entry.column}s ({percent(count / entry.dim, 1)}) range over more than "
+        f"{THRESHOLD}; the {half} most variable hold {percent(m.top_share(half), 1)} of the variance; the first half "
+        f"of the columns ranges over {m.range[:half].mean():.3g} on average, the last over "
+        f"{m.range[entry.dim // 2 :].mean():.3g}."
+    )
+
+
+def _movement_alt(entry: SizedEncoding, m: measures.Movement) -> str:
+    return (
+        f"{entry.title}: the range is largest, {m.range.max():.3g}, in {entry.column} {m.range.argmax()} and smallest, "
+        f"{m.range.min():.3g}, in {entry.column} {m.range.argmin()}; the first {entry.column} ranges over "
+        f"{m.range[0]:.3g}, the last over {m.range[-1]:.3g}."
+    )
+
+
+def _columns_with_half(moved: measures.Movement) -> int:
+    """The number of columns, counted from the most variable, that together hold half of the variance."""
+    variance = np.sort(moved.sd**2)[::-1]
+    return int(np.searchsorted(variance.cumsum(), variance.sum() / 2) + 1)
+
+
+def _panels(
+    frame: pd.DataFrame,
+    shown: Sequence[SizedEncoding],
+    highest: Sequence[float],
+    cumulative: pd.DataFrame,
+    theme: Theme,
+) -> list[Chart]:
+    """Range and deviation by column, one panel an encoding; then the share of variance that the top columns hold."""
+    panels = []
+    for entry, top, colour in zip(shown, highest, theme.many(2), strict=False):
+        rows = frame.loc[frame.encoding == entry.name]
+        if not rows["range"].to_numpy().any():
+            panels.append(empty_panel(entry, f"No {entry.column} moves.", theme=theme))
+            continue
+        x = marks.number(alt.X, "column", entry.column, domain=(0, entry.dim - 1), form="d")
+        y = marks.number(alt.Y, "range", entry.unit, domain=(0, top * 1.04))
+        tooltip = (("column:Q", entry.column), ("range", "", ".3~g"), ("sd", "standard deviation", ".3~g"))
+        # Dots, not a line: sines and cosines take turns, and a line between them fills the space.
+        size = 10 if entry.dim > 64 else marks.SEED
+        layers = [
+            *marks.line_plot(rows, x=x, y=y, theme=theme, color=colour, width=0, dots=size, tooltip=tooltip),
+            *marks.line_plot(
+                rows, x=x, y=marks.same_axis(y, "sd"), theme=theme, color=theme.ink, width=0, dots=0.6 * size,
+                tooltip=tooltip,
+            ),
+        ]  # fmt: skip
+        below = (*entry.lines, f"coloured: range; {'white' if theme.dark else 'black'}: standard deviation")
+        panels.append(
+            marks.panel(*layers, theme=theme, width=marks.THIRD, height=HEIGHT, title=entry.title, below=below)
+        )
+    if len(cumulative):
+        panels.append(_variance_panel(cumulative, shown, theme))
+    return panels
+
+
+def _variance_panel(cumulative: pd.DataFrame, shown: Sequence[SizedEncoding], theme: Theme) -> Chart:
+    lines = marks.line_plot(
+        cumulative, theme=theme, color=title_colours(shown, theme), dots=0,
+        x=marks.number(alt.X, "columns", "share of columns, most variable first", zero=True, form="%", ticks=5),
+        y=marks.number(alt.Y, "variance", "share of variance", domain=(0, 1), form="%", ticks=5),
+        tooltip=(("title", "encoding"), ("columns", "", ".1%"), ("variance", "", ".1%")),
+    )  # fmt: skip
+    half = marks.rule(theme, x=0.5, dash=marks.DASH)
+    return marks.panel(
+        half, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance"
+    )

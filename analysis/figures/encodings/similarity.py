@@ -1,0 +1,206 @@
+"""The similarity of every two positions of an encoding, against their distance and position by position."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import AddendError
+from analysis.core.formatting import plural, sentences
+from analysis.encodings import ENCODINGS, measures
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.encodings.measures import MEASURES, in_words
+from analysis.figures.encodings.sized import (
+    HEIGHT,
+    PairParameters,
+    SizedEncoding,
+    citation_keys,
+    colour_limit,
+    empty_panel,
+    export_command,
+    origins,
+    pair,
+)
+from analysis.figures.figure import Figure, figure
+from analysis.figures.heatmap import heatmap
+
+COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
+NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
+
+
+class Comparison(NamedTuple):
+    """The similarity of every two positions, and the numbers computed from it."""
+
+    values: np.ndarray  # (query, key); NaN where undefined or not attended to
+    kind: str  # cosine similarity, dot product, or score
+    profile: measures.ByDistance
+    numbers: dict[str, float]
+
+
+def compare_rows(entry: SizedEncoding, compare: str) -> Comparison:
+    """The requested comparison; the encoding's own score where it defines one."""
+    if compare not in COMPARISONS:
+        raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
+    return _compare_rows(entry.name, entry.length, entry.dim, compare)
+
+
+@lru_cache(maxsize=8)
+def _compare_rows(name: str, length: int, dim: int, compare: str) -> Comparison:
+    encoding = ENCODINGS[name]
+    if encoding.make_similarity is not None:
+        kind, values = "score", encoding.similarity(length, dim)
+    elif compare == "cosine":
+        kind, values = "cosine similarity", measures.cosine(encoding.table(length, dim))
+    else:
+        kind, values = "dot product", encoding.similarity(length, dim)
+    values.setflags(write=False)
+    numbers = {
+        "translation_invariance": measures.translation_invariance(values),
+        "monotonicity": measures.monotonicity(values),
+        "symmetry": measures.symmetry(values),
+        "first_rise": measures.first_rise(values),
+    }
+    return Comparison(values, kind, measures.by_distance(values), numbers)
+
+
+class CompareParameters(PairParameters):
+    """The measure that rows are compared by: a key of `COMPARISONS`."""
+
+    compare: str
+
+
+@figure("encoding_similarity", CompareParameters)
+def similarity(params: CompareParameters) -> Figure:
+    """Similarity against distance, and position by position."""
+    shown = pair(params)
+    comparisons = [compare_rows(entry, params.compare) for entry in shown]
+
+    def frame() -> pd.DataFrame:
+        return pd.concat(
+            pd.DataFrame({"encoding": entry.name, "similarity": comparison.kind, **comparison.profile._asdict()})
+            for entry, comparison in zip(shown, comparisons, strict=True)
+        ).reset_index(drop=True)
+
+    limits = [
+        1.0 if comparison.kind.startswith("cosine") else colour_limit(comparison.values)[0]
+        for comparison in comparisons
+    ]
+    return Figure(
+        title="Similarity against distance",
+        finding="; ".join(
+            first_rise(entry, comparison)
+            for entry, comparison in zip(shown, comparisons, strict=True)
+            if first_rise(entry, comparison)
+        ),
+        frame=frame,
+        caption=sentences(
+            "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
+            "over those pairs, of which the farthest distance has only one. Map: every pair.",
+            *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
+            "Exact: nothing is sampled.",
+        ),
+        alt=" ".join(_comparison_alt(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
+        command=export_command("encoding_similarity", params, "compare"),
+        provenance=origins(shown),
+        citation_keys=citation_keys(shown, "wang2021position"),
+        draw=lambda theme: _panels(shown, comparisons, limits, theme),
+        columns=2,
+    )
+
+
+def _comparison_sentence(entry: SizedEncoding, comparison: Comparison) -> str:
+    if entry.encoding.make_similarity is not None:
+        score = "the score that position alone adds, of head 0" if "head" in entry.encoding.options else "its own score"
+        text = f"{entry.title}: {score}"
+    else:
+        text = f"{entry.title}: {comparison.kind} of the rows"
+    hidden = int(np.isnan(comparison.values).sum())
+    if hidden == comparison.values.size:
+        return f"{text}, undefined: every row is zero."
+    text += f", {int(comparison.profile.pairs.sum()):,} pairs"
+    if hidden:
+        text += "; blank where a key comes after the query and is not attended to"
+    beyond = 0 if comparison.kind.startswith("cosine") else colour_limit(comparison.values)[1]
+    if beyond:
+        text += f"; the colours end at ±{colour_limit(comparison.values)[0]:.3g}, beyond which lie {beyond:,} pairs"
+    return f"{text}."
+
+
+def _comparison_alt(entry: SizedEncoding, comparison: Comparison) -> str:
+    profile = comparison.profile
+    if not profile.distance.size:
+        return f"{entry.title}: nothing to compare."
+    at_zero = profile.mean[profile.distance == 0][0]
+    low = int(profile.mean.argmin())
+    numbers = ", ".join(
+        f"{MEASURES[name].title.lower()} {in_words(name, comparison.numbers[name])}" for name in NUMBERS
+    )
+    return (
+        f"{entry.title}: mean {comparison.kind} {at_zero:.3g} at distance 0, lowest, {profile.mean[low]:.3g}, "
+        f"at distance {profile.distance[low]}; {numbers}."
+    )
+
+
+def first_rise(entry: SizedEncoding, comparison: Comparison) -> str:
+    """The distance at which similarity first rises again after falling, in a few words."""
+    first = comparison.numbers["first_rise"]
+    if np.isnan(first):
+        return ""
+    if np.isinf(first):
+        return f"{entry.title}: similarity never rises with distance"
+    return f"{entry.title}: similarity first rises again {plural(int(first), 'token')} away"
+
+
+def _panels(
+    shown: Sequence[SizedEncoding], comparisons: Sequence[Comparison], limits: Sequence[float], theme: Theme
+) -> list[Chart]:
+    """Mean and spread against distance, then position by position; one column an encoding."""
+    cosines = [
+        comparison.profile
+        for comparison in comparisons
+        if comparison.kind.startswith("cosine") and comparison.profile.distance.size
+    ]
+    floor = min((float((profile.mean - profile.sd).min()) for profile in cosines), default=0.0)
+    lines, maps = [], []
+    for entry, comparison, limit, colour in zip(shown, comparisons, limits, theme.many(2), strict=False):
+        if not comparison.profile.distance.size:
+            lines.append(empty_panel(entry, "Every row is zero:", "there is nothing to compare.", theme=theme))
+            maps.append(empty_panel(entry, "", theme=theme))
+            continue
+        lines.append(
+            _profile(
+                entry, comparison, colour, min(floor, 0.0) if comparison.kind.startswith("cosine") else None, theme
+            )
+        )
+        maps.append(
+            heatmap(
+                comparison.values, domain=(-limit, limit), row_title="query position", column_title="key position",
+                value_title=comparison.kind, title=entry.title, below=entry.lines, side=marks.HALF, theme=theme,
+            )
+        )  # fmt: skip
+    return lines + maps if any(comparison.profile.distance.size for comparison in comparisons) else lines
+
+
+def _profile(entry: SizedEncoding, comparison: Comparison, colour: str, floor: float | None, theme: Theme) -> Chart:
+    profile = comparison.profile
+    frame = pd.DataFrame(profile._asdict()).assign(low=profile.mean - profile.sd, high=profile.mean + profile.sd)
+    domain = alt.Undefined if floor is None else (floor, 1.0)
+    layers = marks.line_plot(
+        frame, theme=theme, color=colour, dots=0, ends=("low", "high"), band=True,
+        x=marks.number(alt.X, "distance", "distance, key minus query (tokens)", nice=False),
+        y=marks.number(alt.Y, "mean", comparison.kind, domain=domain),
+        tooltip=(
+            ("distance:Q", "distance (tokens)"), ("mean", "", ".4~g"), ("sd", "standard deviation", ".3~g"),
+            ("pairs", "", ","),
+        ),
+    )  # fmt: skip
+    rise = comparison.numbers["first_rise"]
+    below = [*entry.lines, "band: one standard deviation over the pairs"]
+    if np.isfinite(rise):
+        layers.insert(0, marks.rule(theme, x=rise, dash=marks.DASH))
+        below.append(f"dashed: the mean first rises again, at {in_words('first_rise', rise)}")
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=HEIGHT, title=entry.title, below=below)

@@ -1,0 +1,137 @@
+"""The first directions of the position table, with what they hold of positions and of words."""
+
+from dataclasses import dataclass
+
+import altair as alt
+import pandas as pd
+
+from analysis.ablation.variants import readable
+from analysis.core import colours
+from analysis.core.formatting import percent
+from analysis.figures import marks, panels
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.geometry.estimates import (
+    RAW,
+    Estimate,
+    GeometryParameters,
+    geometry_figure,
+    run_settings,
+    stored_rows,
+)
+
+MOST = 0.9
+"""The share of the positions that the directions of the finding hold at least, where so many were measured."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """The shares of positions and of words, of all that varies in each, in the first `rank` of `width` directions.
+
+    words: with the share that random directions hold as its baseline. curves: the stored rows of both.
+    """
+
+    rank: int
+    width: int
+    positions: float
+    words: Estimate
+    curves: pd.DataFrame
+
+
+def held(model: str) -> Held:
+    """The shares in the fewest measured directions that hold most of the positions. Raises NoResults."""
+    words = stored_rows(model, "word_energy_in_position")
+    words = words[words.subject == "centred"]
+    if words.empty:
+        stored_rows(model, "abs_cosine")  # Says why, where words and positions are no summands.
+    positions = stored_rows(model, "energy_in_top")
+    width = int(positions[positions.subject == "word_centred"].along.max())
+    positions = positions[positions.subject == "position_centred"]
+    by_rank = positions.set_index("along").value
+    ranks = sorted(rank for rank in words.along if rank in by_rank.index)
+    rank = next((rank for rank in ranks if by_rank[rank] >= MOST), ranks[-1])
+    row = words[words.along == rank].iloc[0]
+    return Held(
+        rank=int(rank),
+        width=width,
+        positions=float(by_rank[rank]),
+        words=Estimate(row.value, row.low, row.high, row.baseline, row.baseline_low, row.baseline_high, row.samples),
+        curves=pd.concat([positions.assign(series="positions"), words.assign(series="words")], ignore_index=True),
+    )
+
+
+@figure("geometry_directions", GeometryParameters)
+def directions(params: GeometryParameters) -> Figure:
+    """Share of positions and of words in the first k directions of the position table.
+
+    Raises NoResults where none is stored of the model.
+    """
+    found = held(params.model)
+    words = found.words
+    text = (
+        f"{found.rank} of {found.width} directions hold {percent(found.positions)} of what varies in positions and "
+        f"{percent(words.value, 1)} of what varies in words; {found.rank} random directions hold "
+        f"{percent(words.baseline, 1)}."
+    )
+    return geometry_figure(
+        "Do words and positions use directions of their own?",
+        found.curves,
+        caption=(
+            "Share of what varies in each table that lies in the first k directions of the position table, strongest "
+            f"first. Both tables of {readable(params.model)} have their mean row subtracted: as they stand, words and "
+            f"positions also share the directions of their means. {RAW} Dots: the ranks at which words were "
+            f"measured. Grey: k of {found.width} random directions hold k/{found.width} of anything on average; "
+            f"{run_settings(found.curves)['draws']} random draws of {found.rank} directions held "
+            f"{percent(words.baseline_low, 1)} to {percent(words.baseline_high, 1)} of the words."
+        ),
+        alt=text,
+        finding=text.removesuffix("."),
+        draw=lambda theme: [_curves(found, theme)],
+    )
+
+
+def _curves(found: Held, theme: Theme) -> Chart:
+    """Both shares against the number of directions, on a logarithmic axis; names and numbers stand at the curves."""
+    blue, brown, soft = (
+        theme.colour(colour) for colour in (colours.TERMS["word"], colours.TERMS["position"], colours.SOFT)
+    )
+    rows = panels.chart_rows(found.curves)
+    ends = pd.DataFrame({"along": [float(found.width)], "value": [1.0], "series": ["positions"]})
+    rows = pd.concat([rows[["along", "value", "series"]], ends], ignore_index=True)
+    words = rows[rows.series == "words"]
+    random = pd.DataFrame({"along": range(1, found.width + 1)}).assign(value=lambda frame: frame.along / found.width)
+    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= found.width]
+    x = marks.number(
+        alt.X, "along", "directions of the position table, strongest first", domain=(1, found.width), log=10,
+        values=ticks, form="d", grid=False,
+    )  # fmt: skip
+    y = marks.number(alt.Y, "value", "share of what varies", domain=(0, 1), form="%", ticks=5)
+    tooltip: tuple[marks.Tip, ...] = ("of", ("along:Q", "directions"), ("value", "share", ".1%"))
+    lines = marks.line_plot(
+        rows.assign(of=rows.series), x=x, y=y, theme=theme, dots=0, tooltip=tooltip,
+        color=marks.hues("series", {"positions": brown, "words": blue}),
+    )  # fmt: skip
+    named = pd.DataFrame(
+        [
+            {"along": found.rank, "value": found.positions, "hue": brown, "align": "left", "dx": 12, "dy": 20,
+             "name": f"{percent(found.positions)} of positions"},
+            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -26,
+             "name": f"{percent(found.words.value, 1)} of words; random: {percent(found.words.baseline, 1)}"},
+            {"along": found.width * 0.42, "value": 0.42, "hue": soft, "align": "right", "dx": -10, "dy": -6,
+             "name": "random"},
+        ]
+    )  # fmt: skip
+    at_rank = named.head(2)
+    return marks.panel(
+        marks.rule(theme, x=found.rank, dash=marks.DASH),
+        alt.Chart(random).mark_line(color=soft, strokeWidth=1.5).encode(x=x, y=y),
+        *lines,
+        *marks.line_plot(words, x=x, y=y, theme=theme, color=blue, width=0, dots=marks.SEED),
+        alt.Chart(at_rank)
+        .mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
+        .encode(x=x, y=y, color=alt.Color("hue:N", scale=None)),
+        *panels.names_at(named, x, y, theme),
+        theme=theme,
+        width=marks.WIDE,
+        height=340,
+    )

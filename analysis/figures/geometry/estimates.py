@@ -1,0 +1,167 @@
+"""Stored estimates of where words and positions lie, each beside that of random vectors, and figures made of them."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import pandas as pd
+
+from analysis.ablation.variants import readable
+from analysis.core import frames
+from analysis.core.errors import NoResults
+from analysis.core.formatting import first_sentence
+from analysis.core.provenance import model_options
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, Parameters
+from analysis.store import read
+
+COMMAND = "python -m analysis measure geometry"
+BAND = "Grey: mean and 95 % range of {draws} random draws, {of}."
+COLUMNS = ["measure", "subject", "layer", "head", "along", "value", "low", "high"]
+RAW = "The tables as they enter the sum, before any normalisation, special and unused tokens left out."
+BASELINE = ["baseline", "baseline_low", "baseline_high"]
+
+
+class GeometryParameters(Parameters):
+    """The model whose words and positions are shown."""
+
+    model: str
+
+
+class RunSettings(TypedDict):
+    """The settings that a measurement was run with, and the numbers of words, texts and positions that it measured."""
+
+    seed: int
+    device: str
+    draws: int
+    words: int
+    baseline_words: int
+    rotations: int
+    texts: int
+    vocabulary: int
+    positions: int
+    spoken: list[int]
+    """The first position that a word can hold, and the first after those."""
+    missing: dict[str, str]
+    """Measures that could not be computed -> the reason."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number with its 95 % interval, and the mean and 95 % range of the same number for random vectors.
+
+    samples: the number of words, pairs or other items that it is computed from.
+    """
+
+    value: float
+    low: float
+    high: float
+    baseline: float
+    baseline_low: float
+    baseline_high: float
+    samples: int
+
+
+def stored_rows(model: str, *measures: str) -> pd.DataFrame:
+    """The newest rows of some measures. Raises NoResults if there are none, with the reason that the run gives."""
+    placeholders = read.placeholders(measures)
+    rows = read.query(
+        f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({placeholders}) "
+        "ORDER BY measure, subject, layer, head, along",
+        [model, *measures],
+    )
+    if rows.empty:
+        raise NoResults(_missing_reason(model, measures))
+    return rows
+
+
+def stored_cases(model: str, measure: str) -> pd.DataFrame:
+    """The newest cases of a measure. Raises NoResults."""
+    rows = read.query(
+        "SELECT * FROM newest_neighbours WHERE model = ? AND measure = ? ORDER BY margin", [model, measure]
+    )
+    if rows.empty:
+        raise NoResults(f"No such words are stored yet for {readable(model)}. Run: {COMMAND} {model_options(model)}")
+    return rows
+
+
+def _missing_reason(model: str, measures: Sequence[str]) -> str:
+    run = read.query("SELECT any_value(config) AS config FROM newest_geometry WHERE model = ?", [model])
+    if run.empty or run.config.isna().all():
+        return f"No geometry is stored yet for {readable(model)}. Run: {COMMAND} {model_options(model)}"
+    missing = dict.fromkeys(json.loads(run.config.iloc[0]).get("missing", {}).values())
+    lacks = f"{readable(model)} has no {', '.join(m.replace('_', ' ') for m in measures)}"
+    return f"{lacks}: {'; '.join(missing)}." if missing else f"{lacks} stored. Run: {COMMAND} {model_options(model)}"
+
+
+def run_settings(rows: pd.DataFrame) -> RunSettings:
+    """The run's settings."""
+    return json.loads(rows.config.iloc[-1])
+
+
+def provenance(frame: pd.DataFrame) -> dict[str, str]:
+    """The provenance of the numbers: model, runs and device."""
+    rows = frame.drop_duplicates("run_id")
+    return {
+        "model": "; ".join(dict.fromkeys(f"{r.model} ({r.revision})" for r in frames.rows(rows) if pd.notna(r.model))),
+        "runs": "; ".join(f"{r.run_id}, {r.created}, code {r.git_sha}" for r in frames.rows(rows)),
+        "device": "; ".join(dict.fromkeys(f"{r.device}, {r.dtype}" for r in frames.rows(rows))),
+        "seed": str(run_settings(frame)["seed"]),
+        "versions": str(rows.versions.iloc[-1]),
+    }
+
+
+def geometry_figure(
+    title: str,
+    rows: pd.DataFrame,
+    *,
+    caption: str,
+    alt: str,
+    draw: Callable[[Theme], Sequence[Chart]],
+    columns: int = 1,
+    table: pd.DataFrame | None = None,
+    finding: str = "",
+    citation_keys: tuple[str, ...] = (),
+) -> Figure:
+    """A figure of stored rows.
+
+    table: its frame; the rows as they are in the store where none is given. finding: where there is none, the first
+    sentence of `alt`.
+    """
+    if table is None:
+        table = rows[[*COLUMNS, *BASELINE, "samples"]].dropna(axis=1, how="all").reset_index(drop=True)
+    return Figure(
+        title=title,
+        finding=finding or first_sentence(alt).split("; ")[0],
+        frame=lambda: table,
+        caption=caption,
+        alt=alt,
+        command="\n".join(dict.fromkeys(rows.command)),
+        provenance=provenance(rows),
+        citation_keys=citation_keys,
+        draw=draw,
+        columns=columns,
+    )
+
+
+def find_estimate(rows: pd.DataFrame, measure: str, subject: str, along: float | None = None) -> Estimate | None:
+    """The first estimate of a measure and subject, at `along` if that is given; None where there is none."""
+    matches = rows[(rows.measure == measure) & (rows.subject == subject)]
+    matches = matches if along is None else matches[matches.along == along]
+    for row in frames.rows(matches):
+        return Estimate(
+            row.value, row.low, row.high, row.baseline, row.baseline_low, row.baseline_high, samples=row.samples
+        )
+    return None
+
+
+def estimate(rows: pd.DataFrame, measure: str, subject: str) -> Estimate:
+    """The first estimate of a measure and subject. Raises NoResults where there is none."""
+    if (found := find_estimate(rows, measure, subject)) is None:
+        model = str(rows.model.iloc[0])
+        raise NoResults(
+            f"No {measure.replace('_', ' ')} of {subject.replace('_', ' ')} is stored yet for {readable(model)}. "
+            f"Run: {COMMAND} {model_options(model)}"
+        )
+    return found

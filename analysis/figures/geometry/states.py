@@ -1,0 +1,207 @@
+"""The word and the position that decoders read from the sum, and from the state that enters every layer after it."""
+
+import json
+from dataclasses import dataclass
+
+import altair as alt
+import pandas as pd
+
+from analysis.ablation.variants import readable
+from analysis.core import colours
+from analysis.core.errors import NoResults
+from analysis.core.formatting import join_names, percent
+from analysis.core.provenance import model_options
+from analysis.figures import marks, panels
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.geometry.estimates import GeometryParameters, provenance
+from analysis.store import read
+
+HEADLINE = ("discriminant", "nearest")
+"""The decoders of position of which the first that is stored gives the number, here and wherever it is quoted."""
+WORD, EXACT, NEAR = "word", "exact place", "within 3 places"
+DECODERS = {
+    "discriminant": "discriminants",
+    "nearest": "the nearest mean",
+    "whitened": "the nearest mean in whitened states",
+    "ridge": "a straight line through the places (ridge)",
+}
+READABLE = 0.9
+"""The share of right answers from which something counts as read: the line of the statements C13a and C13b."""
+COLUMNS = ["layer", "target", "decoder", "measure", "value", "low", "high", "chance", "windows", "tokens"]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Words and positions as read from the states of a model.
+
+    curves: a row a layer and `series`. all: every decoder's stored rows. decoder: that of the positions. adds: whether
+    the model adds positions to words, so that a sum enters its first layer.
+    """
+
+    curves: pd.DataFrame
+    all: pd.DataFrame
+    decoder: str
+    adds: bool
+
+    @property
+    def begins(self) -> str:
+        """The state that enters the first layer, in words."""
+        return "the sum" if self.adds else "the first state"
+
+    def at(self, series: str, *, last: bool = False) -> float:
+        """The share of right answers in the sum, or in the last state."""
+        rows = self.curves[self.curves.series == series]
+        return float(rows[rows.layer == (rows.layer.max() if last else 0)].value.iloc[0])
+
+
+def decoded_states(model: str) -> Decoded:
+    """The newest decodings of a model's states. Raises NoResults where there are none of both word and position."""
+    rows = read.query(
+        "SELECT * FROM newest_decoding WHERE model = ? AND corpus = (SELECT min(corpus) FROM newest_decoding "
+        "WHERE model = ?) ORDER BY target, decoder, measure, layer",
+        [model, model],
+    )
+    stored = set(rows.decoder[(rows.target == "position") & rows.value.notna()])
+    decoder = next((name for name in HEADLINE if name in stored), "")
+    words = rows[(rows.target == "word") & (rows.measure == "top1") & rows.value.notna()]
+    if not decoder or words.empty:
+        raise NoResults(
+            f"Nothing is stored that was read from the states of {readable(model)}. "
+            f"Run: python -m analysis measure decoding {model_options(model)}"
+        )
+    best = words.groupby("decoder").value.mean().idxmax()
+    places = rows[(rows.target == "position") & (rows.decoder == decoder)]
+    parts = {
+        WORD: words[words.decoder == best],
+        EXACT: places[places.measure == "exact"],
+        NEAR: places[places.measure == "within_3"],
+    }
+    curves = pd.concat([part.assign(series=name) for name, part in parts.items()], ignore_index=True)
+    adds = read.query("SELECT adds_positions FROM measured_models WHERE model = ?", [model]).adds_positions
+    return Decoded(curves=curves, all=rows, decoder=decoder, adds=bool(adds.any()))
+
+
+def read_sentence(word: float, place: float, begins: str) -> str:
+    """A sentence, without its full stop, on what is read from the first state, true for every pair of shares."""
+    shares = f"the word in {percent(word)} of cases, the exact place in {percent(place)}"
+    if min(word, place) >= READABLE:
+        return f"Both can be read from {begins}: {shares}"
+    if max(word, place) < READABLE:
+        return f"Neither can always be read from {begins}: {shares}"
+    return f"The {'word' if word >= place else 'exact place'} alone can be read from {begins}: {shares}"
+
+
+@figure("geometry_states", GeometryParameters)
+def states(params: GeometryParameters) -> Figure:
+    """The share of right answers of a simple decoder, on word and position, from the state entering each layer.
+
+    Raises NoResults where none is stored of the model.
+    """
+    found = decoded_states(params.model)
+    row = found.curves.iloc[0]
+    sentence = read_sentence(found.at(WORD), found.at(EXACT), found.begins)
+    after = (
+        f"after the last layer, the word in {percent(found.at(WORD, last=True))} and the exact place in "
+        f"{percent(found.at(EXACT, last=True))}"
+    )
+    table = found.all[COLUMNS].reset_index(drop=True)
+    chance = {name: float(rows.chance.iloc[0]) for name, rows in found.curves.groupby("series")}
+    return Figure(
+        title="Can word and position be read from every state?",
+        finding=sentence,
+        frame=lambda: table,
+        caption=(
+            f"How often a simple decoder is right on held-out text, from the state that enters each layer. {sentence}; "
+            f"{after}. {readable(params.model)}, {row.windows} windows of {row.corpus}. Position: "
+            f"{DECODERS[found.decoder]}, fitted on other windows. By chance the word is right in "
+            f"{percent(chance[WORD], 1)} and the exact place in {percent(chance[EXACT], 1)}. Bars: 95 % bootstrap "
+            f"intervals over windows. {other_decoders(found)}"
+        ),
+        alt=f"{sentence}; {after}.",
+        command="\n".join(dict.fromkeys(found.all.command)),
+        provenance=_provenance(found.all),
+        draw=lambda theme: [_curves(found, theme)],
+        columns=1,
+    )
+
+
+def other_decoders(found: Decoded) -> str:
+    """Sentences that give what the other decoders of position read from the sum, and why they differ; or nothing."""
+    sums = found.all[(found.all.layer == 0) & (found.all.target == "position")]
+    exact = sums[(sums.measure == "exact") & (sums.decoder != found.decoder) & sums.value.notna()]
+    said = [f"{DECODERS.get(row.decoder, row.decoder)} {percent(row.value)}" for _, row in exact.iterrows()]
+    error = sums[(sums.decoder == "ridge") & (sums.measure == "mean_absolute_error") & sums.value.notna()]
+    parts = []
+    if said:
+        parts.append(
+            f"From the same sums other decoders name the exact place as often as they can: {join_names(said)}."
+        )
+    if len(error):
+        parts.append(
+            f"{DECODERS['ridge'][0].upper()}{DECODERS['ridge'][1:]} misses it by {error.value.iloc[0]:.1f} places on "
+            "average: it must find one direction along which places lie evenly, and positions lie on a bent curve."
+        )
+    if {"whitened"} <= set(exact.decoder) and found.decoder == "discriminant":
+        parts.append(
+            "Whitening divides every direction by how much all states vary along it, and so takes from positions what "
+            "sets them apart; discriminants divide by what varies within one place."
+        )
+    return " ".join(parts)
+
+
+def _provenance(rows: pd.DataFrame) -> dict[str, str]:
+    """The provenance of decodings, whose runs name a seed where they have one."""
+    configs = [json.loads(config) for config in rows.config.dropna()]
+    if configs and "seed" in configs[-1]:
+        return provenance(rows)
+    return provenance(rows.assign(config=json.dumps({"seed": "none"})))
+
+
+def _curves(found: Decoded, theme: Theme) -> Chart:
+    """One curve each for the word, the exact place and a place within three, named at their ends."""
+    blue, brown = theme.colour(colours.TERMS["word"]), theme.colour(colours.TERMS["position"])
+    hues = {WORD: blue, EXACT: brown, NEAR: brown}
+    curves, first = found.curves, "sum" if found.adds else "in"
+    last = int(curves.layer.max())
+    rows = curves[["layer", "series", "value", "low", "high", "chance"]].assign(of=curves.series)
+    label = f"datum.value == 0 ? '{first}' : datum.value == {last} ? 'out' : datum.value"
+    x = marks.number(
+        alt.X, "layer", "state that enters the layer", domain=(0, last * 1.32), values=list(range(last + 1)), form="d",
+        grid=False, padding=8,
+    )  # fmt: skip
+    x["axis"]["labelExpr"] = label
+    y = marks.number(alt.Y, "value", "right on held-out text", domain=(0, 1), form="%", ticks=5)
+    lines = marks.line_plot(
+        rows, x=x, y=y, theme=theme, ends=("low", "high"), dots=marks.SEED, color=marks.hues("series", hues),
+        dash=marks.dashes("series", {WORD: [1, 0], EXACT: [1, 0], NEAR: [4, 3]}),
+        tooltip=("of", ("layer:Q", "state entering layer"), ("value", "right", ".1%"), ("chance", "by chance", ".1%")),
+    )  # fmt: skip
+    return marks.panel(
+        *lines,
+        *panels.names_at(_names(rows, hues, last), x, y, theme),
+        theme=theme,
+        width=marks.WIDE,
+        height=340,
+    )
+
+
+GAP = 0.06
+"""The least distance between the names of two curves, as a part of the axis."""
+
+
+def _names(rows: pd.DataFrame, hues: dict[str, str], last: int) -> pd.DataFrame:
+    """The curves' names beside their ends, moved apart where two end at nearly the same height."""
+    ends = rows[rows.layer == last].sort_values("value", ignore_index=True)
+    heights: list[float] = []
+    for value in ends.value:
+        heights.append(max(float(value), heights[-1] + GAP if heights else 0.0))
+    overflow = max(0.0, heights[-1] - 1.0)
+    heights = [height - overflow for height in heights]
+    return pd.DataFrame(
+        [
+            {"layer": last, "value": height, "hue": hues[row.series], "align": "left", "dx": 10, "dy": 0,
+             "name": f"{row.series}: {percent(row.value)}"}
+            for height, (_, row) in zip(heights, ends.iterrows(), strict=True)
+        ]
+    )  # fmt: skip

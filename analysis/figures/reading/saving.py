@@ -1,0 +1,102 @@
+"""The cost of giving positions dimensions of their own beside words of full width, by formula for a real model."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+
+from analysis.core import default_model, frames
+from analysis.core.errors import NoResults
+from analysis.core.formatting import percent, plural
+from analysis.figures.figure import Figure, Parameters, figure, whole_number
+from analysis.figures.reading.arithmetic import command
+from analysis.store import read
+
+EXTRA = (1, 2, 4, 8, 14, 16, 32, 64, 96, 128)
+"""Dimensions for positions that the tour offers; 14 is the number that the surgery finds enough."""
+MOST = EXTRA[-1]
+MEASURES = {"arithmetic": "arithmetic of the layers", "parameters": "parameters"}
+"""Column of the frame -> its name in the picture."""
+
+
+def more_arithmetic(extra: Float[ndarray, " n"], width: int) -> Float[ndarray, " n"]:
+    """The growth of a layer's products, (1 + p/d)² − 1: every matrix becomes wider on both sides."""
+    return (1 + extra / width) ** 2 - 1
+
+
+def more_parameters(
+    extra: Float[ndarray, " n"], *, width: int, layers: int, positions: int, parameters: int
+) -> Float[ndarray, " n"]:
+    """The growth of a BERT's parameters, as a share of them.
+
+    A layer has 12 d² of them in matrices and 13 d in biases and norms. The table of positions becomes p wide instead of
+    d; that of words stays.
+    """
+    layer = 12 * ((width + extra) ** 2 - width**2) + 13 * extra
+    return (layers * layer - positions * (width - extra)) / parameters
+
+
+class ExtraParameters(Parameters):
+    """The dimensions that positions get beside the words'."""
+
+    extra: Annotated[int, whole_number(1, MOST)]
+
+
+@dataclass(frozen=True)
+class SavingContent:
+    """frame: a row a number of dimensions, with a column of growth a measure. extra: the number that stands out."""
+
+    frame: pd.DataFrame
+    extra: int
+
+
+@figure("reading_saving", ExtraParameters)
+def reading_saving(params: ExtraParameters) -> Figure[SavingContent]:
+    """The growth of arithmetic and parameters of the embedded model. Raises NoResults without its sizes."""
+    extra = params.extra
+    sizes = read.query(
+        "SELECT layers, hidden_size, positions, parameters FROM models WHERE model = ?", [default_model.NAME]
+    )
+    if sizes.empty:
+        raise NoResults("The store does not hold the model's sizes. Run: python -m analysis sync --rebuild")
+    row = next(iter(frames.rows(sizes)))
+    width = int(row.hidden_size)
+    counts = np.arange(1, MOST + 1)
+    frame = pd.DataFrame(
+        {
+            "extra": counts,
+            "arithmetic": more_arithmetic(counts, width),
+            "parameters": more_parameters(
+                counts, width=width, layers=row.layers, positions=row.positions, parameters=row.parameters
+            ),
+        }
+    )
+    here = frame[frame.extra == extra].iloc[0]
+    arithmetic, parameters = percent(abs(here.arithmetic), 1), percent(abs(here.parameters), 1)
+    saved = f"and save {parameters} of its parameters" if here.parameters < 0 else f"and {parameters} more parameters"
+    text = (
+        f"{plural(extra, 'dimension')} for positions beside {width} for words would cost {default_model.NAME} "
+        f"{arithmetic} more arithmetic in its layers {saved}"
+    )
+    return Figure(
+        title="Cost of concatenating to words of full width",
+        finding=text,
+        frame=lambda: frame,
+        caption=(
+            f"{text}. By formula, for {row.layers} layers of width {width}, {row.positions} positions and "
+            f"{row.parameters / 1e6:.1f} million parameters; adding is at zero. Arithmetic: the products of a token "
+            "with a layer's matrices. Taken from the words' dimensions instead, positions would cost nothing, and "
+            "words would be narrower. Our own encoders were counted as well: see the evidence beside the picture."
+        ),
+        alt=f"Two rising lines over the number of dimensions for positions, from 1 to {MOST}. {text}.",
+        command=command("reading_saving", extra=extra),
+        provenance={
+            "sizes": f"{default_model.NAME} ({default_model.REVISION})",
+            "computed": "by formula, here and now",
+        },
+        citation_keys=default_model.CITATION_KEYS,
+        content=SavingContent(frame=frame, extra=extra),
+    )

@@ -1,0 +1,150 @@
+"""Final losses of our own encoders by how often they are told positions, against adding once at the input."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.ablation.variants import VARIANTS, Setting
+from analysis.core.errors import NoResults, StoreError
+from analysis.core.formatting import fixed, join_names, plural, signed
+from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
+from analysis.rules import encoder_rules, training_rules
+from analysis.statistics import difference
+
+ONCE, EVERY, ROTATED = "once", "in every layer", "as rotations, in every layer"
+CLAIM = "C34"
+"""The claim whose statements differ in one thing each; their preset is trained under the frozen rules of version 3."""
+GROUPS = (ONCE, EVERY, ROTATED)
+"""The ways to tell positions, in the order in which they are drawn."""
+
+
+def group_of(settings: Mapping[str, Setting]) -> str:
+    """The group of a variant by the settings in which it differs; empty for one that is in none."""
+    if settings.get("causal"):
+        return ""
+    if settings.get("rotary"):
+        return ROTATED
+    if "untied" in settings:
+        return EVERY if settings.get("told_layers", 0) != 1 else ONCE
+    return ONCE if settings.get("position") and settings.get("combine") in ("add", "concat", "project") else ""
+
+
+class ToldParameters(Parameters):
+    """The variant that stands out."""
+
+    variant: str
+
+
+@dataclass(frozen=True)
+class ToldContent:
+    """frame: label, group, gap, low, high, seeds, variant, judged, in the order in which it is drawn.
+
+    variant: the one that stands out. baseline: its title.
+    """
+
+    frame: pd.DataFrame
+    variant: str
+    baseline: str
+
+
+def _trainings(preset: str) -> Trained | None:
+    try:
+        trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
+    except (NoResults, StoreError):
+        return None
+    return trainings if trainings.baseline in trainings.variants else None
+
+
+def _rows(trainings: Trained, needed: Mapping[str, int]) -> list[dict[str, object]]:
+    """A row a variant: its difference from the baseline. needed: the seeds that the rules ask for, by variant."""
+    rows: list[dict[str, object]] = []
+    base = trainings.finals(trainings.baseline)
+    for name in trainings.variants:
+        group = group_of(VARIANTS[name].settings) if name in VARIANTS else ""
+        if not group or name == trainings.baseline:
+            continue
+        gap = difference(trainings.finals(name), base)
+        if not gap.n:
+            continue
+        judged = 0 < needed.get(name, 0) <= gap.n
+        progress = "" if judged else f" ({gap.n} of {plural(needed.get(name, 0), 'seed')})"
+        rows.append(
+            {
+                "label": f"{title(name)}{progress}",
+                "group": group,
+                "gap": gap.mean,
+                "low": gap.low,
+                "high": gap.high,
+                "seeds": gap.n,
+                "variant": name,
+                "judged": judged,
+            }
+        )
+    return rows
+
+
+def _count(frame: pd.DataFrame) -> str:
+    """Counts of the judged variants of each group that end lower than the baseline by more than chance."""
+    parts = []
+    for group in GROUPS:
+        rows = frame[(frame.group == group) & frame.judged]
+        if len(rows):
+            parts.append(f"{int((rows.high < 0).sum())} of {len(rows)} told {group}")
+    return f"Of the encoders, these end lower than one that adds positions once: {join_names(parts)}"
+
+
+def finding(frame: pd.DataFrame, variant: str, baseline: str) -> str:
+    """A sentence on the variant that stands out; on all where it is not among the rows."""
+    rows = frame[frame.variant == variant].sort_values("judged", ascending=False)
+    if rows.empty:
+        return _count(frame)
+    row = rows.iloc[0]
+    size = f"{fixed(abs(row.gap))} nats {'lower' if row.gap < 0 else 'higher'} than {baseline}"
+    if not row.judged:
+        decide = "decides" if row.seeds == 1 else "decide"
+        return f"{title(variant)} ends {size} so far; {plural(int(row.seeds), 'seed')} {decide} nothing"
+    if row.low <= 0 <= row.high:
+        return f"{title(variant)} cannot be told from {baseline}: {signed(row.gap)} nats, with zero in the interval"
+    return f"{title(variant)} ends {size}, which tells positions once"
+
+
+@figure("reading_told", ToldParameters)
+def reading_told(params: ToldParameters) -> Figure[ToldContent]:
+    """The difference in final loss from adding once, a row a variant. Raises NoResults without any."""
+    judged, frozen = training_rules(), encoder_rules()
+    preset = next(contest.preset for contest in frozen.statements if contest.parent == CLAIM)
+    sources = {
+        judged.preset: {name: len(seeds) for name, seeds in judged.planned.items()},
+        preset: dict.fromkeys(frozen.planned(preset), len(frozen.seeds)),
+    }
+    rows, trainings = [], None
+    for name, needed in sources.items():
+        if (found := _trainings(name)) is not None:
+            trainings = trainings or found
+            rows += _rows(found, needed)
+    if trainings is None or not rows:
+        raise NoResults("No trainings of our own can be compared yet. Run: python -m analysis ablate --preset cpu2")
+    frame = pd.DataFrame(rows)
+    frame["order"] = frame.group.map(GROUPS.index)
+    frame = frame.sort_values(["order", "judged", "gap"], ascending=[True, False, True]).drop(columns="order")
+    baseline = title(trainings.baseline)
+    text = _count(frame)
+    return Figure(
+        title=f"Final loss less that of {baseline}, by how often positions are told",
+        finding=finding(frame, params.variant, baseline),
+        frame=lambda: frame,
+        caption=(
+            f"{text}. Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
+            "positions once. Dot and line: mean and 95 % interval, paired by seed. Ring: a training under rules that "
+            "ask for more seeds than are stored, so that it decides nothing. "
+            f"{trainings.description([trainings.baseline, *frame[frame.judged].variant])}"
+        ),
+        alt=f"A row a variant, with its difference from {baseline} and an interval. {text}.",
+        command=command(
+            "training_gap", TrainingParameters(preset=judged.preset, objective=MASKED), trainings, trainings.variants
+        ),
+        provenance=trainings.provenance([trainings.baseline, *frame[frame.judged].variant.unique()]),
+        content=ToldContent(frame=frame, variant=params.variant, baseline=baseline),
+    )

@@ -1,0 +1,249 @@
+"""The board of the page Which encoding?: a row a method with its ticks, loss, rise on longer texts and costs.
+
+A number of the chosen preset is exact by the rules of the page Training; where that preset has none, the number of
+another recipe stands in its place and says so.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import LinkError
+from analysis.core.formatting import plural, signed
+from analysis.figures.training.data import CAUSAL, MASKED, Trained
+from analysis.figures.training.data import title as variant_title
+from analysis.narrative.choosing import evidence, sizes
+from analysis.narrative.choosing.facts import NEEDS
+from analysis.narrative.choosing.methods import METHODS, Method
+from analysis.narrative.choosing.models import USED
+from analysis.narrative.choosing.settings import IN_CODE, IN_USE
+from analysis.rules import training_rules
+from analysis.statistics import difference
+from analysis.store import read
+
+NAMES_SHOWN = 4
+ABBREVIATED = {"alibi": "ALiBi", "tupe_a": "TUPE, in no model named here"}
+"""Names under which the field knows a method, for the line of its users."""
+SHORT_NEEDS = {"longer": "longer", "order": "order", "causal": "decoder", "attention": "code", "width": "width"}
+"""The headings of the ticks."""
+LONGER = ("final_loss_1x", "final_loss_4x")
+COUNTERPARTS = {"no_position": "causal_no_position"}
+"""A method's variant in causal trainings, where it has another one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """A number with its interval. ring: whether another recipe than the chosen one gave it. note: that recipe."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    ring: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardRow:
+    """One method. lacks: the needs it does not meet. loss: less that of added positions. rise: of the loss at 4 times
+    the length of training. parameters, products: against those of added positions at the reader's size. time: of a
+    training step as measured on our small encoder.
+    """
+
+    name: str
+    title: str
+    users: str
+    ticks: tuple[bool, ...]
+    lacks: tuple[str, ...]
+    baseline: bool
+    loss: Number | None
+    rise: Number | None
+    parameters: float
+    products: float
+    time: float | None
+
+    def json(self) -> dict[str, Any]:
+        """The row as JSON can hold it."""
+        return asdict(self)
+
+
+def in_use() -> list[Method]:
+    """The methods of the board, in its order."""
+    by_name = {method.variant: method for method in METHODS}
+    return [by_name[name] for name in IN_USE]
+
+
+def studied() -> list[Method]:
+    """The methods that no model named here uses."""
+    return [method for method in METHODS if method.variant not in IN_USE]
+
+
+def users(variant: str) -> str:
+    """The models that use a method, in one line; the first few where there are many."""
+    names = [use.models for use in USED.get(variant, ())] or ([IN_CODE[variant].models] if variant in IN_CODE else [])
+    if not names:
+        return ABBREVIATED.get(variant, "no model named here")
+    names = [name.split(", in ")[0].split(" and ")[0].removesuffix(", a causal decoder") for name in names]
+    if len(names) > NAMES_SHOWN:
+        return f"{', '.join(names[: NAMES_SHOWN - 1])} and {len(names) - NAMES_SHOWN + 1} more"
+    abbreviated = f"{ABBREVIATED[variant]}: " if variant in ABBREVIATED else ""
+    return abbreviated + ", ".join(names)
+
+
+def check_needs(needs: Iterable[str]) -> None:
+    """Raises LinkError for a need that there is none of."""
+    if unknown := [need for need in needs if need not in NEEDS]:
+        raise LinkError(f"The link says needs={unknown[0]!r}; expected one of: {', '.join(NEEDS)}.")
+
+
+def rows(preset: str, needs: Sequence[str], size: sizes.Size) -> list[BoardRow]:
+    """The ten methods in use: those that meet every need first, each group in the order of the page."""
+    check_needs(needs)
+    recipes = _recipes(preset)
+    measured = evidence.measured_preset(preset)
+    times = read.query(
+        "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'", [measured]
+    ).set_index("variant")
+    base_parameters, base_products = sizes.parameters("bert_a", size), sizes.products("bert_a", size)
+    result = []
+    for method in in_use():
+        name = method.variant
+        result.append(
+            BoardRow(
+                name=name,
+                title=IN_USE[name].name,
+                users=users(name),
+                ticks=tuple(need.met(method) for need in NEEDS.values()),
+                lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
+                baseline=name == "bert_a",
+                loss=_first(_loss(name, trained, preset) for trained in recipes),
+                rise=_first(_rise(name, trained, preset) for trained in recipes),
+                parameters=sizes.parameters(name, size) / base_parameters,
+                products=sizes.products(name, size) / base_products,
+                time=float(times.value[name]) if name in times.index else None,
+            )
+        )
+    return sorted(result, key=lambda row: bool(row.lacks))
+
+
+def _first(numbers: Iterable[Number | None]) -> Number | None:
+    return next((number for number in numbers if number is not None), None)
+
+
+def _recipes(preset: str) -> list[Trained]:
+    """The trainings that a number may come from, the chosen preset's first: masked ones, then causal ones."""
+    presets = dict.fromkeys((preset, training_rules().preset, "cpu"))
+    found = [evidence.own_trainings(name, objective) for objective in (MASKED, CAUSAL) for name in presets]
+    return [trained for trained in found if trained is not None]
+
+
+def _variant(name: str, trained: Trained) -> str | None:
+    """The variant of some trainings that a method is trained as; None where there is none."""
+    name = COUNTERPARTS.get(name, name) if trained.objective == CAUSAL else name
+    return name if name in trained.variants else None
+
+
+def _is_ring(trained: Trained, preset: str) -> bool:
+    return trained.preset != preset or trained.objective != MASKED
+
+
+def _recipe(trained: Trained, seeds: int) -> str:
+    kind = "causal" if trained.objective == CAUSAL else "masked words"
+    return f"preset {trained.preset}, {kind}, {plural(seeds, 'seed')}"
+
+
+def _loss(name: str, trained: Trained, preset: str) -> Number | None:
+    variant = _variant(name, trained)
+    if variant is None or trained.baseline not in trained.variants or variant == trained.baseline:
+        return None
+    gap = difference(trained.finals(variant), trained.finals(trained.baseline))
+    if not gap.n:
+        return None
+    known = gap.low == gap.low
+    return Number(
+        value=float(gap.mean),
+        low=float(gap.low) if known else None,
+        high=float(gap.high) if known else None,
+        ring=_is_ring(trained, preset),
+        note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
+    )
+
+
+def _rise(name: str, trained: Trained, preset: str) -> Number | None:
+    variant = _variant(name, trained)
+    if variant is None:
+        return None
+    curves = trained.curves(*LONGER, variants=[variant])
+    if set(curves.metric) != set(LONGER):
+        return None
+    short, long = (curves[curves.metric == metric].set_index("seed").value for metric in LONGER)
+    rise = (long - short).dropna()
+    if rise.empty:
+        return None
+    return Number(value=float(rise.mean()), ring=_is_ring(trained, preset), note=_recipe(trained, len(rise)))
+
+
+def summary(board: Sequence[BoardRow], needs: Collection[str]) -> str:
+    """Sentences that answer the chosen needs, from the numbers of the rows that meet them; the first counts them."""
+    able = [row for row in board if not row.lacks]
+    if not able:
+        return f"None of the {len(board)} can do it all."
+    sentences = [f"{len(able)} of {len(board)} can do it." if needs else f"All {len(board)}: tick what you need."]
+    sentences += _trained(able)
+    if "attention" not in needs:
+        sentences.append(_code(able))
+    return " ".join(sentences)
+
+
+def _trained(able: Sequence[BoardRow]) -> list[str]:
+    """Sentences on those that the chosen recipe trained: the lowest loss, and the smallest rise on longer texts.
+
+    The rise counts for those alone that train no worse than added positions: a model that has learned little has
+    little to lose.
+    """
+    losses = {row.title: row.loss.value for row in able if row.loss and not row.loss.ring}
+    losses |= {row.title: 0.0 for row in able if row.baseline}
+    sound = [row for row in able if row.baseline or (row.loss and not row.loss.ring and (row.loss.low or 0.0) <= 0)]
+    rises = {row.title: row.rise.value for row in sound if row.rise and not row.rise.ring}
+    if not losses:
+        return ["The chosen recipe trained none of them."]
+    lowest = min(losses, key=lambda title: losses[title])
+    value = f"{signed(losses[lowest])} nats against added positions"
+    if len(losses) == 1:
+        rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
+        return [f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."]
+    said = [f"Of these {_inside(lowest)} ends lowest in our trainings ({value})."]
+    if len(rises) > 1:
+        least = min(rises, key=lambda title: rises[title])
+        said.append(
+            f"Of those that train no worse than added positions, {_inside(least)} loses least on texts four times as "
+            f"long ({signed(rises[least])})."
+        )
+    return said
+
+
+def _code(able: Sequence[BoardRow]) -> str:
+    """A sentence on those that leave the attention code as it is."""
+    unchanged = [row.title for row in able if row.ticks[list(NEEDS).index("attention")]]
+    if not unchanged:
+        return "None of them leaves the attention code as it is."
+    if len(unchanged) == 1:
+        return f"Only one leaves the attention code as it is: {_inside(unchanged[0])}."
+    return f"{len(unchanged)} leave the attention code as it is."
+
+
+def _inside(title: str) -> str:
+    """A row's title inside a sentence, as one phrase: lower case, in quotation marks."""
+    name = title.split(" (")[0].split(":")[0]
+    return f"“{name[0].lower()}{name[1:]}”"
+
+
+def described(variant: str) -> str:
+    """A description of a method, in a sentence or two."""
+    method = next(method for method in METHODS if method.variant == variant)
+    return method.setup.summary
+
+
+def trained_title(method: Method) -> str:
+    """The name of a method that was studied alone."""
+    return VARIANTS[method.variant].title if method.variant in VARIANTS else method.setup.title

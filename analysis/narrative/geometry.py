@@ -1,0 +1,278 @@
+"""The four questions of the page Geometry, with the answers that a model's stored numbers give."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+from typing import Any
+
+import pandas as pd
+
+from analysis.core.errors import NoResults
+from analysis.core.formatting import percent, plural, ranges, signed
+from analysis.figures.geometry import states
+from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines
+from analysis.figures.geometry.directions import held
+from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
+from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
+from analysis.store import read
+
+COMMON = 0.05
+"""The share of lost words from which words are said to collide."""
+SURGERY = (
+    "SELECT operation, rank, avg(value) AS value FROM newest_surgery WHERE model = ? AND operation IN "
+    "('intact', 'separated') GROUP BY operation, rank ORDER BY operation, rank"
+)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a card's small picture. kind: its colour. points: from 0 to 1, the second number upwards."""
+
+    kind: str
+    points: list[tuple[float, float]]
+    filled: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The answer that a model's numbers give. answer: in a few words. numbers: under it. note: how far it goes.
+
+    curves: the small picture; none where nothing is stored.
+    """
+
+    answer: str
+    numbers: str
+    note: str = ""
+    curves: tuple[Curve, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question that is asked of every model. means: what the answer means for adding. claims: that it decides."""
+
+    question: str
+    means: Callable[[str], str]
+    claims: tuple[str, ...]
+    answer: Callable[[str], Answer]
+
+    def of(self, model: str) -> Answer:
+        """The answer of one model; that there is none, and why, where nothing is stored."""
+        try:
+            return self.answer(model)
+        except NoResults as missing:
+            reason = str(missing).split(" Run:")[0].partition(": ")[2].split("; ")[0].removesuffix(".")
+            return Answer(answer="Not asked" if reason else "Not measured", numbers=reason or "nothing is stored of it")
+
+
+def _scaled(points: Sequence[tuple[float, float]], width: tuple[float, float], top: float) -> list[tuple[float, float]]:
+    low, high = width
+    return [(round((x - low) / (high - low), 4), round(y / top, 4)) for x, y in points if low <= x <= high]
+
+
+def _pairs(frame: pd.DataFrame, along: str = "along", value: str = "value") -> list[tuple[float, float]]:
+    return list(zip(map(float, frame[along]), map(float, frame[value]), strict=True))
+
+
+def right_angles(model: str) -> Answer:
+    """The mean |cosine| of words and positions against that of random vectors."""
+    means = mean_cosines(model)
+    rows = stored_rows(model, "abs_cosine")
+    width = rows.along.max()
+    own, centred = (means[subject] for subject in SERIES)
+    random = expected_abs_cosine(int(width))
+    if own < random:
+        answer = "Yes, nearer than chance"
+    elif centred < random:
+        answer = "Only without their means"
+    else:
+        answer = "No nearer than chance"
+    histogram = stored_rows(model, "cosine_histogram")
+    shares = {subject: histogram[histogram.subject == subject].sort_values("along") for subject in SERIES}
+    count = histogram.along.nunique()
+    edges = [-1 + 2 * index / count for index in range(count + 1)]
+    centres = [(first + second) / 2 for first, second in pairwise(edges)]
+    chance = pd.DataFrame({"along": centres, "value": cosine_shares(edges, int(width))})
+    limit = axis_limit(chance, *shares.values())
+    top = max(float(frame.value.max()) for frame in (chance, *shares.values()))
+    numbers = f"mean |cosine| {own:.3f}; random {random:.3f}"
+    return Answer(
+        answer=answer,
+        numbers=numbers if own < random else f"{numbers}; less their means {centred:.3f}",
+        note=f"With their means subtracted, words and positions have a mean |cosine| of {centred:.3f}.",
+        curves=(
+            Curve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
+            Curve("accent", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
+            Curve("ink", _scaled(_pairs(shares["word_position"]), (-limit, limit), top)),
+        ),
+    )
+
+
+def own_directions(model: str) -> Answer:
+    """The share of the words in the directions that hold the positions, against that in random directions."""
+    found = held(model)
+    words = found.words
+    few = f"{found.rank} of {found.width}"
+    if words.value < words.baseline_low:
+        answer = f"Yes: {few}"
+    elif words.value <= words.baseline_high:
+        answer = f"{few}, shared as by chance"
+    else:
+        answer = f"No: {few}, and shared"
+    rows = stored_rows(model, "effective_rank")
+    rank = find_estimate(rows, "effective_rank", "position_centred")
+    note = "Both tables less their means."
+    if rank is not None:
+        note += f" Counted by their effective rank, positions use {rank.value:.0f} directions."
+    top = log(found.width)
+    by_name = {name: frame.sort_values("along") for name, frame in found.curves.groupby("series")}
+    curves = {name: [(log(x) / top, y) for x, y in _pairs(frame)] for name, frame in by_name.items()}
+    curves["positions"].append((1.0, 1.0))
+    steps = [found.width ** (index / 24) for index in range(25)]
+    return Answer(
+        answer=answer,
+        numbers=f"{percent(found.positions)} of positions, {percent(words.value, 1)} of words; "
+        f"random {percent(words.baseline, 1)}",
+        note=note,
+        curves=(
+            Curve("random", [(log(k) / top, k / found.width) for k in steps]),
+            Curve("word", curves["words"]),
+            Curve("position", curves["positions"]),
+        ),
+    )
+
+
+def read_back(model: str) -> Answer:
+    """The word and the place that decoders read from the sum and from the last state."""
+    found = states.decoded_states(model)
+    word, place = found.at(states.WORD), found.at(states.EXACT)
+    last_word, last_place = found.at(states.WORD, last=True), found.at(states.EXACT, last=True)
+    if min(word, place) >= states.READABLE:
+        answer = f"Yes, from {found.begins}"
+    elif max(word, place) < states.READABLE:
+        answer = f"Not from every {found.begins.partition(' ')[2]}"
+    else:
+        answer = "Only the word" if word >= place else "Only the place"
+    by = "" if found.decoder == states.HEADLINE[0] else f" (by {states.DECODERS[found.decoder]})"
+    chance = {name: float(frame.chance.iloc[0]) for name, frame in found.curves.groupby("series")}
+    last = float(found.curves.layer.max())
+    return Answer(
+        answer=answer,
+        numbers=f"word {percent(word)}, exact place {percent(place)}{by}; at the end {percent(last_word)} and "
+        f"{percent(last_place)}",
+        note=f"By chance the word would be right in {percent(chance[states.WORD])}, the place in "
+        f"{percent(chance[states.EXACT], 1)}.",
+        curves=tuple(
+            Curve(
+                "word" if name == states.WORD else "position",
+                [(x / last, y) for x, y in _pairs(found.curves[found.curves.series == name], "layer")],
+            )
+            for name in (states.WORD, states.EXACT)
+        ),
+    )
+
+
+def collisions(model: str) -> Answer:
+    """The words that some position turns into another word, and where those positions are."""
+    first, end = run_settings(stored_rows(model, "word_kept"))["spoken"]
+    cases = stored_cases(model, "nearest_word")
+    lost = cases[cases.margin < 0]
+    count, total = len(lost), len(cases)
+    if not count:
+        answer = f"No: none of {plural(total, 'word')}"
+    elif count / total < COMMON:
+        answer = f"Hardly: {plural(count, 'word')} of {total:,}"
+    else:
+        answer = f"Yes: {plural(count, 'word')} of {total:,}"
+    if count:
+        places = ranges(set(map(int, lost.position)))
+        worst = "its worst position" if count == 1 else "their worst positions"
+        numbers = f"at {worst}, {places}, of {first} to {end - 1}"
+    else:
+        weakest = cases.iloc[0]
+        numbers = f"the nearest to it, “{weakest.word}”, keeps {signed(float(weakest.margin))}"
+    rows = stored_rows(model, "collision_ratio")
+    ratio = find_estimate(rows, "collision_ratio", "nearest")
+    note = f"All {end - first} positions that a word can hold were tried with each of {plural(total, 'word')}."
+    if ratio is not None:
+        note += (
+            f" The nearest two sums of different words at different positions are {percent(ratio.value)} as far apart "
+            "as the nearest two words."
+        )
+    low, high = min(0.0, float(cases.margin.min())), float(cases.margin.max())
+    margins = [
+        (index / (total - 1), (float(m) - low) / (high - low)) for index, m in enumerate(cases.margin.sort_values())
+    ]
+    return Answer(answer=answer, numbers=numbers, note=note, curves=(Curve("word", margins, filled=True),))
+
+
+def _angles_mean(model: str) -> str:
+    del model
+    return (
+        "If two vectors stand at right angles, adding one changes nothing along the other. Random vectors come close "
+        "to that too, the closer the more dimensions they have: most of it is a gift of the dimension."
+    )
+
+
+def _directions_mean(model: str) -> str:
+    found = read.query(SURGERY, [model])
+    text = (
+        "A sum with positions in a few directions and words in the others is a concatenation, turned round: one "
+        "matrix can treat each part by itself."
+    )
+    intact = found[found.operation == "intact"].value
+    apart = found[(found.operation == "separated") & (found["rank"] == 14)].value
+    if intact.empty or apart.empty:
+        return text
+    return (
+        f"{text} With the two forced apart, 14 directions for positions, this model's sentence similarity is "
+        f"{apart.iloc[0]:.3f}; as trained it is {intact.iloc[0]:.3f}."
+    )
+
+
+def _reading_means(model: str) -> str:
+    del model
+    return (
+        "What a decoder finds again has not been lost by adding. That says nothing of whether the model uses it: what "
+        "later layers do not need they may drop."
+    )
+
+
+def _collisions_mean(model: str) -> str:
+    del model
+    return (
+        "If a word at one place lay nearer to another word than to itself, adding could confuse the two. A model that "
+        "knows the place can still tell them apart."
+    )
+
+
+QUESTIONS: dict[str, Question] = {
+    "angles": Question(question="At right angles?", means=_angles_mean, claims=("C05", "C06"), answer=right_angles),
+    "directions": Question(
+        question="Directions of their own?", means=_directions_mean, claims=("C10", "C11"), answer=own_directions
+    ),
+    "states": Question(
+        question="Can both be read back?", means=_reading_means, claims=("C13", "C26"), answer=read_back
+    ),
+    "words": Question(question="Do sums collide?", means=_collisions_mean, claims=("C12",), answer=collisions),
+}
+"""The questions by the part of the page that shows their figure."""
+
+
+def cards(model: str) -> list[dict[str, Any]]:
+    """The four cards of a model as JSON can hold them: {"part": "angles", "question": ..., "curves": [...]}."""
+    result = []
+    for part, question in QUESTIONS.items():
+        answer = question.of(model)
+        result.append(
+            {
+                "part": part,
+                "question": question.question,
+                "answer": answer.answer,
+                "numbers": answer.numbers,
+                "curves": [
+                    {"kind": curve.kind, "filled": curve.filled, "points": curve.points} for curve in answer.curves
+                ],
+            }
+        )
+    return result

@@ -1,0 +1,47 @@
+"""Step 5: the sum of a real model cut apart, with some directions for positions and the others for words."""
+
+from analysis.core.errors import NoResults
+from analysis.figures.reading.cut import kept_directions
+from analysis.narrative.answer.stored import answer
+from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+
+
+def says(values: Values) -> str:
+    """The sentence of the answer on the room that positions need, which holds the contrary result of narrow encoders.
+
+    Raises NoResults where it is not stored.
+    """
+    sentence = next((step.sentence for step in answer() if step.name == "room"), "")
+    if not sentence:
+        raise NoResults("No such surgery is stored yet. Run: python -m analysis measure surgery --help")
+    return sentence
+
+
+register(
+    Step(
+        place=5,
+        name="cut",
+        title="Cut the sum apart",
+        text=(
+            "Answers on Stack Exchange guess that words learn to stay out of the positions' directions, so that the "
+            "sum is at heart a concatenation. That can be tried on a trained model. Keep some directions for "
+            "positions, and erase from each position what lies outside them, and from each word what lies inside. Turn "
+            "the space, and the sum **is** a concatenation: a few dimensions for the place, the others for the word. "
+            "Nothing is trained anew. The model still has to say how alike two sentences are, and we compare with "
+            "people's ratings. Choose how many directions positions keep. The grey dots are the same cut along "
+            "directions drawn at random: are the positions' own needed?"
+        ),
+        documents=("000", "001", "003"),
+        claims=("C10", "C11"),
+        pictures=(
+            Picture(
+                figure="reading_cut",
+                controls=(
+                    Control(field="kept", label="Directions kept for positions", options=lambda: kept_directions()),
+                ),
+            ),
+        ),
+        says=says,
+        more=Destination(page="interventions", says="Every operation that was tried on this model"),
+    )
+)

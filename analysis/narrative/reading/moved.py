@@ -1,0 +1,15 @@
+"""Steps that older links name and that are no steps any more: the pages that show what they showed."""
+
+from analysis.narrative.reading.base import Destination, Values
+
+TABLE, BASELINE = "ke2021tupe|Table 1", "BERT-A"
+
+
+def left_out(values: Values) -> dict[str, object]:
+    """TUPE's own table, with a column left out of the average."""
+    task = str(values["leave"])
+    return {"table": TABLE, "baseline": BASELINE, "without": (task,) if task else (), "view": "average"}
+
+
+MOVED = {"untying": Destination(page="published", says="The published gain of TUPE on GLUE", values=left_out)}
+"""A step's former name -> the page that holds its figure, in the state that it had."""

@@ -1,0 +1,43 @@
+"""Step 6: what one matrix for both saves, by formula for a real model and counted for our own."""
+
+from analysis.core.errors import NoResults
+from analysis.figures.reading.saving import EXTRA
+from analysis.narrative.answer.stored import answer
+from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+
+
+def says(values: Values) -> str:
+    """The sentence of the answer on costs. Raises NoResults where it is not stored."""
+    sentence = next((step.sentence for step in answer() if step.name == "cost"), "")
+    if not sentence:
+        raise NoResults("No costs are stored yet. Run: python -m analysis measure costs --help")
+    return sentence
+
+
+register(
+    Step(
+        place=6,
+        name="saving",
+        title="What one shared matrix saves",
+        text=(
+            "Answers on Stack Exchange say what concatenating costs: it makes the model wider, or takes dimensions "
+            "away from words. Taken from the words, positions cost nothing, and words become narrower. Beside words of "
+            "full width, the whole model becomes wider, and that can be computed. A layer multiplies by matrices that "
+            "are as high and as wide as the model. So with p more dimensions on a width of d, its arithmetic grows by "
+            "(1 + p/d)² − 1. Parameters grow less: those in the layers do, but the table of words stays, and that of "
+            "positions shrinks. Choose how many dimensions positions get."
+        ),
+        documents=("000", "001", "003"),
+        claims=("C01",),
+        pictures=(
+            Picture(
+                figure="reading_saving",
+                controls=(
+                    Control(field="extra", label="Dimensions for positions, beside the words'", options=lambda: EXTRA),
+                ),
+            ),
+        ),
+        says=says,
+        more=Destination(page="choose", says="Costs of every way, measured", values=lambda values: {"part": "cost"}),
+    )
+)

@@ -1,0 +1,176 @@
+"""The self-check at the end of the tour: five questions on what was read, with answers computed where they are numbers.
+
+It runs in the browser alone, in the dashboard and in the static site.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analysis.claims.statements import stored
+from analysis.core import default_model
+from analysis.core.errors import AddendError
+from analysis.core.formatting import join_names, percent, plural
+from analysis.figures import FIGURES
+from analysis.figures.reading import order, told
+from analysis.figures.reading.arithmetic import concatenated
+from analysis.figures.reading.cut import OWN, RANDOM
+from analysis.store import read
+
+HERE = Path(__file__).parent
+MARGIN = 0.01
+"""The fall of sentence similarity that statement C10d calls no cost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A question on a step. right: the index of the true option. because: one sentence that says why it is true."""
+
+    step: str
+    question: str
+    options: tuple[str, ...]
+    right: int
+    because: str
+
+
+def checks() -> tuple[Check, ...]:
+    """The questions in the order of the steps; without those whose results are not stored."""
+    made = []
+    for make in (_sum, _room, _cost, _order, _told):
+        try:
+            check = make()
+        except (AddendError, LookupError):
+            continue
+        if check is not None:
+            made.append(check)
+    return tuple(made)
+
+
+def _sum() -> Check:
+    example = concatenated(2)
+    same = bool(np.allclose(example.mapped, sum(example.parts)))
+    return Check(
+        step="concatenation",
+        question="A word and a position are concatenated and then multiplied by a matrix. What comes out?",
+        options=(
+            "A pair, with the word and the position in dimensions of their own",
+            "A sum: the mapped word plus the mapped position",
+            "A product of the word and the position",
+        ),
+        right=1 if same else 0,
+        because="One part of the matrix meets only the word and the other only the position, and the two results are "
+        "added: it is a sum with two matrices, where adding uses one.",
+    )
+
+
+def _width() -> int:
+    return int(read.query("SELECT hidden_size FROM models WHERE model = ?", [default_model.NAME]).hidden_size.iloc[0])
+
+
+def _room() -> Check | None:
+    rows = read.query(
+        "SELECT operation, rank, value, difference_low FROM newest_surgery WHERE model = ? AND operation IN (?, ?) "
+        "ORDER BY rank",
+        [default_model.NAME, OWN, RANDOM],
+    )
+    own = rows[rows.operation == OWN]
+    enough = own[own.difference_low > -MARGIN]
+    if enough.empty:
+        return None
+    least = int(enough["rank"].iloc[0])
+    ranks = own["rank"].astype(int).tolist()
+    offered = sorted({ranks[1], least, ranks[-1], *ranks[ranks.index(least) - 1 : ranks.index(least)]})
+    at_random = rows[(rows.operation == RANDOM) & (rows["rank"] == least)].value
+    random = (
+        f", while {least} random directions leave it at {at_random.mean():.3f} on average" if len(at_random) else ""
+    )
+    value = float(enough.value.iloc[0])
+    return Check(
+        step="cut",
+        question=f"{default_model.NAME} has {_width()} directions. How many must positions keep at least, of these "
+        "numbers, for the model to judge sentences as well as before?",
+        options=tuple(map(str, offered)),
+        right=offered.index(least),
+        because=f"With {plural(least, 'direction')} of their own the agreement with people is {value:.3f} and falls by "
+        f"less than {MARGIN:g}, by its whole interval; with fewer of those tried it does not{random}.",
+    )
+
+
+def _cost() -> Check:
+    extra = 14
+    figure = FIGURES["reading_saving"].make({"extra": extra})
+    frame = figure.frame()
+    truth = float(frame[frame.extra == extra].arithmetic.iloc[0])
+    width = _width()
+    offered = sorted({extra / width, truth, extra / 100})
+    return Check(
+        step="saving",
+        question=f"Words keep their {width} dimensions, and positions get {extra} more beside them. How much more "
+        "arithmetic do the layers do?",
+        options=tuple(percent(value) for value in offered),
+        right=offered.index(truth),
+        because=f"A layer's matrices grow in height and in width, so the arithmetic grows by (1 + {extra}/{width})² − "
+        f"1, which is {percent(truth, 1)}.",
+    )
+
+
+def _order() -> Check:
+    deepest = order.DEPTHS[-1]
+    blind = bool(order.changes(deepest)[0, :, -1].max() < order.ROUNDING * 100)
+    return Check(
+        step="order",
+        question=f"Attention without positions reads a text in {deepest} layers; every word sees all others. All words "
+        "but the last are shuffled. What happens to the last word's result?",
+        options=(
+            "It changes, because there are several layers",
+            "It stays the same",
+            "It changes only if the text is long",
+        ),
+        right=1 if blind else 0,
+        because="Attention adds up what it sees, in any order; without positions it takes a causal mask and two layers "
+        "to notice that words were shuffled.",
+    )
+
+
+def _told() -> Check | None:
+    frame = FIGURES["reading_told"].make({"variant": ""}).frame()
+    judged = frame[frame.judged]
+    lower = [group for group in told.GROUPS if (judged[judged.group == group].high < 0).any()]
+    always = [group for group in lower if (judged[judged.group == group].high < 0).all()]
+    options = {
+        (): "None of them",
+        (told.ONCE,): "Those that concatenate at the input",
+        (told.EVERY, told.ROTATED): "Those that are told positions in every layer",
+        told.GROUPS: "All of them",
+    }
+    if lower != always or tuple(lower) not in options:
+        return None  # The groups are no longer so clearly apart that a reader could be asked.
+    counts = [
+        f"{int((judged[judged.group == group].high < 0).sum())} of {(judged.group == group).sum()} told {group}"
+        for group in told.GROUPS
+    ]
+    undecided = sum(statement.verdict == "open" for statement in stored.parts(told.CLAIM))
+    caution = (
+        f"; what of that gains is not settled, since {plural(undecided, 'statement')} on it "
+        f"{'is' if undecided == 1 else 'are'} open"
+        if undecided
+        else ""
+    )
+    return Check(
+        step="told",
+        question="Which of our own small encoders ended at a lower loss than one that adds positions once?",
+        options=tuple(options.values()),
+        right=list(options).index(tuple(lower)),
+        because=f"Lower by more than chance ended {join_names(counts)}{caution}.",
+    )
+
+
+def picture(address: dict[str, str]) -> dict[str, object]:
+    """The data of the component. address: the address of each step, by its name."""
+    return {"checks": [{**asdict(check), "address": address[check.step]} for check in checks()]}
+
+
+def asset(name: str) -> str:
+    """The text of `self_check.html`, `self_check.css` or `self_check.js`."""
+    return (HERE / name).read_text(encoding="utf-8")

@@ -1,0 +1,44 @@
+"""All claims in one line each, opened one at a time: a component that answers presses in the browser."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from analysis.core.colours import verdict_variables
+from analysis.figures.claims.board import Board, details
+from analysis.links import VIEWS, Value
+from dashboard.session.page_address import address, is_dark
+from dashboard.widgets.moving_pictures import show_component
+from dashboard.widgets.pickers import Pickers
+
+FIELDS = ("claim", "statement", "verdict", "document", "evidence", "by")
+"""The fields of the link that a press on the board changes."""
+
+
+def show_board(board: Board, pickers: Pickers, values: Mapping[str, Value]) -> None:
+    """The board, with the claim opened and the filters pressed that the link names."""
+    key = "claims.board"
+
+    def store_press() -> None:
+        pressed: Mapping[str, Any] = st.session_state[key]["pressed"]
+        for name in FIELDS:
+            pickers.set(name, str(pressed[name]))
+
+    dark, pressed = is_dark(), st.session_state.get(key, {}).get("pressed") or {}
+    claim = str(values["claim"])
+    show_component(
+        "claims_board",
+        key,
+        {
+            "board": {**board.content, "colours": verdict_variables(dark=dark)},
+            "state": {name: values[name] for name in FIELDS},
+            "at": pressed.get("at", 0),
+            "details": details(claim) if claim else {},
+            "pages": {page: {"title": VIEWS[page].title, "address": address(page, {})} for page in board.pages},
+            "address": address("claims", {}),
+        },
+        dark=dark,
+        package="dashboard.widgets",
+        on_pressed_change=store_press,
+    )

@@ -1,0 +1,296 @@
+// All claims in one line each, opened one at a time. A press is answered here, in the browser; the server hears of it
+// afterwards, puts it into the address, and sends what lies behind the statements of the claim that is open.
+
+const SIGNS = { supported: "✓", contradicted: "✗", mixed: "≈", open: "○" };
+const EDGE = 46; // per cent of a strip's width from its middle to the farthest mark
+const SVG = "http://www.w3.org/2000/svg";
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child != null && child !== ""));
+  return element;
+}
+
+function shape(tag, attributes) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+// A text in which `marks` stand around what is typed into a terminal.
+function prose(text) {
+  return text.split("`").map((part, place) => (place % 2 ? make("code", {}, part) : part));
+}
+
+const across = (place) => `${50 + EDGE * place}%`;
+
+// The rule's line is the middle of the strip, which the page's style draws through all rows.
+function strip(statement) {
+  const box = make("span", { class: `strip ${statement.verdict}` });
+  const places = statement.strip;
+  if (!places) return box;
+  const svg = shape("svg", { role: "img", "aria-label": statement.place });
+  for (const other of places.others)
+    svg.append(shape("circle", { cx: across(other), cy: 13, r: 2.5, fill: "var(--hue)", opacity: 0.45 }));
+  if (places.low !== null)
+    svg.append(shape("line", { x1: across(places.low), x2: across(places.high), y1: 13, y2: 13, stroke: "var(--hue)",
+      "stroke-width": 4, "stroke-linecap": "round", opacity: 0.55 }));
+  else
+    svg.append(shape("line", { x1: "50%", x2: across(places.value), y1: 13, y2: 13, stroke: "var(--hue)",
+      "stroke-width": 1.5, "stroke-dasharray": "2 3", opacity: 0.8 }));
+  const hollow = statement.verdict === "open";
+  svg.append(shape("circle", { cx: across(places.value), cy: 13, r: hollow ? 5 : 5.5, stroke: "var(--hue)",
+    "stroke-width": hollow ? 2 : 0, fill: hollow ? "var(--ground)" : "var(--hue)" }));
+  box.append(svg);
+  return box;
+}
+
+function printed(statement) {
+  if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
+  const opposite = make("span", { class: "opposite", title: "This statement says the opposite of its claim" }, " ⇄");
+  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, make("small", {}, statement.unit));
+}
+
+function square(statement) {
+  const words = `${statement.id} ${statement.verdict}${statement.decides ? ", decides" : ""}`;
+  const classes = `${statement.verdict}${statement.decides ? " decides" : ""}`;
+  return make("i", { class: classes, title: words, "data-id": statement.id }, SIGNS[statement.verdict]);
+}
+
+function source(quotation) {
+  const name = `document ${quotation.document}`;
+  const link = quotation.url ? make("a", { href: quotation.url, target: "_blank", rel: "noopener" }, name) : name;
+  return make("span", { title: quotation.title }, `${quotation.place}, `, link);
+}
+
+function day(text) {
+  const date = new Date(`${text}T00:00:00Z`);
+  return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+}
+
+const verdict = (word) => (word ? make("b", { class: word }, `${SIGNS[word] ?? ""} ${word}`.trim()) : null);
+
+function entry(change, name) {
+  const said = make("span", {});
+  if (name) said.append(name, change.statements ? ", " : ": ");
+  if (change.statements) said.append(change.statements, change.after ? " " : ": ");
+  if (change.before && change.before !== change.after) said.append(verdict(change.before), " → ");
+  if (change.after) said.append(verdict(change.after), ". ");
+  said.append(change.words);
+  if (change.said && !name) said.append(make("span", { class: "said" }, ` It said: “${change.said}”`));
+  return make("li", { "data-ids": change.ids.join(" ") }, make("time", { datetime: change.day }, day(change.day)), said);
+}
+
+function behind(detail) {
+  const box = make("div", { class: "under" });
+  if (!detail) {
+    box.append(make("p", { class: "soft" }, "Loading …"));
+    return box;
+  }
+  box.append(make("p", {}, ...prose(detail.sentence)), make("p", {}, make("b", {}, "The rule. "), ...prose(detail.rule)));
+  box.append(make("p", { class: "soft" }, detail.version));
+  if (detail.readings.length) {
+    const head = make("tr", {}, ...["source", "stands", "value", "95 % interval", "line", "note"].map((name) => make("th", {}, name)));
+    const rows = detail.readings.map((cells) =>
+      make("tr", {}, ...cells.map((cell, place) => make("td", { class: place > 1 && place < 5 ? "number" : null }, cell))));
+    box.append(make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Readings" },
+      make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows))));
+  }
+  if (detail.command) box.append(make("p", { class: "soft" }, "This command makes the results; then the verdict is computed again:"),
+    make("pre", {}, detail.command));
+  if (detail.query) box.append(make("p", { class: "soft" }, "This query asks for the data:"), make("pre", {}, detail.query));
+  return box;
+}
+
+export default function ({ data, parentElement: root, setStateValue }) {
+  const { board, state, at, details, pages, address } = JSON.parse(data.json);
+  const section = root.querySelector(".board");
+  const $ = (selector) => section.querySelector(selector);
+  section.style.cssText = `${data.colours} ${board.colours}`;
+  const memory = (root.claims ??= { opened: new Set() });
+  const first = !memory.state;
+  memory.details = details;
+  // What was pressed since the server drew this stays pressed.
+  if (first || at >= (memory.at ?? 0)) memory.state = { ...state };
+
+  const claims = board.groups.flatMap((group) => group.claims);
+  const tell = () => {
+    memory.at = Date.now();
+    setStateValue("pressed", { ...memory.state, at: memory.at });
+  };
+
+  // ---- One claim, opened ----
+
+  function opened(claim) {
+    const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
+    const tinted = memory.state.statement || claim.statements.find((one) => one.decides)?.id;
+    const ordered = [...claim.statements].sort((one, other) => other.decides - one.decides);
+    for (const statement of ordered) {
+      const shows = memory.opened.has(statement.id);
+      const button = make("button", { class: "behind", "aria-expanded": String(shows), "data-behind": statement.id },
+        `${statement.behind} ${shows ? "▾" : "▸"}`);
+      button.onclick = () => {
+        if (!memory.opened.delete(statement.id)) memory.opened.add(statement.id);
+        redraw();
+        section.querySelector(`[data-behind="${statement.id}"]`)?.focus();
+      };
+      const say = make("div", { class: "say" }, statement.text,
+        make("small", {}, make("span", { class: "word" }, statement.verdict), ` · ${statement.id} · ${statement.scope} · `, button),
+        statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
+        statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
+      panel.append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
+        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement),
+        shows ? behind(memory.details[statement.id]) : null));
+    }
+    const quotes = make("div", {}, make("h3", {}, claim.quotations.length ? "In the documents’ own words" : "Where it is from"));
+    for (const one of claim.quotations)
+      quotes.append(make("blockquote", {}, `“${one.words}”`, make("footer", {}, source(one))));
+    quotes.append(make("p", { class: "ours" }, claim.statement ? `In our words: ${claim.statement}` : "No document makes this claim; it is of our own, or of the later literature."));
+    const log = make("ul", { class: "log" }, ...claim.changes.map((change) => entry(change)));
+    for (const line of log.children)
+      if (memory.state.statement && line.dataset.ids.split(" ").includes(memory.state.statement)) line.className = "quoted";
+    panel.append(make("div", { class: "foot" }, make("span", { class: "gap" }), quotes, make("div", {}, make("h3", {}, "What changed when"), log)));
+    const acts = make("div", { class: "acts" });
+    for (const page of claim.pages)
+      if (pages[page]) acts.append(make("a", { href: pages[page].address, target: "_self" }, `See the figures: ${pages[page].title}`));
+    acts.append(make("a", { href: `${address}?claim=${claim.id}`, target: "_self" }, "Link to this claim"));
+    panel.append(acts);
+    return panel;
+  }
+
+  // ---- What is shown ----
+
+  function matches(statement) {
+    const { verdict: word, evidence } = memory.state;
+    return (!word || statement.verdict === word) && (!evidence || statement.evidence.includes(evidence));
+  }
+
+  function shown(claim) {
+    const { document: source } = memory.state;
+    const wanted = (memory.find ?? "").trim().toLowerCase();
+    const words = [claim.id, claim.title, claim.statement, ...claim.statements.map((one) => `${one.id} ${one.text}`)].join(" ").toLowerCase();
+    return (!source || claim.documents.includes(source)) && claim.statements.some(matches) && (!wanted || words.includes(wanted));
+  }
+
+  function press(changes) {
+    Object.assign(memory.state, changes);
+    redraw();
+    tell();
+  }
+
+  function row(claim) {
+    const decides = claim.statements.find((one) => one.decides);
+    const isOpen = memory.state.claim === claim.id;
+    const line = make("button", { class: "g row", id: claim.id, "aria-expanded": String(isOpen), "aria-controls": isOpen ? `panel-${claim.id}` : null });
+    const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...claim.statements.map((statement) => {
+      const mark = square(statement);
+      mark.classList.toggle("off", !matches(statement));
+      return mark;
+    }));
+    line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, claim.id)),
+      squares, strip(decides), printed(decides));
+    line.onclick = () => {
+      const before = line.getBoundingClientRect().top;
+      press({ claim: isOpen ? "" : claim.id, statement: "" });
+      const after = section.querySelector(`[id="${claim.id}"]`);
+      after.focus({ preventScroll: true });
+      // What was open above closes; the pressed row stays under the pointer.
+      const scroller = after.closest("*") && scrolling(root);
+      scroller?.scrollBy({ top: after.getBoundingClientRect().top - before, behavior: "instant" });
+    };
+    return line;
+  }
+
+  function scrolling(element) {
+    for (let node = element; node; node = node.parentElement ?? node.getRootNode().host)
+      if (node instanceof Element && node.scrollHeight > node.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(node).overflowY)) return node;
+    return null;
+  }
+
+  function groups() {
+    if (memory.state.by !== "verdict") return board.groups;
+    return Object.keys(SIGNS).map((word) => ({
+      title: word[0].toUpperCase() + word.slice(1),
+      claims: claims.filter((claim) => claim.statements.find((one) => one.decides).verdict === word),
+    }));
+  }
+
+  function redraw() {
+    const { verdict: word, evidence, by, document: source } = memory.state;
+    for (const button of section.querySelectorAll("[data-field]"))
+      button.setAttribute("aria-pressed", String(memory.state[button.dataset.field] === button.dataset.value));
+    $(".tally").classList.toggle("chosen", Boolean(word));
+    $(".document").value = source;
+    const rows = document.createDocumentFragment();
+    let count = 0;
+    for (const group of groups()) {
+      const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
+      if (!visible.length) continue;
+      const parts = group.claims.flatMap((claim) => claim.statements);
+      const holding = parts.filter((one) => one.verdict === "supported").length;
+      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, `${holding} of ${parts.length} hold`)));
+      for (const claim of visible) {
+        count += 1;
+        rows.append(row(claim));
+        if (claim.id === memory.state.claim) rows.append(opened(claim));
+      }
+    }
+    $(".rows").replaceChildren(rows);
+    const narrowed = word || evidence || source || (memory.find ?? "").trim();
+    $(".count").textContent = !count ? "No claim has a statement like this." : narrowed ? `${count} of ${claims.length} claims; statements that do not match are pale.` : "";
+  }
+
+  // ---- What stands once ----
+
+  function chip(field, value, text, one = false) {
+    const button = make("button", { "data-field": field, "data-value": value }, text);
+    button.onclick = () => press({ [field]: !one && memory.state[field] === value ? "" : value });
+    return button;
+  }
+
+  $(".tally").replaceChildren(...Object.entries(board.counts).map(([word, number]) => {
+    const button = chip("verdict", word, `${SIGNS[word]} ${number} ${word}`);
+    button.className = word;
+    button.style.flex = `${Math.max(number, 8)} 1 0`;
+    return button;
+  }));
+  $(".document").replaceChildren(make("option", { value: "" }, "any"), ...Object.entries(board.documents).map(([key, title]) => make("option", { value: key }, `${key}: ${title}`)));
+  $(".document").onchange = (event) => press({ document: event.target.value });
+  $(".evidence").replaceChildren(...Object.entries(board.evidence).map(([key, text]) => chip("evidence", key, text)));
+  $(".by").replaceChildren(chip("by", "question", "By question", true), chip("by", "verdict", "By verdict", true));
+  $(".find").oninput = (event) => {
+    memory.find = event.target.value;
+    redraw();
+  };
+  $(".rule").textContent = board.rule;
+  $(".changes .sub").textContent = board.log.words;
+  const name = (change) => {
+    const link = make("button", {}, change.title);
+    link.style.color = "var(--accent)";
+    link.onclick = () => {
+      press({ claim: change.claim, statement: change.ids[0] ?? "" });
+      show();
+    };
+    return link;
+  };
+  const lines = board.log.entries.map((change) => entry(change, name(change)));
+  $(".changes > .log").replaceChildren(...lines.slice(0, board.log.first));
+  $(".log.all").replaceChildren(...lines.slice(board.log.first));
+  $(".changes details").hidden = lines.length <= board.log.first;
+  $("summary").textContent = `${lines.length - board.log.first} earlier entries`;
+
+  function show() {
+    const { claim, statement } = memory.state;
+    const target = (statement && section.querySelector(`[data-statement="${statement}"]`)) || section.querySelector(`[id="${claim}"]`);
+    target?.scrollIntoView({ block: "center", behavior: "instant" });
+  }
+
+  const focused = root.querySelector(":focus") ?? root.getRootNode().activeElement;
+  const focusedId = focused?.id || focused?.dataset?.behind;
+  redraw();
+  if (focusedId) section.querySelector(`[id="${focusedId}"], [data-behind="${focusedId}"]`)?.focus({ preventScroll: true });
+  if (first && memory.state.claim) requestAnimationFrame(show);
+}

@@ -1,0 +1,63 @@
+"""The board of ways to tell a position: a row a method, each a button, drawn in the browser."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from analysis.core.colours import VERDICTS
+from analysis.narrative.choosing.board import SHORT_NEEDS, BoardRow
+from analysis.narrative.choosing.facts import NEEDS
+from dashboard.widgets.moving_pictures import show_component
+
+NICE = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
+"""The ends that the axis of costs may have."""
+
+
+def cost_axis(rows: Sequence[BoardRow]) -> dict[str, float | list[float]]:
+    """The ends and ticks of the axis of costs, which holds every row: {"low": 0.9, "high": 1.5, "ticks": [1, 1.25]}."""
+    costs = [cost for row in rows for cost in (row.parameters, row.products, row.time) if cost is not None]
+    high = next((end for end in NICE if max(costs) <= end), max(costs))
+    low = min(0.9, min(costs) - 0.02)
+    return {"low": low, "high": high, "ticks": [1, round((1 + high) / 2, 2), high]}
+
+
+def show_rows(
+    key: str,
+    rows: Sequence[BoardRow],
+    asked: Sequence[str],
+    opened: str,
+    on_press: Callable[[str], None],
+    *,
+    cost: dict[str, float | list[float]],
+    heading: bool,
+    dark: bool,
+    lacking_above: bool = False,
+) -> None:
+    """A part of the board. opened: the row whose content stands below this part.
+
+    on_press: called with the row that a press opens, or an empty text where it closes one. heading: whether the names
+    of the columns stand above. cost: as `cost_axis` gives it for the whole board. lacking_above: whether rows that lack
+    something stand in an earlier part, so that their heading is there.
+    """
+
+    def report() -> None:
+        on_press(str(st.session_state[key]["row"] or ""))
+
+    lacking = next((index for index, row in enumerate(rows) if row.lacks), None)
+    show_component(
+        "encoding_board",
+        key,
+        {
+            "rows": [row.json() for row in rows],
+            "needs": [{"name": name, "short": SHORT_NEEDS[name], "title": need.title} for name, need in NEEDS.items()],
+            "asked": list(asked),
+            "open": opened,
+            "heading": heading,
+            "lacking": None if lacking_above else lacking,
+            "cost": cost,
+            "contradicted": VERDICTS["contradicted"].on(dark=dark),
+        },
+        dark=dark,
+        package="dashboard.widgets",
+        on_row_change=report,
+    )

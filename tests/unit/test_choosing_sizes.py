@@ -1,0 +1,148 @@
+"""Proves the formulas of costs against models that transformers builds, and torch's own counter of products."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from analysis.ablation.encoder import AddendConfig, AddendModel
+from analysis.ablation.variants import VARIANTS
+from analysis.narrative.choosing.settings import IN_USE
+from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra, parameters, products
+
+SIZES = pytest.mark.parametrize(
+    "size", [Size(width=48, layers=2, heads=4, length=20), Size(width=96, layers=3, heads=8, length=12)]
+)
+
+
+def count(model: nn.Module) -> int:
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def shape(size: Size) -> dict[str, Any]:
+    return {
+        "hidden_size": size.width,
+        "num_hidden_layers": size.layers,
+        "num_attention_heads": size.heads,
+        "intermediate_size": 4 * size.width,
+    }
+
+
+def bert(size: Size, **changed: Any) -> nn.Module:
+    config = transformers.BertConfig(
+        **shape(size), max_position_embeddings=size.length, type_vocab_size=1, attn_implementation="eager", **changed
+    )
+    return transformers.BertModel(config, add_pooling_layer=False)
+
+
+def deberta(size: Size, *, relative: bool) -> nn.Module:
+    config = transformers.DebertaV2Config(
+        **shape(size), vocab_size=40, relative_attention=relative, pos_att_type=["c2p", "p2c"], type_vocab_size=0,
+        position_biased_input=False, max_relative_positions=size.length, max_position_embeddings=size.length,
+    )  # fmt: skip
+    return transformers.DebertaV2Model(config)
+
+
+def own(variant: str, size: Size) -> nn.Module:
+    fields = VARIANTS[variant].fields(hidden_size=size.width, heads=size.heads)
+    given = {**fields, **shape(size), "vocab_size": 40, "max_position_embeddings": size.length}
+    return AddendModel(AddendConfig(**given))
+
+
+def flops(model: nn.Module, **inputs: Any) -> int:
+    with FlopCounterMode(display=False) as counter:
+        model.eval()(**inputs)
+    return counter.get_total_flops()
+
+
+@SIZES
+def test_all_parameters_are_those_of_bert(size: Size) -> None:
+    """But for what has nothing to do with positions: the one row of segments, and the norm after the sum."""
+    besides = 3 * size.width
+    assert parameters("bert_a", size) == count(bert(size, vocab_size=VOCABULARY)) - besides
+
+
+@SIZES
+def test_products_are_those_of_bert(size: Size) -> None:
+    tokens = torch.zeros(1, size.length, dtype=torch.long)
+    assert products("bert_a", size) == flops(bert(size, vocab_size=40), input_ids=tokens)
+    assert extra("bert_a").products(size) == 0
+
+
+@SIZES
+def test_deberta_needs_what_its_relative_attention_adds(size: Size) -> None:
+    tokens = torch.zeros(1, size.length, dtype=torch.long)
+    without, relative = deberta(size, relative=False), deberta(size, relative=True)
+    assert extra("deberta").parameters(size) == count(relative) - count(without)
+    added = flops(relative, input_ids=tokens) - flops(without, input_ids=tokens)
+    assert extra("deberta").products(size) == added
+
+
+@SIZES
+def test_the_bias_of_t5_is_one_table_of_numbers(size: Size) -> None:
+    config = transformers.T5Config(
+        vocab_size=40, d_model=size.width, d_ff=4 * size.width, num_layers=size.layers, num_heads=size.heads
+    )
+    biases = [w for n, w in transformers.T5EncoderModel(config).named_parameters() if "relative_attention_bias" in n]
+    assert extra("relative_only").parameters(size) == sum(weight.numel() for weight in biases)
+
+
+LONGER: dict[str, Callable[[Size], nn.Module]] = {
+    "rotary": lambda size: transformers.LlamaModel(
+        transformers.LlamaConfig(**shape(size), vocab_size=40, max_position_embeddings=size.length)
+    ),
+    "causal_partial_25": lambda size: transformers.GPTNeoXModel(
+        transformers.GPTNeoXConfig(
+            **shape(size), vocab_size=40, max_position_embeddings=size.length,
+            rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.25},
+        )
+    ),
+    "alibi": lambda size: transformers.MptModel(
+        transformers.MptConfig(
+            d_model=size.width, n_heads=size.heads, n_layers=size.layers, vocab_size=40, max_seq_len=size.length
+        )
+    ),
+    "bert_a": lambda size: bert(size, vocab_size=40),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", LONGER)
+def test_what_longer_texts_cost_in_parameters(variant: str) -> None:
+    short, long = Size(width=64, layers=2, heads=4, length=16), Size(width=64, layers=2, heads=4, length=48)
+    built = count(LONGER[variant](long)) - count(LONGER[variant](short))
+    assert parameters(variant, long) - parameters(variant, short) == built
+
+
+@SIZES
+@pytest.mark.parametrize("variant", ["bert_a", "relative_only", "alibi", "rotary", "tupe_a"])
+def test_parameters_are_those_of_our_own_encoder(variant: str, size: Size) -> None:
+    """TUPE is in no class of transformers: here it is what our encoder of it has."""
+    added = count(own(variant, size)) - count(own("no_position", size))
+    assert extra(variant).parameters(size) == added
+
+
+def test_products_of_tupe_are_those_of_our_own_encoder() -> None:
+    size = Size(width=48, layers=2, heads=4, length=20)
+    tokens = torch.arange(2, 2 + size.length)[None]
+    added = flops(own("tupe_a", size), input_ids=tokens) - flops(own("no_position", size), input_ids=tokens)
+    assert math.isclose(extra("tupe_a").products(size), added, rel_tol=0.01)
+
+
+@pytest.mark.parametrize("variant", [name for name, way in IN_USE.items() if way.config])
+def test_the_line_of_configuration_sets_what_it_says(variant: str) -> None:
+    line = IN_USE[variant].config
+    call = line.partition("(")[0]
+    config = eval(line, {call: getattr(transformers, call)})
+    asked = eval(line.replace(call, "dict", 1))
+    for key, value in asked.items():
+        found = getattr(config, key)
+        if isinstance(value, dict):
+            found = {name: found[name] if isinstance(found, dict) else getattr(found, name) for name in value}
+        if key == "pos_att_type":
+            value, found = value.split("|"), found if isinstance(found, list) else found.split("|")
+        assert found == value, key

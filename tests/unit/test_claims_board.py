@@ -1,0 +1,205 @@
+"""The page Claims as data: every claim and statement once, with the stored verdict and number, on a turned strip."""
+
+import json
+import math
+import re
+from collections import Counter
+
+import pytest
+
+from analysis.claims.statements import deciding, stored
+from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Region
+from analysis.core.formatting import SUPERSCRIPT
+from analysis.figures import FIGURES
+from analysis.figures.claims.board import board, details
+from analysis.figures.claims.size import FORMS, PRINTED, size
+from analysis.figures.claims.strip import strip
+from analysis.store import read
+
+pytestmark = pytest.mark.usefixtures("store")
+DIGITS = {after: before for before, after in SUPERSCRIPT.items()}
+LONGEST_UNIT = 26
+"""Letters that fit beside a strip."""
+
+
+@pytest.fixture
+def claims() -> list[dict]:
+    return [claim for group in board().content["groups"] for claim in group["claims"]]
+
+
+def test_every_claim_and_every_statement_stands_once(claims) -> None:
+    assert sorted(claim["id"] for claim in claims) == read.query("SELECT id FROM headings ORDER BY id").id.tolist()
+    ids = [one["id"] for claim in claims for one in claim["statements"]]
+    assert sorted(ids) == read.query("SELECT id FROM statements ORDER BY id").id.tolist()
+    assert all(one["id"].startswith(claim["id"]) for claim in claims for one in claim["statements"])
+    questions = {heading.id: stored.questions()[heading.question] for heading in stored.headings()}
+    assert all(questions[one["id"]] == group["title"] for group in board().content["groups"] for one in group["claims"])
+
+
+def test_the_board_is_json(claims) -> None:
+    assert json.loads(json.dumps(board().content, allow_nan=False))["counts"] == stored.counts()
+    for claim in claims:
+        assert set(json.loads(json.dumps(details(claim["id"]), allow_nan=False))) == {
+            one["id"] for one in claim["statements"]
+        }
+
+
+def number_of(text: str) -> float:
+    """The number that a printed one says, percents and points as fractions."""
+    digits, _, power = re.sub(r" (%|points|×)$", "", text.replace("−", "-").replace(",", "")).partition("·10")
+    value = float(digits) * 10 ** int(power.translate(DIGITS) or 0)
+    return value / 100 if text.endswith(("%", "points")) else value
+
+
+def test_number_side_and_verdict_of_every_statement_are_the_stored_ones(claims) -> None:
+    rows = read.query("SELECT * FROM statements").astype(object)
+    by_id = {row.id: row for row in rows.where(rows.notna(), None).itertuples()}
+    for one in (one for claim in claims for one in claim["statements"]):
+        row = by_id[one["id"]]
+        assert (one["verdict"], one["text"], one["would_decide"]) == (row.verdict, row.statement, row.would_decide)
+        if row.effect is None:
+            assert (one["number"], one["strip"]) == ("", None), row.id
+            continue
+        shown = number_of(one["number"])
+        rounding = 0.0051 if abs(row.effect) >= 0.095 else 0.00051
+        assert shown == pytest.approx(row.effect, rel=0.06, abs=rounding), row.id
+        assert math.copysign(1, shown) == math.copysign(1, row.effect) or abs(row.effect) < rounding, row.id
+        assert one["strip"] is not None, row.id
+        above, below = (row.lower is None or row.effect > row.lower), (row.upper is None or row.effect < row.upper)
+        if row.effect not in (row.lower, row.upper):
+            right = (above and below) != bool(row.opposes)
+            assert (one["strip"]["value"] > 0) == right, row.id
+
+
+def test_a_decided_statement_lies_whole_on_its_side_of_the_line() -> None:
+    """All stored statements with an interval; `most` may be supported though the hardest of its readings fails."""
+    tested = 0
+    for one in stored.statements():
+        places = strip(one)
+        if places is None or one.verdict not in (SUPPORTED, CONTRADICTED) or one.quantifier == "most":
+            continue
+        right = deciding.bearing(one) == deciding.FOR
+        ends = (places.value, places.value) if places.low is None else (places.low, places.high)
+        assert min(ends) >= 0 if right else max(ends) <= 0, (one.id, places)
+        tested += places.low is not None
+    assert tested > 30
+
+
+def test_places_are_a_linear_image_of_the_numbers() -> None:
+    """Within one bound, distances on the strip keep their ratios, and nothing lies beyond its ends."""
+    for one in stored.statements():
+        places = strip(one)
+        if places is None:
+            continue
+        every = [places.value, *places.others, *(end for end in (places.low, places.high) if end is not None)]
+        assert max(map(abs, every)) == pytest.approx(float(any(every))), one.id
+        assert places.low is None or places.low <= places.value <= places.high, one.id
+        if places.low is None or (one.lower is None) == (one.upper is None):
+            continue
+        bound = one.lower if one.upper is None else one.upper
+        stored_ratio = (one.high - bound) / (one.low - bound)
+        ends = (places.high, places.low) if (one.upper is None) != bool(one.opposes) else (places.low, places.high)
+        assert ends[0] / ends[1] == pytest.approx(stored_ratio), one.id
+
+
+def test_between_two_bounds_the_middle_is_farthest_right() -> None:
+    both = Region(lower=-1.0, upper=1.0)
+    assert [both.depth(value) for value in (-2.0, -1.0, 0.0, 0.5, 3.0)] == [-1.0, 0.0, 1.0, 0.5, -2.0]
+
+
+def test_every_claim_has_one_deciding_statement_by_the_rule_that_the_page_says() -> None:
+    content = board().content
+    assert content["rule"].startswith(f"Underlined: a{deciding.RULE[1:]}")
+    for heading in stored.headings():
+        marked = [part for part in heading.parts if part.decides]
+        assert len(marked) == 1, heading.id
+        bearings = [deciding.bearing(part) for part in heading.parts]
+        expected = next(word for word in (deciding.AGAINST, MIXED, deciding.FOR, OPEN) if word in bearings)
+        assert deciding.bearing(marked[0]) == expected
+        rivals = [part for part in heading.parts if deciding.bearing(part) == expected]
+        if expected == OPEN:
+            rivals = [part for part in rivals if part.effect is not None] or rivals
+        assert marked[0] == rivals[0], heading.id
+
+
+def test_what_says_the_opposite_is_a_statement_and_says_why() -> None:
+    for id, why in deciding.opposites().items():
+        one = stored.statement(id)
+        assert one.opposes == why
+        assert why.startswith("The claim says")
+        assert (deciding.bearing(one) == deciding.AGAINST) == (one.verdict == SUPPORTED)
+
+
+def test_units_fit_beside_the_strip() -> None:
+    for one in stored.statements():
+        assert one.unit in FORMS or one.unit in ("", PRINTED), f"{one.id} has a unit without short words: {one.unit}"
+        assert len(size(one).unit) <= LONGEST_UNIT
+
+
+def test_a_groups_count_is_that_of_its_supported_statements() -> None:
+    counted = Counter(
+        one["verdict"]
+        for group in board().content["groups"]
+        for claim in group["claims"]
+        for one in claim["statements"]
+    )
+    assert {word: counted[word] for word in stored.counts()} == stored.counts()
+
+
+# ---- The log ----
+
+
+def test_the_log_has_every_correction_once_with_both_verdicts() -> None:
+    log = [one for one in stored.changes() if one.said]
+    rows = read.query(
+        "SELECT s.id, s.verdict, s.replaced_by, s.changed_on, s.statement, n.verdict AS now FROM superseded s "
+        "LEFT JOIN statements n ON n.id = s.replaced_by ORDER BY s.id"
+    )
+    assert sorted(one.statement for one in log) == rows.id.tolist()
+    by_id = {one.statement: one for one in log}
+    for row in rows.itertuples():
+        one = by_id[row.id]
+        after = "withdrawn" if row.replaced_by == "withdrawn" else row.now
+        assert (one.before, one.after, one.day, one.said) == (row.verdict, after, row.changed_on, row.statement)
+        assert (one.kind == "verdict") == (after not in (row.verdict, "withdrawn"))
+
+
+def test_the_log_is_dated_and_newest_first() -> None:
+    days = [one.day for one in stored.changes()]
+    assert days == sorted(days, reverse=True)
+    assert all(re.fullmatch(r"2026-\d\d-\d\d", day) for day in days)
+    assert {one.kind for one in stored.changes()} == {"verdict", "rule", "reading"}
+    assert {one.claim for one in stored.changes()} == {heading.id for heading in stored.headings()}
+
+
+def test_a_training_decides_on_the_day_on_which_its_last_run_was_stored() -> None:
+    created = read.query("SELECT run_id, created FROM runs").set_index("run_id").created
+    decided = [one for one in stored.changes() if one.words.startswith("The last of")]
+    assert len(decided) > 10
+    for one in decided:
+        judgement = stored.statement(one.statement)
+        assert (one.before, one.after) == (OPEN, judgement.verdict)
+        assert one.day == max(created[reading.note] for reading in judgement.readings)[:10]
+
+
+def test_the_pages_log_says_all_of_it(claims) -> None:
+    everywhere = board().content["log"]["entries"]
+    assert sum(len(one["ids"]) or 1 for one in everywhere) == len(stored.changes())
+    for claim in claims:
+        own = [one for one in everywhere if one["claim"] == claim["id"]]
+        assert {one["words"] for one in claim["changes"]} == {one["words"] for one in own}
+
+
+# ---- The figure of one claim ----
+
+
+@pytest.mark.parametrize("claim", ["", "C09", "C16", "C34"])
+def test_the_figure_of_a_claim_has_the_stored_numbers(claim: str) -> None:
+    frame = FIGURES["claim_strips"].of({"claim": claim}).frame()
+    where = f"parent = '{claim}'" if claim else "decides"
+    rows = read.query(f"SELECT id, verdict, effect, low, high FROM statements WHERE {where} ORDER BY id")
+    assert sorted(frame.id) == rows.id.tolist()
+    merged = frame.merge(rows, on="id", suffixes=("", "_stored"))
+    for name in ("effect", "low", "high"):
+        assert merged[name].astype(float).equals(merged[f"{name}_stored"])
+    assert (merged.verdict == merged.verdict_stored).all()

@@ -1,0 +1,148 @@
+"""Proves the board of Which encoding?: its numbers by the store, its order by needs, its sentence by its rows."""
+
+import importlib
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.core.errors import LinkError
+from analysis.encodings import ENCODINGS
+from analysis.figures import FIGURES, drawings
+from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, directions_with_most
+from analysis.narrative.choosing import METHODS, NEEDS, board
+from analysis.narrative.choosing.models import USED
+from analysis.narrative.choosing.settings import IN_CODE, IN_USE
+from analysis.narrative.choosing.sizes import Size
+from analysis.rules import training_rules
+from analysis.store import read
+from dashboard.widgets.encoding_board import cost_axis
+
+JUDGED = training_rules().preset
+ASKED = [list(needs) for count in range(4) for needs in itertools.combinations(NEEDS, count)]
+
+
+def rows(needs: list[str] | None = None, size: Size | None = None) -> list[board.BoardRow]:
+    return board.rows(JUDGED, needs or [], size or Size())
+
+
+def test_ten_ways_are_in_use_and_the_others_are_folded(store: Path) -> None:
+    assert len(rows()) == len(IN_USE) == 10
+    assert [row.name for row in rows()] == list(IN_USE)
+    assert {method.variant for method in board.studied()} == {method.variant for method in METHODS} - set(IN_USE)
+    assert set(ENCODING_OF) == set(IN_USE)
+    assert set(USED) | set(IN_CODE) <= set(IN_USE)
+
+
+@pytest.mark.parametrize("needs", ASKED, ids="-".join)
+def test_what_lacks_a_need_moves_down_and_nothing_else_moves(store: Path, needs: list[str]) -> None:
+    found, order = rows(needs), [row.name for row in rows()]
+    lacking = [bool(row.lacks) for row in found]
+    assert lacking == sorted(lacking)
+    for group in (True, False):
+        names = [row.name for row, lacks in zip(found, lacking, strict=True) if lacks is group]
+        assert names == [name for name in order if name in names]
+    by_name = {method.variant: method for method in METHODS}
+    for row in found:
+        assert row.ticks == tuple(need.met(by_name[row.name]) for need in NEEDS.values())
+        assert row.lacks == tuple(need for need in needs if not NEEDS[need].met(by_name[row.name]))
+
+
+@pytest.mark.parametrize("needs", ASKED, ids="-".join)
+def test_the_sentence_counts_and_names_what_the_rows_hold(store: Path, needs: list[str]) -> None:
+    found = rows(needs)
+    able = [row for row in found if not row.lacks]
+    said = board.summary(found, needs)
+    assert said.startswith(f"{len(able)} of 10 can" if needs and able else "None of the 10" if not able else "All 10")
+    losses = {row.title: row.loss.value for row in able if row.loss and not row.loss.ring}
+    losses |= {row.title: 0.0 for row in able if row.baseline}
+    if len(losses) > 1:
+        lowest = min(losses, key=lambda title: losses[title])
+        assert f"“{lowest[0].lower()}{lowest[1:]}” ends lowest" in said
+    for row in found:
+        if row.lacks:
+            assert f"“{row.title[0].lower()}{row.title[1:]}”" not in said, "what lacks a need is no answer"
+
+
+def test_full_dots_are_of_the_judged_recipe_and_rings_say_whose_they_are(store: Path) -> None:
+    for row in rows():
+        rises = read.query(
+            "SELECT max(value) FILTER (metric = 'final_loss_4x') - max(value) FILTER (metric = 'final_loss_1x') AS "
+            "rise FROM curves WHERE variant = ? AND preset = ? GROUP BY run_id HAVING rise IS NOT NULL",
+            [row.name, JUDGED],
+        )
+        for number in (row.loss, row.rise):
+            if number is not None:
+                assert number.ring == (f"preset {JUDGED}, masked" not in number.note), row.name
+                assert number.note
+        if row.rise and not row.rise.ring:
+            assert row.rise.value == pytest.approx(rises.rise.mean())
+        if row.baseline:
+            assert row.loss is None
+        elif row.loss and not row.loss.ring:
+            assert row.loss.low is not None
+            assert row.loss.low <= row.loss.value <= (row.loss.high or math.nan)
+
+
+def test_no_column_is_empty_as_a_whole(store: Path) -> None:
+    found = rows()
+    assert any(row.loss for row in found)
+    assert any(row.rise for row in found)
+    times = (
+        read.query("SELECT variant, value FROM newest_costs WHERE measure = 'step_ratio'").set_index("variant").value
+    )
+    assert {row.name: row.time for row in found if row.time} == {
+        name: pytest.approx(times[name]) for name in IN_USE if name in times.index
+    }
+    assert sum(row.time is not None for row in found) >= 8
+
+
+@pytest.mark.parametrize("size", [Size(), Size(width=4096, layers=32, heads=32, length=8192), Size(64, 2, 1, 64)])
+def test_costs_are_against_added_positions_and_stay_on_the_axis(store: Path, size: Size) -> None:
+    found = rows(size=size)
+    axis = cost_axis(found)
+    for row in found:
+        if row.baseline:
+            assert (row.parameters, row.products, row.time) == (1.0, 1.0, 1.0)
+        for cost in (row.parameters, row.products, row.time):
+            assert cost is None or axis["low"] <= cost <= axis["high"]
+    assert next(row for row in found if row.name == "rotary").parameters < 1, "it needs no table"
+
+
+def test_an_unknown_need_is_said(store: Path) -> None:
+    with pytest.raises(LinkError, match=r"needs='speed'; expected one of: longer"):
+        rows(["speed"])
+
+
+@pytest.mark.parametrize("variant", IN_CODE)
+def test_the_code_that_is_named_is_in_transformers(variant: str) -> None:
+    module, _, name = IN_CODE[variant].defined.rpartition(".")
+    assert hasattr(importlib.import_module(module), name)
+
+
+@pytest.mark.parametrize("variant", IN_USE)
+def test_a_row_opens_three_pictures_of_its_encoding(variant: str) -> None:
+    figure = FIGURES["encoding_overview"].of({"row": variant})
+    encoding = ENCODINGS[ENCODING_OF[variant]]
+    for dark in (False, True):
+        panels = drawings.panels(figure, drawings.Theme(dark=dark, screen=True))
+        assert len(panels) == drawings.columns(figure) == 3
+        for panel in panels:
+            panel.to_dict()
+    assert encoding.title in figure.finding
+    assert figure.frame().encoding.unique().tolist() in ([encoding.name], [])
+
+
+def test_directions_are_counted_by_their_shares() -> None:
+    table = ENCODINGS["rotary"].table(64, 64)
+    centred = table - table.mean(0)
+    values = sorted((abs(v) for v in np.linalg.eigvalsh(centred.T @ centred)), reverse=True)
+    total, held, count = sum(values), 0.0, 0
+    while held < 0.9 * total:
+        held += values[count]
+        count += 1
+    assert directions_with_most(direction_shares(table)) == count
+    assert f"{count} of 64 directions" in FIGURES["encoding_overview"].of({"row": "rotary"}).finding
+    assert directions_with_most(direction_shares(ENCODINGS["none"].table(64, 64))) == 0

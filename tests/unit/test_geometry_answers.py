@@ -1,0 +1,180 @@
+"""Proves that the four answers of the page Geometry are true of every stored model, by counting again in the store."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from scipy.special import gammaln
+
+from analysis import links
+from analysis.figures import FIGURES, drawings
+from analysis.figures.geometry.states import read_sentence
+from analysis.narrative.answer.sentences import read_back
+from analysis.narrative.geometry import QUESTIONS, cards
+from analysis.store import read
+
+LACKING = ("Not asked", "Not measured")
+
+
+def models() -> list[str]:
+    return list(read.query("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY 1").model)
+
+
+def value(sql: str, *parameters: object) -> float | None:
+    rows = read.query(sql, list(parameters))
+    return None if rows.empty or rows.iloc[0, 0] != rows.iloc[0, 0] else float(rows.iloc[0, 0])
+
+
+def mean_abs_cosine(dim: float) -> float:
+    """Of two random directions: Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2))."""
+    return math.exp(gammaln(dim / 2) - gammaln((dim + 1) / 2)) / math.sqrt(math.pi)
+
+
+def test_right_angles_are_those_of_the_store(store: Path) -> None:
+    answered = set()
+    for model in models():
+        answer = QUESTIONS["angles"].of(model)
+        rows = read.query(
+            "SELECT subject, value, along FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine' AND subject "
+            "LIKE 'word_position%' QUALIFY along = max(along) OVER ()",
+            [model],
+        ).set_index("subject")
+        assert (answer.answer in LACKING) == rows.empty, model
+        if rows.empty:
+            continue
+        own, centred = rows.value["word_position"], rows.value["word_position_centred"]
+        random = mean_abs_cosine(rows.along.iloc[0])
+        expected = (
+            "Yes, nearer than chance"
+            if own < random
+            else "Only without their means"
+            if centred < random
+            else "No nearer than chance"
+        )
+        assert answer.answer == expected, model
+        assert f"{own:.3f}; random {random:.3f}" in answer.numbers
+        answered.add(expected)
+    assert len(answered) > 1, "an answer that never changes is none"
+
+
+def test_directions_hold_what_the_card_says(store: Path) -> None:
+    answered = set()
+    for model in models():
+        answer = QUESTIONS["directions"].of(model)
+        words = read.query(
+            "SELECT along, value, baseline_low, baseline_high FROM newest_geometry WHERE model = ? AND subject = "
+            "'centred' AND measure = 'word_energy_in_position' ORDER BY along",
+            [model],
+        )
+        assert (answer.answer in LACKING) == words.empty, model
+        if words.empty:
+            continue
+        rank, width = (int(number) for number in re.findall(r"(\d+) of (\d+)", answer.answer)[0])
+        row = words[words.along == rank].iloc[0]
+        positions = value(
+            "SELECT value FROM newest_geometry WHERE model = ? AND measure = 'energy_in_top' AND subject = "
+            "'position_centred' AND along = ?",
+            model,
+            float(rank),
+        )
+        assert positions is not None
+        assert positions >= 0.9 or rank == words.along.max()
+        assert width == value("SELECT max(along) FROM newest_geometry WHERE model = ? AND subject = 'word'", model)
+        assert answer.answer.startswith("Yes") == (row.value < row.baseline_low), model
+        assert answer.answer.startswith("No") == (row.value > row.baseline_high), model
+        assert answer.numbers.startswith(f"{100 * positions:.0f} % of positions, {100 * row.value:.1f} % of words")
+        answered.add(answer.answer.partition(":")[0])
+    assert len(answered) > 1
+
+
+def test_what_is_read_back_is_what_decoders_read(store: Path) -> None:
+    answered = set()
+    for model in models():
+        answer = QUESTIONS["states"].of(model)
+        rows = read.query(
+            "SELECT target, decoder, value FROM newest_decoding WHERE model = ? AND layer = 0 AND measure IN "
+            "('top1', 'exact')",
+            [model],
+        )
+        assert (answer.answer in LACKING) == rows.empty, model
+        if rows.empty:
+            continue
+        decoders = rows[rows.target == "position"].set_index("decoder").value
+        place = decoders["discriminant"] if "discriminant" in decoders else decoders["nearest"]
+        assert ("nearest mean" in answer.numbers) == ("discriminant" not in decoders), model
+        word = rows[rows.target == "word"].value.max()
+        assert f"word {100 * word:.0f} %, exact place {100 * place:.0f} %" in answer.numbers, model
+        assert answer.answer.startswith("Yes") == (min(word, place) >= 0.9), model
+        answered.add(answer.answer)
+    assert len(answered) > 1
+
+
+def test_one_number_says_everywhere_if_the_position_can_be_read(store: Path) -> None:
+    """The card, its figure and Home quote the same decoder."""
+    at_home = {row["target"]: row["value"] for row in read.query(read_back.QUERY).to_dict("records")}
+    figure = FIGURES["geometry_states"].of({"model": "all-MiniLM-L6-v2"})
+    said = f"the exact place in {100 * at_home['position']:.0f} %"
+    assert said in figure.finding
+    assert f"exact place {100 * at_home['position']:.0f} %" in QUESTIONS["states"].of("all-MiniLM-L6-v2").numbers
+    assert "ridge" in figure.caption, "the figure says why other decoders differ"
+
+
+@pytest.mark.parametrize(("word", "place"), [(1.0, 1.0), (1.0, 0.1), (0.2, 0.95), (0.3, 0.4)])
+def test_the_sentence_on_reading_fits_every_pair_of_shares(word: float, place: float) -> None:
+    sentence = read_sentence(word, place, "the sum")
+    assert sentence.startswith("Both") == (min(word, place) >= 0.9)
+    assert ("word alone" in sentence) == (word >= 0.9 > place)
+    assert ("exact place alone" in sentence) == (place >= 0.9 > word)
+
+
+def test_lost_words_are_counted_again(store: Path) -> None:
+    answered = set()
+    for model in models():
+        answer = QUESTIONS["words"].of(model)
+        rows = read.query(
+            "SELECT count(*) AS all_words, count(*) FILTER (margin < 0) AS lost, max(position) FILTER (margin < 0) AS "
+            "furthest FROM newest_neighbours WHERE model = ? AND measure = 'nearest_word'",
+            [model],
+        ).iloc[0]
+        assert (answer.answer in LACKING) == (rows.all_words == 0), model
+        if not rows.all_words:
+            continue
+        assert answer.answer.startswith("No") == (rows.lost == 0), model
+        assert re.findall(r"\d+", answer.answer) == [str(n) for n in (rows.lost, rows.all_words) if n], model
+        if rows.lost:
+            assert str(int(rows.furthest)) in answer.numbers
+        answered.add(answer.answer)
+    assert len(answered) > 1
+
+
+def test_pictures_stay_in_their_frame(store: Path) -> None:
+    for model in models():
+        for card in cards(model):
+            assert bool(card["curves"]) == (card["answer"] not in LACKING)
+            for curve in card["curves"]:
+                assert len(curve["points"]) > 2
+                assert all(-1e-9 <= number <= 1 + 1e-9 for point in curve["points"] for number in point), model
+
+
+def test_the_three_lowest_words_are_named_in_the_picture(store: Path) -> None:
+    values = {**links.VIEWS["geometry"].defaults(), "model": "all-MiniLM-L6-v2"}
+    figure = FIGURES["geometry_calls"].of(values)
+    lowest = figure.frame().nsmallest(3, "margin").word
+    drawn = str([panel.to_dict() for panel in drawings.panels(figure)])
+    assert [word for word in lowest if f"“{word}” at" not in drawn] == []
+    assert lowest.iloc[0] in figure.finding
+
+
+@pytest.mark.parametrize("dim", [2, 64, 1024])
+def test_the_axis_of_cosines_holds_nearly_all_pairs(store: Path, dim: int) -> None:
+    for model in ("all-MiniLM-L6-v2", "cpu-sinusoidal-0"):
+        figure = FIGURES["geometry_cosines"].of({"model": model, "dim": dim})
+        layer = next(
+            layer for layer in drawings.panels(figure)[0].to_dict()["layer"] if layer["mark"].get("type") == "area"
+        )
+        low, high = layer["encoding"]["x"]["scale"]["domain"]
+        assert -low == high <= 1
+        rows = figure.frame()
+        rows = rows[rows.subject.isin(["word_position", "word_position_centred"]) & (rows.along.abs() > high)]
+        assert (rows.groupby("subject").value.sum() < 0.002).all()
