@@ -21,5 +21,5 @@ def draw(page: FrontPage) -> None:
     answer_html.cards(page.cards)
     with st.container(horizontal=True, key="ways"):
         st.page_link("views/read.py", label="Walk me through it (10 minutes)", icon=":material/auto_stories:")
-        st.page_link("views/probe.py", label="Try my own sentence", icon=":material/experiment:")
+        st.page_link("views/inside.py", label="Try my own sentence", icon=":material/experiment:")
         st.page_link("views/claims.py", label="How sure are we? Every statement", icon=":material/fact_check:")

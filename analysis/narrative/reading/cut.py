@@ -42,6 +42,10 @@ register(
             ),
         ),
         says=says,
-        more=Destination(page="interventions", says="Every operation that was tried on this model"),
+        more=Destination(
+            page="inside",
+            says="Every operation that was tried on this model",
+            values=lambda values: {"tab": "change", "look": "surgery"},
+        ),
     )
 )

@@ -73,9 +73,14 @@ register(
         ),
         says=says,
         more=Destination(
-            page="interventions",
+            page="inside",
             says="Shift or shuffle the positions of any text, in any model",
-            values=lambda values: {"text": " ".join(SENTENCE[1:-1]), "do": ("shift_positions",)},
+            values=lambda values: {
+                "tab": "change",
+                "look": "heads",
+                "text": " ".join(SENTENCE[1:-1]),
+                "do": ("shift_positions",),
+            },
         ),
     )
 )
