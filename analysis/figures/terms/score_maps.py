@@ -111,7 +111,7 @@ def score_maps(
     shares = decomposition.shares()
     return {
         "layer": decomposition.layer,
-        "layers": decomposition.layers or decomposition.layer + 1,
+        "layers": len(layers.values) if layers is not None else decomposition.layers or decomposition.layer + 1,
         "heads": decomposition.heads,
         "head": head,
         "tokens": names[first : last + 1],
