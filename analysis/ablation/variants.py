@@ -18,6 +18,49 @@ Setting = str | int | float | bool
 
 
 @dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way of telling a model the positions of its words. doing: the same in a title, as the subject of a verb."""
+
+    title: str
+    summary: str
+    doing: str
+
+
+WAYS = {
+    "relative": Way(
+        title="Relative",
+        summary="attention is told how far apart two words are; nothing is added to words",
+        doing="telling distances",
+    ),
+    "apart": Way(
+        title="Kept apart",
+        summary="positions enter the scores of attention by matrices or terms of their own, and not the sum of words",
+        doing="keeping positions apart",
+    ),
+    "layers": Way(
+        title="Told again",
+        summary="the same positions are added in every layer, and not only at the input",
+        doing="telling positions in every layer",
+    ),
+    "added": Way(
+        title="Added",
+        summary="one vector holds word and position from the first layer on: BERT, GPT-2",
+        doing="adding in another way",
+    ),
+    "multiplied": Way(
+        title="Multiplied", summary="each position scales the dimensions of the word", doing="multiplying"
+    ),
+    "concatenated": Way(title="Concatenated", summary="words and positions stand side by side", doing="concatenating"),
+    "none": Way(title="None", summary="no position is told", doing="leaving positions out"),
+}
+"""Ways of telling positions, by name."""
+_WAYS_BY_COMBINATION = {
+    "rotated": "relative", "biased": "relative", "disentangled": "relative", "untied": "apart", "added": "added",
+    "multiplied": "multiplied", "concatenated": "concatenated", "absent": "none",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class Variant:
     """One way of combining word and position.
 
@@ -44,6 +87,19 @@ class Variant:
     inherits: Literal["words", "model"] = "words"
     share_of_steps: float = 1.0
     size: str = ""
+
+    @property
+    def way(self) -> str:
+        """The way in which positions are told, a key of WAYS.
+
+        Positions that layers receive by matrices of their own are kept apart, even where their terms are added up.
+        Those that several layers receive by the words' matrices are told again.
+        """
+        if self.settings.get("untied") == "added":
+            return "apart"
+        if self.settings.get("untied") == "shared" and self.settings.get("told_layers") != 1:
+            return "layers"
+        return _WAYS_BY_COMBINATION[self.combines]
 
     def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Setting]:
         """Everything this variant sets, for a model that is this wide. matched: as `Pretraining` says."""

@@ -33,10 +33,15 @@ class Limit:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One sentence of the answer, with its number, the claim it rests on, and the page that shows its evidence."""
+    """One sentence of the answer, with its number, the claim it rests on, and the page that shows its evidence.
+
+    part: its place on Home, as `analysis.narrative.answer.base` has it. heading: its point in a few words.
+    """
 
     place: int
     name: str
+    part: str
+    heading: str
     sentence: str
     bold: str
     against: bool
@@ -60,6 +65,28 @@ class Bar:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Sentence similarity of the default model by the number of directions that positions keep.
+
+    kept, values: the numbers and what was measured at each; marked: the number that stands out. random: pairs of a
+    number of random directions and the mean over draws. trained, without: the model as it is, and with no positions.
+    """
+
+    kept: tuple[int, ...]
+    values: tuple[float, ...]
+    marked: int
+    random: tuple[tuple[int, float], ...]
+    trained: float
+    without: float
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "Curve":
+        """The curve as JSON holds it: with lists."""
+        lists = {name: tuple(stored[name]) for name in ("kept", "values")}
+        return cls(**{**stored, **lists, "random": tuple((rank, value) for rank, value in stored["random"])})
+
+
+@dataclass(frozen=True, kw_only=True)
 class Card:
     """One kind of knowledge. kind: certain, measured or open. page, values: where all of it is shown."""
 
@@ -69,6 +96,7 @@ class Card:
     page: str
     values: Mapping[str, Any] = field(default_factory=dict)
     bars: tuple[Bar, ...] = ()
+    curve: Curve | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,11 +114,12 @@ class Separated:
 
 @dataclass(frozen=True, kw_only=True)
 class FrontPage:
-    """Everything on Home. apart: None where that surgery is not stored."""
+    """Everything on Home. apart: None where that surgery is not stored. minutes: the time of the guided tour."""
 
     steps: tuple[Step, ...]
     cards: tuple[Card, ...]
     apart: Separated | None
+    minutes: int
 
 
 def fingerprint() -> str:
@@ -117,9 +146,17 @@ def load_saved() -> FrontPage | None:
                 for step in stored["steps"]
             ),
             cards=tuple(
-                Card(**{**card, "bars": tuple(Bar(**bar) for bar in card["bars"])}) for card in stored["cards"]
+                Card(
+                    **{
+                        **card,
+                        "bars": tuple(Bar(**bar) for bar in card["bars"]),
+                        "curve": Curve.of(card["curve"]) if card["curve"] else None,
+                    }
+                )
+                for card in stored["cards"]
             ),
             apart=Separated(**stored["apart"]) if stored["apart"] else None,
+            minutes=int(stored["minutes"]),
         )
     except (OSError, ValueError, LookupError, TypeError):
         return None

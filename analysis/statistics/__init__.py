@@ -13,6 +13,7 @@ from analysis.statistics.multiple import Corrected, holm
 from analysis.statistics.paired import Difference, MeanInterval, difference, mean_interval
 from analysis.statistics.power import seeds_needed, smallest_detectable, t_test_power
 from analysis.statistics.protocol import Choice, Rate, Scores, choose
+from analysis.statistics.ranks import Ranks, ranks
 from analysis.statistics.seeds import CachedRuns, PerSeed, Runs, Within, per_seed
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Learnt",
     "MeanInterval",
     "PerSeed",
+    "Ranks",
     "Rate",
     "Runs",
     "Scores",
@@ -47,6 +49,7 @@ __all__ = [
     "learnt",
     "mean_interval",
     "per_seed",
+    "ranks",
     "seeds_needed",
     "smallest_detectable",
     "steps_ratio",

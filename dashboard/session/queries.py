@@ -12,6 +12,7 @@ from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims import board
 from analysis.figures.encodings.overview import ENCODING_OF
+from analysis.figures.experiments import board_rows
 from analysis.figures.geometry.estimates import stored_cases
 from analysis.figures.glue import data as glue
 from analysis.figures.glue import table as glue_table
@@ -47,6 +48,7 @@ glue_presets = glue_comparison.presets
 glue_headline = headline
 encoding_of = ENCODING_OF.__getitem__
 claims_board = board.board
+experiments_board = board_rows.board
 statement_counts = statements.counts
 statement_parents = statements.statement_parents
 claim_documents = statements.documents

@@ -1,4 +1,4 @@
-"""The answer and its three cards as HTML: numbered sentences, each with a link to its evidence."""
+"""The answer and its cards as HTML: reasons, what speaks against adding, and how sure each part is."""
 
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -10,34 +10,47 @@ from analysis.links import Value
 from analysis.narrative.front_page import Bar, Card, Step
 from analysis.narrative.glossary import DEFINITIONS, occurrences
 from dashboard.session.page_address import address, is_dark
+from dashboard.widgets import dose_curve
 
 STYLE = """
 <style>
 .answer { color: var(--ink); font-size: 1rem; line-height: 1.45; }
 .answer a { color: var(--accent); text-decoration: none; white-space: nowrap; font-size: 0.9rem; }
 .answer a:hover { text-decoration: underline; }
-.answer p { margin: 0; }
-.answer abbr { text-decoration: underline dotted var(--soft); text-underline-offset: 3px; cursor: help; }
+.answer p, .answer h2, .answer h3 { margin: 0; padding: 0; }
+.answer h3 { font-size: 1.05rem; line-height: 1.35; font-weight: 650; }
 .answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; padding-top: 0.3rem; }
-.answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; }
-.answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 3px 32px; }
-.answer li::before { content: counter(step); position: absolute; left: 0; top: 2px; width: 21px; height: 21px;
-  border-radius: 50%; background: var(--panel); border: 1px solid var(--line); color: var(--soft); font-size: 12px;
-  line-height: 19px; text-align: center; }
-.answer li.against::before { background: var(--ink); border-color: var(--ink); color: var(--ground); }
-.answer .limits summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
+.answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; display: grid; gap: 10px; }
+.answer ol > li { counter-increment: step; position: relative; margin: 0; padding: 0 0 0 34px; }
+.answer ol > li::before { content: counter(step); position: absolute; left: 0; top: 0; width: 23px; height: 23px;
+  border-radius: 50%; background: var(--panel); border: 1px solid var(--line); color: var(--soft); font-size: 13px;
+  line-height: 21px; text-align: center; }
+.answer .but { border: 1px solid var(--line); border-left: 4px solid var(--ink); border-radius: 10px;
+  padding: 12px 18px 14px; display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; }
+.answer .but h2 { font-size: 1.2rem; line-height: 1.3; font-weight: 650; }
+.answer .but .items { display: grid; grid-template-columns: 8fr 5fr; gap: 8px 28px; }
+.answer .more { margin-top: 8px; }
+.answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
+.answer details .inside { display: grid; gap: 10px; padding: 6px 0 2px; }
 .answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
-.answer .limits ul li { counter-increment: none; padding: 0 0 2px; }
-.answer .limits ul li::before { content: none; }
 .answer .limits ul span { color: var(--soft); }
-.answer .cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 18px; }
+.answer .term { all: unset; display: inline; font: inherit; color: inherit; cursor: help;
+  text-decoration: underline dotted var(--soft); text-underline-offset: 3px; }
+.answer .term:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
+.answer .meaning { max-width: min(24rem, 90vw); padding: 10px 14px; border: 1px solid var(--line); border-radius: 8px;
+  background: var(--panel); color: var(--ink); font-size: 0.95rem; line-height: 1.45; margin: 6px;
+  box-shadow: 0 2px 12px #0003; inset: auto; position-area: bottom span-right;
+  position-try-fallbacks: flip-inline, flip-block; }
+@supports not (position-area: bottom) { .answer .meaning { inset: auto 0 1rem; margin: 0 auto; } }
+.answer .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 310px), 1fr)); gap: 18px; }
 .answer .card { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; display: flex;
   flex-direction: column; gap: 6px; }
 .answer .kind { font-size: 0.8rem; letter-spacing: 0.05em; text-transform: uppercase; color: var(--soft);
   font-weight: 600; }
 .answer .card .below { margin-top: auto; }
 .answer .card p { font-size: 0.95rem; line-height: 1.4; }
-.answer .formula { text-align: center; font-size: 1.05rem; line-height: 1.6; padding: 2px 0; }
+CURVE_STYLE
+.answer .formula { text-align: center; font-size: 1.05rem; line-height: 1.6; padding: 2px 0; margin: auto; }
 .answer .formula .soft { font-size: 0.9rem; color: var(--soft); }
 .answer .word { color: var(--word); } .answer .position { color: var(--position); }
 .answer .bars { display: grid; grid-template-columns: max-content 1fr; gap: 4px 10px; font-size: 0.85rem;
@@ -47,29 +60,49 @@ STYLE = """
 .answer .bars .bar { height: 14px; border-radius: 2px; background: var(--soft); opacity: 0.65; }
 .answer .bars .strong { background: var(--ink); opacity: 1; }
 @media (max-width: 760px) {
+  .answer .meaning { position-area: none; inset: auto 1rem 1rem; margin: 0 auto; max-width: none; }
   .answer .lead { font-size: 1.05rem; }
-  .answer .limits summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
-.answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
-.answer .limits ul li { counter-increment: none; padding: 0 0 2px; }
-.answer .limits ul li::before { content: none; }
-.answer .limits ul span { color: var(--soft); }
-.answer .cards { grid-template-columns: none; grid-auto-flow: column; grid-auto-columns: 86%; gap: 12px;
-    overflow-x: auto; scroll-snap-type: x mandatory; }
-  .answer .card { scroll-snap-align: start; }
+  .answer .but, .answer .but .items { grid-template-columns: minmax(0, 1fr); }
 }
-@media print { .answer .limits summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
-.answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
-.answer .limits ul li { counter-increment: none; padding: 0 0 2px; }
-.answer .limits ul li::before { content: none; }
-.answer .limits ul span { color: var(--soft); }
-.answer .cards { grid-template-columns: 1fr; grid-auto-flow: row; } }
+@media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
 </style>
-"""
+""".replace("CURVE_STYLE", dose_curve.STYLE)
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
 FORMULA = (
     '<div class="formula">W · [ word ; position ]<br>= <span class="word">W₁ · word</span> + '
     '<span class="position">W₂ · position</span><br><span class="soft">adding is the case W₁ = W₂</span></div>'
 )
+
+
+class Terms:
+    """Words of the glossary on one page: each is a button where it first stands, which opens its meaning."""
+
+    def __init__(self) -> None:
+        self.explained: dict[str, str] = {}
+        """The identifier of each term that the page has explained so far."""
+        self.waiting: list[str] = []
+        """The meanings whose buttons are in the block that is being written."""
+
+    def explain(self, text: str) -> str:
+        """The text as HTML, with buttons for terms that were not explained before."""
+        parts, position = [], 0
+        for start, end, term in occurrences(text):
+            if term in self.explained:
+                continue
+            name = self.explained[term] = f"term-{len(self.explained)}"
+            parts.append(escape(text[position:start]))
+            parts.append(
+                f'<button type="button" class="term" popovertarget="{name}">{escape(text[start:end])}</button>'
+            )
+            meaning = f"<b>{escape(term)}</b>: {escape(DEFINITIONS[term])}"
+            self.waiting.append(f'<div class="meaning" popover id="{name}">{meaning}</div>')
+            position = end
+        return "".join(parts) + escape(text[position:])
+
+    def meanings(self) -> str:
+        """The meanings of the block's terms, to be put at its end."""
+        result, self.waiting = "".join(self.waiting), []
+        return result
 
 
 def question() -> None:
@@ -85,49 +118,48 @@ def question() -> None:
         st.title(QUESTION, anchor=False)
 
 
-def lead(step: Step) -> None:
+def lead(step: Step, terms: Terms) -> None:
     """The answer in short, with its first sentence in bold."""
-    st.html(_wrap(f'<p class="lead">{_bold(step, set())}</p>'))
+    _show(f'<p class="lead">{_bold(step, terms)}</p>', terms)
 
 
-def sentences(steps: Iterable[Step]) -> None:
-    """The numbered sentences; those that speak against adding have a dark number."""
-    defined: set[str] = set()
-    items = "".join(
-        f'<li class="{"against" if step.against else ""}">{_bold(step, defined)} '
-        f"{_link(step.link, step.page, step.values)}{_limits(step)}</li>"
-        for step in steps
-    )
-    st.html(_wrap(f"<ol>{items}</ol>"))
+def reasons(steps: Iterable[Step], terms: Terms) -> None:
+    """The numbered reasons, each under its point."""
+    items = "".join(f"<li>{_point(step, terms)}</li>" for step in steps)
+    _show(f"<ol>{items}</ol>", terms)
+
+
+def against(but: Iterable[Step], more: Iterable[Step], terms: Terms) -> None:
+    """The box of what speaks against adding or limits the answer, and the sentences that are one press away."""
+    points = "".join(f"<div>{_point(step, terms)}</div>" for step in but)
+    box = f'<div class="but"><h2>But</h2><div class="items">{points}</div></div>' if points else ""
+    others = list(more)
+    names = " · ".join(escape(step.heading) for step in others)
+    folded = "".join(f"<div>{_point(step, terms)}</div>" for step in others)
+    summary = f"<summary>Measured as well: {names}</summary>"
+    below = f'<details class="more">{summary}<div class="inside">{folded}</div></details>' if others else ""
+    _show(f"{box}{below}", terms)
 
 
 def cards(result: Iterable[Card]) -> None:
     """The cards, side by side, one under the other on a phone."""
-    st.html(_wrap(f'<div class="cards">{"".join(map(_card, result))}</div>'))
+    _show(f'<div class="cards">{"".join(map(_card, result))}</div>', Terms())
 
 
-def _wrap(content: str) -> str:
-    return f'{STYLE}<div class="answer" style="{css_variables(dark=is_dark())}">{content}</div>'
+def _show(content: str, terms: Terms) -> None:
+    st.html(f'{STYLE}<div class="answer" style="{css_variables(dark=is_dark())}">{content}{terms.meanings()}</div>')
 
 
-def _bold(step: Step, defined: set[str]) -> str:
+def _point(step: Step, terms: Terms) -> str:
+    """A sentence under its heading, with the link to its evidence and what limits it."""
+    heading = f"<h3>{escape(step.heading)}</h3>" if step.heading else ""
+    link = _link(step.link, step.page, step.values)
+    return f"{heading}<p>{_bold(step, terms)} {link}</p>{_limits(step)}"
+
+
+def _bold(step: Step, terms: Terms) -> str:
     before, bold, after = step.sentence.partition(step.bold) if step.bold else (step.sentence, "", "")
-    return _explain(before, defined) + (f"<b>{escape(bold)}</b>" if bold else "") + _explain(after, defined)
-
-
-def _explain(text: str, defined: set[str]) -> str:
-    """The text as HTML; a term of the glossary shows its definition on hover where it first occurs.
-
-    defined: the terms that were explained before; those of this text are added.
-    """
-    parts, position = [], 0
-    for start, end, term in occurrences(text):
-        if term not in defined:
-            hint = f'<abbr title="{escape(DEFINITIONS[term])}">{escape(text[start:end])}</abbr>'
-            parts += [escape(text[position:start]), hint]
-            position = end
-            defined.add(term)
-    return "".join(parts) + escape(text[position:])
+    return terms.explain(before) + (f"<b>{escape(bold)}</b>" if bold else "") + terms.explain(after)
 
 
 def _limits(step: Step) -> str:
@@ -136,7 +168,7 @@ def _limits(step: Step) -> str:
         return ""
     rows = "".join(
         f"<li><b>{escape(limit.verdict)}</b>: {escape(limit.statement)} <span>{escape(limit.sentence)}</span> "
-        f"{_link(limit.id, 'claims', {'claim': limit.claim})}</li>"
+        f"{_link(limit.id, 'claims', {'claim': limit.claim, 'statement': limit.id})}</li>"
         for limit in step.tempered_by
     )
     return f'<details class="limits"><summary>What speaks against or limits this</summary><ul>{rows}</ul></details>'
@@ -150,11 +182,16 @@ def _link(name: str, page: str, values: Mapping[str, Value]) -> str:
 
 
 def _card(card: Card) -> str:
-    picture = FORMULA if card.kind == "certain" else _bars(card.bars)
     return (
-        f'<div class="card"><div class="kind">{escape(card.kind)}</div><p>{escape(card.sentence)}</p>{picture}'
+        f'<div class="card"><div class="kind">{escape(card.kind)}</div><p>{escape(card.sentence)}</p>{_picture(card)}'
         f'<div class="below">{_link(card.link, card.page, card.values)}</div></div>'
     )
+
+
+def _picture(card: Card) -> str:
+    if card.kind == "certain":
+        return FORMULA
+    return dose_curve.dose_curve(card.curve, dark=is_dark()) if card.curve else _bars(card.bars)
 
 
 def _bars(bars: tuple[Bar, ...]) -> str:

@@ -2,12 +2,17 @@
 
 import json
 import re
+from html import unescape
+from urllib.parse import parse_qsl
 
 from streamlit.testing.v1 import AppTest
 
 from analysis.claims.statements import stored as statements
 from analysis.narrative import hero
 from analysis.narrative.answer import stored
+from analysis.narrative.glossary import DEFINITIONS
+from analysis.narrative.reading.length import minutes
+from analysis.store import read
 from dashboard.widgets.answer_html import QUESTION
 from tests.app.shown import opened
 
@@ -35,13 +40,57 @@ def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
     assert [title.value for title in app.title] == [QUESTION]
     assert len(steps) > 5
     for step in steps:
-        assert step.sentence in shown or step.name == "still_open", step
-        assert f">{step.link}</a>" in page(app) or not step.link or step.name == "still_open"
-    numbered = page(app).count("<li ")
-    assert numbered == sum(step.place > 0 and step.name != "still_open" for step in steps)
-    assert page(app).count('<li class="against"') == sum(
-        step.against and step.place > 0 and step.name != "still_open" for step in steps
+        assert step.sentence in shown or step.part == "card", step
+        assert step.heading in shown
+        assert f">{step.link}</a>" in page(app) or not step.link or step.part == "card"
+
+
+def test_three_reasons_stand_first_and_what_speaks_against_stands_beside_them():
+    html = page(home())
+    steps = stored.answer()
+    reasons = re.search(r"<ol>.*?</ol>", html, re.DOTALL)[0]
+    headings = {part: [step.heading for step in steps if step.part == part] for part in ("reason", "but", "more")}
+    assert re.findall(r"<h3>(.*?)</h3>", reasons) == headings["reason"]
+    assert len(headings["reason"]) == 3
+    box = html[html.index('<div class="but">') : html.index('<details class="more">')]
+    assert re.findall(r"<h3>(.*?)</h3>", box) == headings["but"]
+    assert headings["but"], "the contrary evidence is on the page and not behind a press"
+    folded = html[html.index('<details class="more">') :]
+    assert re.findall(r"<h3>(.*?)</h3>", folded) == headings["more"]
+    assert all(step.against for step in steps if step.part == "but")
+
+
+def test_a_link_to_a_statement_names_it():
+    """So that its claim opens on the row that is quoted."""
+    links = re.findall(r'href="[^"]*/claims\?([^"]*)"', page(home()))
+    queries = [dict(parse_qsl(unescape(link))) for link in links]
+    of_claims = [query for query in queries if query.get("claim")]
+    assert {"claim": "C10", "statement": "C10d"} in of_claims
+    known = {one.id: one.parent for one in statements.statements()}
+    named = [query for query in of_claims if "statement" in query]
+    assert len(named) > 5
+    assert all(known[query["statement"]] == query["claim"] for query in named)
+
+
+def test_a_word_of_the_glossary_is_a_button_that_opens_its_meaning():
+    html = page(home())
+    targets = re.findall(r'<button type="button" class="term" popovertarget="([^"]+)">', html)
+    meanings = dict(re.findall(r'<div class="meaning" popover id="([^"]+)"><b>(.*?)</b>', html))
+    assert len(targets) == len(set(targets)) > 2
+    assert set(targets) == set(meanings)
+    assert set(meanings.values()) <= set(DEFINITIONS)
+    assert "<abbr" not in html
+
+
+def test_the_curve_of_the_card_is_that_of_the_store():
+    [drawn] = re.findall(r'class="curve" role="img" aria-label="([^"]*)"', page(home()))
+    rows = read.query(
+        "SELECT rank, value FROM newest_surgery WHERE operation = 'separated' AND model = 'all-MiniLM-L6-v2' "
+        "ORDER BY rank"
     )
+    assert [f"{row.value:.3f} with {row.rank}" for row in rows.itertuples()] == re.findall(r"0\.\d{3} with \d+", drawn)
+    intact = read.query("SELECT value FROM newest_surgery WHERE operation = 'intact' AND model = 'all-MiniLM-L6-v2'")
+    assert f"{intact.value[0]:.3f} as trained" in drawn
 
 
 def test_the_cards_count_what_the_ledger_counts():
@@ -62,7 +111,8 @@ def test_the_picture_has_five_stages_and_the_last_is_measured():
 
 def test_home_leads_on():
     labels = [link.proto.label for link in home().main.get("page_link")]
-    assert labels == ["Walk me through it (10 minutes)", "Try my own sentence", "How sure are we? Every statement"]
+    tour = f"Walk me through it ({minutes()} minutes)"
+    assert labels == [tour, "Try my own sentence", "How sure are we? Every statement"]
 
 
 def test_without_results_home_says_only_what_needs_none(tmp_path, monkeypatch):

@@ -66,6 +66,40 @@ def test_the_stages_are_reached_with_no_server(page, address):
         page.context.set_offline(False)
 
 
+@pytest.mark.parametrize("width", [390, 760, 1360])
+def test_no_stage_moves_what_stands_below(page, address, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(address)
+    settled(page)
+    heights = set()
+    for one in (*STAGES, after_training(None)):
+        page.get_by_role("button", name=one.label, exact=True).click()
+        expect(stage(page)).to_have_text(one.name)
+        heights.add(page.locator("figure:has(.stage)").bounding_box()["height"])
+    page.emulate_media(reduced_motion="no-preference")
+    assert len(heights) == 1
+
+
+def test_a_word_of_the_glossary_opens_by_keyboard_and_touch(browser, address):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    page.goto(address)
+    settled(page)
+    word, meaning = page.locator(".answer .term").first, page.locator(".answer .meaning:popover-open")
+    word.focus()
+    page.keyboard.press("Enter")
+    expect(meaning).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(meaning).to_have_count(0)
+    word.tap()
+    expect(meaning).to_be_visible()
+    box = meaning.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    context.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_readers_who_want_no_motion_get_the_last_picture_at_once(browser, address, scheme):
     context = browser.new_context(

@@ -1,69 +1,229 @@
-"""The board repeats what other figures and the store say; it computes nothing of its own."""
+"""The board says what the store holds of each variant: every number is computed again here by SQL, numpy or scipy."""
+
+import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from analysis.ablation.variants import VARIANTS
-from analysis.core.errors import AddendError, NoResults
+from analysis.ablation.presets import PRESETS
+from analysis.ablation.variants import VARIANTS, WAYS
+from analysis.core.errors import AddendError, LinkError
 from analysis.figures import FIGURES
-from analysis.figures.experiments.data import BASELINE, COST_PRESET, MEASURES
-from analysis.figures.figure import FigureSpec, Parameters
+from analysis.figures.experiments import board_rows, row_tables
+from analysis.figures.experiments.board import MEASURES, axis_range
+from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Board, BoardRow, Gap
+from analysis.rules import encoder_rules
 from analysis.store import read
+from dashboard.widgets.experiments_board import board_data, row_data
 
 pytestmark = pytest.mark.usefixtures("store")
+JUDGED = "cpu2"
 
 
-@pytest.fixture
-def board(store):
-    return FIGURES["experiments_board"].make({"preset": "cpu2"})
+@pytest.fixture(params=["cpu2", "cpu", "width128"])
+def board(request, store) -> Board:
+    return board_rows.board(request.param)
 
 
-def test_losses_are_differences_of_means_over_seeds_in_common(board):
-    long = board.frame()
-    finals = (
-        read.query("SELECT variant, seed, final_loss FROM pretrainings WHERE preset = 'cpu2'")
-        .pivot_table(index="seed", columns="variant", values="final_loss")
-        .dropna(subset=["tupe_a", "bert_a"])
+def finals(preset):
+    """Variant -> seed -> the final loss in the store, of recipes at the preset's settings."""
+    rows = read.query(
+        "SELECT variant, seed, final_loss FROM pretrainings WHERE preset = ? AND NOT diverged "
+        "QUALIFY row_number() OVER (PARTITION BY variant, seed ORDER BY created DESC) = 1",
+        [preset],
     )
-    shown = long[(long.measure == "loss") & (long.variant == "tupe_a")].iloc[0]
-    assert shown.value == pytest.approx((finals.tupe_a - finals.bert_a).mean(), abs=1e-9)
-    assert shown.seeds == len(finals)
+    return {name: dict(zip(group.seed, group.final_loss, strict=True)) for name, group in rows.groupby("variant")}
 
 
-def test_costs_are_over_the_baselines(board):
-    long = board.frame().set_index(["measure", "variant"]).value
-    costs = (
-        read.query("SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'parameters'", [COST_PRESET])
-        .set_index("variant")
-        .value
-    )
-    for variant in ("no_position", "concat_wide"):
-        assert long["parameters", variant] == pytest.approx(costs[variant] / costs[BASELINE])
-    assert long["parameters", BASELINE] == 1
+def test_every_number_of_the_judged_board_is_the_stores(store):
+    stored, shown = finals(JUDGED), board_rows.board(JUDGED)
+    costs = read.query("SELECT variant, measure, value FROM newest_costs WHERE preset = ?", [shown.cost_preset])
+    costs = {(row.variant, row.measure): row.value for row in costs.itertuples()}
+    trained = [row for row in shown.rows if row.trained]
+    assert {row.variant for row in trained} == {name for name in stored if not name.startswith("causal_")}
+    for row in trained:
+        assert row.losses == pytest.approx(stored[row.variant])
+        assert row.loss == pytest.approx(np.mean(list(stored[row.variant].values())))
+        if row.variant != BASELINE:
+            seeds = sorted(set(stored[row.variant]) & set(stored[BASELINE]))
+            differences = np.array([stored[row.variant][seed] - stored[BASELINE][seed] for seed in seeds])
+            interval = stats.t.interval(0.95, len(seeds) - 1, differences.mean(), stats.sem(differences))
+            assert row.gap is not None
+            assert row.gap.seeds == len(seeds)
+            assert (row.gap.value, row.gap.low, row.gap.high) == pytest.approx((differences.mean(), *interval))
+            assert [row.differences[seed] for seed in seeds] == pytest.approx(differences)
+        for measure, name in (("parameters", "parameters"), ("time", "step_ratio")):
+            known = costs.get((row.variant, name))
+            ratio = getattr(row, measure)
+            assert (ratio is None) == (known is None)
+            assert known is None or ratio == pytest.approx(known / costs[BASELINE, name])
 
 
-def test_each_variant_has_one_row_and_every_number_is_in_the_data(board):
-    table, long = board.content.table, board.frame()
-    assert table.Variant.is_unique
+def test_the_refitted_encoders_scores_are_the_means_in_the_store(board):
+    for row in board.rows:
+        arm = {"bert_a": "minilm_intact"}.get(row.variant, row.variant)
+        arm = arm if arm.startswith("minilm_") else f"minilm_{row.variant}"
+        for measure, (task, metric) in board_rows.REFITTED.items():
+            values = read.query(
+                "SELECT value FROM scores WHERE preset = 'surgery' AND variant = ? AND task = ? AND metric = ?",
+                [arm, task, metric],
+            ).value
+            score = row.refitted.get(measure)
+            assert (score is not None) == bool(len(values))
+            assert score is None or score.value == pytest.approx(values.mean())
+
+
+def test_what_is_drawn_is_what_the_rows_hold(board):
+    data = board_data(board)
+    low, high = axis_range(board)
+    for row in board.rows:
+        drawn = row_data(row, board)
+        assert (drawn["gap"] or {}).get("value") == (row.gap.value if row.gap else None)
+        assert drawn["seeds"] == list(row.differences.values())
+        assert drawn["rank"] == row.rank
+        if row.gap and low <= row.gap.value <= high:
+            assert drawn["value"].replace("−", "-") == f"{row.gap.value + 0.0:+.2f}"
+        if row.gap and row.gap.value > high:
+            assert data["loss"]["outliers"], "what lies beyond the axis is printed at its end"
+    assert low < 0 < high
+
+
+def test_a_row_with_too_few_seeds_has_a_ring_and_no_verdict(board):
+    for row in board.rows:
+        few = row.gap is not None and row.gap.seeds < board.needed
+        if few:
+            assert row.outcome == "few"
+            assert row.rank is None
+            assert not row_data(row, board)["judged"]
+        if row.outcome in ("lower", "higher", "unresolved"):
+            assert row.gap is not None
+            assert row.gap.seeds >= board.needed
+
+
+def test_of_the_recipes_of_three_widths_only_seeds_that_the_rules_judge_are_compared(store):
+    judged = set(encoder_rules().seeds)
+    for preset in WIDTHS.values():
+        for row in board_rows.board(preset).rows:
+            assert set(row.differences) <= judged
+
+
+def test_rows_stand_by_way_and_in_each_by_loss(board):
+    ways = [row.way for row in board.rows]
+    assert sorted(dict.fromkeys(ways), key=ways.index) == list(dict.fromkeys(ways))
+    assert len(list(dict.fromkeys(ways))) == sum(a != b for a, b in zip(["", *ways], ways, strict=False))
+    for way in set(ways):
+        places = [row.place for row in board.rows if row.way == way]
+        assert places == sorted(places)
+    means = [
+        np.mean(places)
+        for way in dict.fromkeys(ways)
+        if (places := [row.place for row in board.rows if row.way == way and math.isfinite(row.place)])
+    ]
+    assert means == sorted(means)
+
+
+def row(variant, way, outcome):
+    gap = None if outcome == "baseline" else Gap(value=0.1, low=0.0, high=0.2, seeds=5, needed=5)
+    return BoardRow(variant=variant, title=variant, way=way, summary="", outcome=outcome, loss=3.0, gap=gap)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "finding"),
+    [
+        ({"relative": ["lower"], "concatenated": ["higher"]}, "Telling distances beats adding. Concatenating does not"),
+        (
+            {
+                "relative": ["lower"],
+                "apart": ["lower", "lower"],
+                "none": ["higher"],
+                "concatenated": ["unresolved", "higher"],
+            },
+            "Telling distances and keeping positions apart beat adding. Leaving positions out and concatenating do not",
+        ),
+        (
+            {"apart": ["lower", "unresolved"], "none": ["unresolved"]},
+            "Keeping positions apart beats adding in 1 of 2 variants. Not resolved: leaving positions out",
+        ),
+        ({"none": ["higher"]}, "Leaving positions out does not beat adding"),
+        (
+            {"relative": ["few"], "none": ["few", "few"]},
+            "Too few seeds to judge: of 3 variants none has more than 5 of 8 seeds",
+        ),
+    ],
+)
+def test_the_title_says_which_ways_beat_adding(outcomes, finding):
+    rows = [row(f"{way}{n}", way, word) for way, words in outcomes.items() for n, word in enumerate(words)]
+    shown = Board(
+        preset="made up", rows=(*rows, row(BASELINE, "added", "baseline")), others=(), ranks=None, needed=8,
+        cost_preset="cpu", trainings=None,
+    )  # fmt: skip
+    assert shown.finding == finding
+
+
+def test_the_figures_data_hold_every_number_of_the_board(board):
+    figure = FIGURES["experiments_board"].make({"preset": board.preset})
+    long = figure.frame()
     assert set(long.measure) <= set(MEASURES)
-    assert set(long.variant) <= set(VARIANTS)
     assert not long.duplicated(["variant", "measure"]).any()
-    numbers = table.select_dtypes("number")
-    assert int(np.isfinite(numbers).to_numpy().sum()) == len(long)
+    losses = long[long.measure == "loss"].set_index("variant").value.to_dict()
+    assert losses == {row.variant: row.gap.value for row in board.rows if row.gap}
+    ranks = long[long.measure == "rank"].set_index("variant")[["low", "high"]]
+    assert {name: tuple(ends) for name, ends in zip(ranks.index, ranks.to_numpy(), strict=True)} == {
+        row.variant: row.rank for row in board.rows if row.rank
+    }
 
 
-def test_a_preset_without_trainings_leaves_costs_and_papers(monkeypatch):
-    def nothing(params):
-        raise NoResults("nothing yet")
-
-    monkeypatch.setitem(FIGURES._entries, "training_gap", FigureSpec(parameters=Parameters, build=nothing))
-    monkeypatch.setitem(FIGURES._entries, "training_plateau", FigureSpec(parameters=Parameters, build=nothing))
-    board = FIGURES["experiments_board"].make({"preset": "cpu2"})
-    assert not {"loss", "plateau"} & set(board.frame().measure)
-    assert board.finding == ""
-    assert "No training of preset cpu2 is stored." in board.caption
+def test_curves_end_at_the_boards_losses(store):
+    shown = board_rows.board(JUDGED)
+    for variant in (row.variant for row in shown.rows if row.trained):
+        figure = FIGURES["experiments_curves"].make({"preset": JUDGED, "row": variant})
+        loss = shown.row(variant).loss
+        assert f"{shown.row(variant).title} ends at {loss:.2f}" in figure.alt
 
 
-def test_an_unknown_preset_is_said():
-    with pytest.raises(AddendError, match="no pre-training of the preset 'nobody'"):
+def test_a_width_is_told_with_its_seeds_and_never_judged_by_too_few(board):
+    for row in (*board.rows, *board.others):
+        if not row.widths:
+            continue
+        figure = FIGURES["experiments_widths"].make({"preset": board.preset, "row": row.variant})
+        table = figure.frame().set_index("width")
+        assert set(table.index) == set(row.widths)
+        for width, gap in row.widths.items():
+            stored = finals(WIDTHS[width])
+            seeds = set(stored[row.variant]) & set(stored[BASELINE]) & set(encoder_rules().seeds)
+            expected = np.mean([stored[row.variant][seed] - stored[BASELINE][seed] for seed in seeds])
+            assert gap.value == pytest.approx(expected)
+            assert gap.seeds == len(seeds)
+        if sum(gap.judged for gap in row.widths.values()) == 0:
+            assert figure.finding.startswith("No width can be judged yet")
+
+
+def test_the_tables_of_a_row_are_sentences_with_what_is_stored(board):
+    for row in board.rows:
+        for make in (row_tables.costs, row_tables.refitted, row_tables.own_glue, row_tables.papers):
+            found = make(row)
+            assert found.sentence.endswith((".", ":")), found.sentence
+        table = row_tables.seeds(row, board).table
+        assert len(table) == len(row.losses)
+
+
+def test_every_way_has_words_and_every_variant_a_way():
+    assert {VARIANTS[name].way for name in VARIANTS} == set(WAYS)
+
+
+def test_presets_without_trainings_leave_the_refitted_encoder(store):
+    for preset in PRESETS:
+        shown = board_rows.board(preset)
+        if shown.trainings is None:
+            assert all(not row.trained for row in shown.rows)
+            assert shown.finding == "Nothing was trained by this recipe that can be compared with adding"
+
+
+def test_an_unknown_preset_row_or_order_is_said(store):
+    with pytest.raises(AddendError, match="no preset 'nobody'"):
         FIGURES["experiments_board"].make({"preset": "nobody"})
+    with pytest.raises(AddendError, match="no row 'nobody'"):
+        FIGURES["experiments_curves"].make({"preset": JUDGED, "row": "nobody"})
+    with pytest.raises(LinkError, match="order"):
+        FIGURES["experiments_board"].make({"preset": JUDGED, "order": "nobody"})

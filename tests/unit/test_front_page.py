@@ -36,8 +36,15 @@ def test_what_was_written_is_read_back_until_the_results_change(
                 kind="open", sentence="s", link="l", page="claims", values={"by": "verdict"},
                 bars=(front_page.Bar(name="open", value=0.5, text="1", strong=True),),
             ),
+            front_page.Card(
+                kind="measured", sentence="s", link="l", page="read",
+                curve=front_page.Curve(
+                    kept=(1, 14), values=(0.8, 0.9), marked=14, random=((5, 0.7),), trained=0.9, without=0.8
+                ),
+            ),
         ),
         apart=front_page.Separated(rank=14, width=384, intact=0.9, separated=0.8),
+        minutes=12,
     )  # fmt: skip
     front_page.save(page)
     assert front_page.load_saved() == page

@@ -24,6 +24,7 @@ from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
 from analysis.figures.reading import cut, order, shift, told
+from analysis.figures.reading.arithmetic import concatenated
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
 from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
@@ -319,7 +320,7 @@ def test_the_moved_sentence_is_what_transformers_own_model_attends_to(by: int) -
 @pytest.mark.parametrize("split", [1, 4, 7])
 def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None:
     figure = FIGURES["reading_concatenation"].make({"split": split})
-    made, frame = figure.content.example, figure.frame()
+    made, frame = concatenated(split), figure.frame()
     with torch.no_grad():
         layer = torch.nn.Linear(*made.matrix.shape, bias=False).double()
         layer.weight.copy_(torch.from_numpy(made.matrix.T))
@@ -339,7 +340,8 @@ def test_the_sum_is_what_transformers_adds() -> None:
     with torch.no_grad():
         model(ids)
     figure = FIGURES["reading_sum"].make({"word": "dog", "position": 14})
-    np.testing.assert_allclose(figure.content.values[3], taken[0][0, 14], atol=1e-7)
+    frame = figure.frame()
+    np.testing.assert_allclose(frame[frame.part == "sum"].value, taken[0][0, 14], atol=1e-7)
 
 
 @pytest.mark.parametrize("word", ["king", "the", "river"])

@@ -1,1 +1,1 @@
-"""Figures of the ledger of claims: their data, and their drawings in `draw*.py`."""
+"""The ledger of claims: the page as data, its figures, and how a number stands on a strip."""

@@ -17,7 +17,7 @@ from analysis.store.paths import cached_until_store_changes
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences", "tuned")
 """The kinds of statements that trainings of our own decide."""
-FIRST_ENTRIES = 5
+FIRST_ENTRIES = 4
 """Entries of the page's log above its fold."""
 EVIDENCE = {
     "trainings": "Our own trainings decide",

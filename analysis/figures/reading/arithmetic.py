@@ -1,18 +1,25 @@
 """Figures of the guided reading that are pure arithmetic: sums in a plane, and concatenation as a sum."""
 
-from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
+import altair as alt
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
+from analysis.core.colours import TERMS
 from analysis.core.formatting import plural, power_of_ten
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
+from analysis.figures.heatmap import heatmap
 
 STEPS = 8
 """Words, and positions, in the plane."""
+LIMIT = 2 * STEPS
+"""The end of the axes, in steps."""
+HEIGHT = 300
 WIDTH, OUTPUTS = 8, 6
 """Dimensions of the concatenated vector, and of its product with the matrix."""
 COMPUTED = {"computed": "here and now, in float64 NumPy; no model and no data"}
@@ -38,16 +45,8 @@ class PlaneParameters(Parameters):
     angle: Annotated[int, whole_number(0, 90)]
 
 
-@dataclass(frozen=True)
-class PlaneContent:
-    """frame: word, position, x, y, and how many pairs share the sum. limit: of the axes, in steps."""
-
-    frame: pd.DataFrame
-    limit: float
-
-
 @figure("reading_plane", PlaneParameters)
-def reading_plane(params: PlaneParameters) -> Figure[PlaneContent]:
+def reading_plane(params: PlaneParameters) -> Figure:
     """Sums of a word and a position in a plane: which of them coincide."""
     degrees = params.angle
     sums = plane(degrees).reshape(-1, 2)
@@ -75,7 +74,7 @@ def reading_plane(params: PlaneParameters) -> Figure[PlaneContent]:
         alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
         command=command("reading_plane", angle=degrees),
         provenance=COMPUTED,
-        content=PlaneContent(frame=frame, limit=2.0 * STEPS),
+        draw=lambda theme: [_draw_plane(frame, theme)],
     )
 
 
@@ -116,18 +115,8 @@ class SplitParameters(Parameters):
     split: Annotated[int, whole_number(1, WIDTH - 1)]
 
 
-@dataclass(frozen=True)
-class ConcatenationContent:
-    """frame: a row an output. rows: the names of the vector's dimensions, the last `split` of them the position's."""
-
-    frame: pd.DataFrame
-    rows: list[str]
-    split: int
-    example: Concatenation
-
-
 @figure("reading_concatenation", SplitParameters)
-def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationContent]:
+def reading_concatenation(params: SplitParameters) -> Figure:
     """A matrix applied to a concatenation, beside the sum of its two blocks applied to the parts."""
     split = params.split
     result = concatenated(split)
@@ -162,5 +151,84 @@ def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationConten
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",
         command=command("reading_concatenation", split=split),
         provenance=COMPUTED,
-        content=ConcatenationContent(frame=frame, rows=rows, split=split, example=result),
+        draw=lambda theme: _draw_concatenation(result, rows, frame, theme),
+        columns=2,
+    )
+
+
+def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
+    """One dot a sum, larger and of another colour where several pairs meet."""
+    kinds = ["one pair: its parts are known", "several pairs: the parts cannot be recovered"]
+    frame = sums.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
+    # A dot at which several pairs meet names them all.
+    frame = (
+        frame.assign(both=[f"{w} + {p}" for w, p in zip(frame.word, frame.position, strict=True)])
+        .groupby(["x", "y", "pairs", "kind"], as_index=False)
+        .agg(both=("both", ", ".join))
+    )
+    dots = alt.Chart(frame).mark_circle(opacity=0.85)
+    dots = dots.encode(
+        x=marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, LIMIT + 0.5)),
+        y=marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, LIMIT / 2 + 0.5)),
+        size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[marks.DOT, 7 * marks.DOT]), legend=None),
+        color=marks.hues("kind", dict(zip(kinds, theme.many(2), strict=True)), marks.legend(place="top")),
+        tooltip=marks.tips(("both", "word + position"), ("pairs", "pairs with this sum")),
+    )
+    return marks.panel(dots, theme=theme, width=620, height=310)
+
+
+def _draw_concatenation(example: Concatenation, rows: list[str], frame: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """The vector and the matrix as cells; and bars of the parts with dots of the whole."""
+    return [_cells(example, rows, theme), _bars(frame, theme)]
+
+
+def _cells(example: Concatenation, rows: list[str], theme: Theme) -> Chart:
+    table = np.column_stack([example.both, example.matrix])
+    limit = float(np.abs(table).max())
+    cells = heatmap(
+        table,
+        rows,
+        ["vector", *(str(k + 1) for k in range(example.matrix.shape[1]))],
+        domain=(-limit, limit),
+        row_title="dimension",
+        column_title="the vector | the matrix, a column an output",
+        value_title="value",
+        level=True,
+        side=marks.HALF,
+        height=HEIGHT,
+        theme=theme,
+    )
+    cut = alt.Chart(pd.DataFrame({"row": [len(example.word)]}))
+    line = cut.mark_rule(color=theme.ink, strokeDash=marks.DASH, strokeWidth=marks.LINE).encode(
+        y=alt.Y("row:O", bandPosition=0)
+    )
+    return marks.panel(
+        cells, line, theme=theme, width=marks.HALF, height=HEIGHT, title="[word ; position] and the matrix"
+    )
+
+
+def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
+    parts = {"word_part": "word × upper rows", "position_part": "position × lower rows"}
+    concatenated = "[word ; position] × matrix"
+    # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
+    long = frame.melt("output", list(parts), var_name="part", value_name="value")
+    colours = {name: theme.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
+    x, y = marks.categories(alt.X, "output", "output"), marks.number(alt.Y, "value", "value", zero=True)
+    bars = alt.Chart(long.assign(part=long.part.map(parts))).mark_bar()
+    bars = bars.encode(
+        x=x,
+        y=y,
+        xOffset=alt.XOffset("part:N", sort=list(parts.values())),
+        color=marks.hues("part", colours, marks.legend(place="top")),
+        tooltip=marks.tips("output", "part", ("value", "", ".3f")),
+    )
+    sums = alt.Chart(frame).mark_tick(thickness=3, color=theme.ink)
+    sums = sums.encode(
+        x=x, y=marks.same_axis(y, "sum"), tooltip=marks.tips("output", ("sum", "sum of the two parts", ".3f"))
+    )
+    y, tooltip = marks.same_axis(y, "concatenated"), ("output", ("concatenated", concatenated, ".3f"))
+    dots = marks.row_plot(frame, x=x, y=y, theme=theme, ends=None, color=theme.ink, tooltip=tooltip)
+    below = ["line: both bars added", f"dot: {concatenated}"]
+    return marks.panel(
+        bars, sums, *dots, theme=theme, width=marks.HALF, height=HEIGHT, title="What comes out", below=below
     )

@@ -1,13 +1,17 @@
 """Sentence similarity of a real model whose sum is cut apart, by the number of directions that positions keep."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated
 
+import altair as alt
 import pandas as pd
 
 from analysis.core import default_model
+from analysis.core.colours import TERMS
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, ranges
+from analysis.figures import marks
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.one_run import stored_facts
 from analysis.store import read
@@ -38,19 +42,6 @@ class KeptParameters(Parameters):
     kept: Annotated[int, whole_number(1, MOST)]
 
 
-@dataclass(frozen=True)
-class CutContent:
-    """frame: operation, rank, draw, value, low, high. kept: the number that stands out.
-
-    value: the similarity at that number; references: the name of a reference -> its similarity.
-    """
-
-    frame: pd.DataFrame
-    kept: int
-    value: float
-    references: dict[str, float]
-
-
 def finding(kept: int, width: int, part: float) -> str:
     """A sentence on the part that is left of what positions give. part: 1 for all of it; at most 0 for none."""
     start = f"With {plural(kept, 'direction')} for positions and {width - kept} for words, the model keeps"
@@ -59,7 +50,7 @@ def finding(kept: int, width: int, part: float) -> str:
 
 
 @figure("reading_cut", KeptParameters)
-def reading_cut(params: KeptParameters) -> Figure[CutContent]:
+def reading_cut(params: KeptParameters) -> Figure:
     """Spearman's correlation on STS-B, separated along the positions' own directions and along random ones.
 
     Raises NoResults where the surgery is not stored, or not with this number of directions.
@@ -111,5 +102,47 @@ def reading_cut(params: KeptParameters) -> Figure[CutContent]:
         command=f"{row.command}\npython -m analysis export '/read?kept={kept}' --figure reading_cut -o reading_cut.csv",
         provenance=stored_facts(row, task=f"{row.task}, dev set, {row.pairs:,} pairs"),
         citation_keys=("reimers2019sbert", "cer2017stsb"),
-        content=CutContent(frame=frame, kept=kept, value=value, references=references),
+        draw=lambda theme: [_draw(frame, kept, value, references, theme)],
     )
+
+
+def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str, float], theme: Theme) -> Chart:
+    """The curve of the positions' own directions, dots of random ones, and the model with all and with none."""
+    rows = frame[frame["rank"].notna()]
+    own, random = rows[rows.operation == OWN], rows[rows.operation == RANDOM]
+    x = marks.number(alt.X, "rank", "directions kept for positions", log=2, values=(1, 2, 4, 8, 16, 32, 64))
+    lowest, highest = float(rows.low.min()), float(rows.high.max())
+    y = marks.number(alt.Y, "value", "agreement with people (rank correlation)", domain=(lowest, highest), ticks=6)
+    tooltip: tuple[marks.Tip, ...] = (
+        ("rank:Q", "directions"), ("value", "correlation", ".4f"), *marks.interval_tips(".4f"),
+    )  # fmt: skip
+    colour = theme.colour(TERMS["position"])
+    line = marks.line_plot(
+        own, x=x, y=y, theme=theme, color=colour, ends=("low", "high"), band=True, width=3, tooltip=tooltip
+    )
+    draws = alt.Chart(random).mark_point(filled=True, size=marks.SEED, opacity=0.55, color=GREY)
+    draws = draws.encode(x=x, y=y, tooltip=marks.tips(("rank:Q", "random directions"), ("value", "", ".4f")))
+    here = pd.DataFrame({"rank": [kept], "value": [value], "text": [f"{value:.3f}"]})
+    chosen = alt.Chart(here).encode(x=x, y=y)
+    dot = chosen.mark_point(filled=True, size=2.5 * marks.LARGE_DOT, color=colour, opacity=1)
+    last = kept**2 > rows["rank"].max() * 16
+    number = chosen.mark_text(
+        align="right" if last else "center", dx=8 if last else 0, dy=-18, fontSize=marks.PANEL_TITLE,
+        fontWeight="bold", color=theme.ink,
+    )  # fmt: skip
+    names = pd.DataFrame(
+        [{"value": level, "text": f"{name}: {level:.3f}", "rank": 1} for name, level in references.items()]
+    )
+    words = alt.Chart(names).mark_text(align="left", dx=4, dy=12, fontSize=marks.TEXT, color=theme.ink)
+    grey = random[random["rank"] == random["rank"].median()].nsmallest(1, "value").assign(text="random directions")
+    label = alt.Chart(grey).mark_text(align="center", dy=16, fontSize=marks.TEXT, color=theme.ink)
+    layers = [
+        *(marks.rule(theme, y=level, dash=marks.DASH) for level in references.values()),
+        draws,
+        *line,
+        dot,
+        number.encode(text=alt.Text("text:N")),
+        words.encode(x=x, y=y, text=alt.Text("text:N")),
+        label.encode(x=x, y=y, text=alt.Text("text:N")),
+    ]
+    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=330)

@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.figures import Figure, marks
-from analysis.figures.claims.draw import VERDICTS
+from analysis.figures.claims.verdicts import VERDICTS
 from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.reading.open_questions import StatementsContent
 

@@ -1,10 +1,10 @@
 """The effect of shuffling words on attention without positions: a random network, with and without a causal mask."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
+import altair as alt
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -12,6 +12,8 @@ from numpy import ndarray
 from scipy.special import softmax
 
 from analysis.core.formatting import power_of_ten
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
 
@@ -73,18 +75,8 @@ class DepthParameters(Parameters):
     depth: Annotated[int, whole_number(DEPTHS[0], DEPTHS[-1])]
 
 
-@dataclass(frozen=True)
-class OrderContent:
-    """frame: a row a mask and word, with the change and its range. top: the largest change."""
-
-    frame: pd.DataFrame
-    masks: list[str]
-    words: list[str]
-    top: float
-
-
 @figure("reading_order", DepthParameters)
-def reading_order(params: DepthParameters) -> Figure[OrderContent]:
+def reading_order(params: DepthParameters) -> Figure:
     """The change of every word's output, with and without a causal mask."""
     depth = params.depth
     shifts = changes(depth)
@@ -118,5 +110,42 @@ def reading_order(params: DepthParameters) -> Figure[OrderContent]:
         command=command("reading_order", depth=depth),
         provenance=COMPUTED,
         citation_keys=("haviv2022nopos",),
-        content=OrderContent(frame=frame, masks=list(MASKS), words=list(WORDS), top=float(shifts.max())),
+        draw=lambda theme: _draw(frame, theme),
+        columns=2,
     )
+
+
+def _draw(frame: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """A bar a word; a panel with every word in sight, and one with those before alone."""
+    results = []
+    top = 1.05 * float(frame.high.max())
+    y = marks.number(alt.Y, "change", "change of the output (share of its length)", domain=(0, top))
+    for mask, colour in zip(MASKS, theme.many(2), strict=True):
+        base = alt.Chart(frame[frame["mask"] == mask]).encode(
+            x=marks.categories(alt.X, "word", "word, in the first order", WORDS),
+            y=y,
+            tooltip=marks.tips(
+                "word", ("change", "mean change", ".3g"), ("low", "smallest", ".3g"), ("high", "largest", ".3g")
+            ),
+        )
+        spans = base.mark_rule(color=theme.ink).encode(y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q"))
+        # Beside the line, at the bar's top, where no number can be taken for the end of a line.
+        numbers = base.mark_text(dx=-11, dy=-6, color=theme.ink, fontSize=marks.TEXT)
+        # A change that is rounding is printed as none.
+        printed = f"datum.change < {ROUNDING} ? '0' : format(datum.change, '.1f')"
+        numbers = numbers.transform_calculate(printed=printed).encode(text=alt.Text("printed:N"))
+        bars = base.mark_bar(color=colour)
+        results.append(
+            marks.panel(
+                bars,
+                spans,
+                numbers,
+                marks.rule(theme, y=0),
+                theme=theme,
+                width=marks.HALF,
+                height=240,
+                title=mask,
+                below=[f"bar: mean of {SEEDS} networks; line: smallest to largest"],
+            )
+        )
+    return results

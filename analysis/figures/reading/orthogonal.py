@@ -1,8 +1,8 @@
 """The angle between random vectors, which approaches a right angle as dimensions are added; computed exactly."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
+import altair as alt
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -10,6 +10,8 @@ from numpy import ndarray
 from scipy.special import betainc, gammaln
 
 from analysis.core.formatting import first_sentence, percent
+from analysis.figures import marks
+from analysis.figures.drawing import VERMILION, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
 
@@ -39,17 +41,8 @@ class DimensionParameters(Parameters):
     dim: Annotated[int, whole_number(DIMENSIONS[0], DIMENSIONS[-1])]
 
 
-@dataclass(frozen=True)
-class CosinesContent:
-    """frame: the share of pairs in each bin of the cosine. mean: of |cosine|; top: the largest share."""
-
-    frame: pd.DataFrame
-    mean: float
-    top: float
-
-
 @figure("reading_orthogonal", DimensionParameters)
-def reading_orthogonal(params: DimensionParameters) -> Figure[CosinesContent]:
+def reading_orthogonal(params: DimensionParameters) -> Figure:
     """The distribution of the cosine of two random vectors."""
     dim = params.dim
     edges = np.linspace(-1, 1, BINS + 1)
@@ -72,5 +65,21 @@ def reading_orthogonal(params: DimensionParameters) -> Figure[CosinesContent]:
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
-        content=CosinesContent(frame=frame, mean=mean_abs_cosine(dim), top=float(frame.share.max())),
+        draw=lambda theme: [_draw(frame, mean_abs_cosine(dim), theme)],
     )
+
+
+def _draw(frame: pd.DataFrame, mean: float, theme: Theme) -> Chart:
+    """Bars of the cosine's distribution, and the mean of its size on both sides."""
+    bars = alt.Chart(frame).mark_bar(color=theme.series, binSpacing=0)
+    bars = bars.encode(
+        x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
+        x2=alt.X2("high:Q"),
+        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, 1.05 * float(frame.share.max())), form=".1%"),
+        y2=alt.datum(0),
+        tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
+    )
+    lines = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
+    means = lines.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
+    title = f"mean size of the cosine {mean:.3f} (dashed)"
+    return marks.panel(bars, means, theme=theme, width=marks.WIDE, height=260, title=title)

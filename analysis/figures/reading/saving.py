@@ -1,8 +1,8 @@
 """The cost of giving positions dimensions of their own beside words of full width, by formula for a real model."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
+import altair as alt
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -11,6 +11,8 @@ from numpy import ndarray
 from analysis.core import default_model, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import command
 from analysis.store import read
@@ -45,16 +47,8 @@ class ExtraParameters(Parameters):
     extra: Annotated[int, whole_number(1, MOST)]
 
 
-@dataclass(frozen=True)
-class SavingContent:
-    """frame: a row a number of dimensions, with a column of growth a measure. extra: the number that stands out."""
-
-    frame: pd.DataFrame
-    extra: int
-
-
 @figure("reading_saving", ExtraParameters)
-def reading_saving(params: ExtraParameters) -> Figure[SavingContent]:
+def reading_saving(params: ExtraParameters) -> Figure:
     """The growth of arithmetic and parameters of the embedded model. Raises NoResults without its sizes."""
     extra = params.extra
     sizes = read.query(
@@ -98,5 +92,39 @@ def reading_saving(params: ExtraParameters) -> Figure[SavingContent]:
             "computed": "by formula, here and now",
         },
         citation_keys=default_model.CITATION_KEYS,
-        content=SavingContent(frame=frame, extra=extra),
+        draw=lambda theme: [_draw(frame, extra, theme)],
     )
+
+
+def _draw(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
+    """Two lines, each named at its end, with dots at the chosen number of dimensions."""
+    long = frame.melt("extra", list(MEASURES), var_name="measure", value_name="more")
+    long = long.assign(name=long.measure.map(MEASURES))
+    x = marks.number(alt.X, "extra", "dimensions for positions, beside the words'", nice=False)
+    y = marks.number(
+        alt.Y,
+        "more",
+        "more than adding needs",
+        form="%",
+        domain=(float(long.more.min()), 1.06 * float(long.more.max())),
+    )
+    color = marks.hues("name", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
+    tooltip: tuple[marks.Tip, ...] = ("name", ("extra:Q", "dimensions"), ("more", "more", ".1%"))
+    lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
+    chosen = alt.Chart(long[long.extra == extra].assign(text=lambda rows: [f"{v:+.1%}" for v in rows.more]))
+    chosen = chosen.encode(x=x, y=y, color=color)
+    left = extra > frame.extra.max() / 2
+    numbers = chosen.mark_text(
+        align="right" if left else "left", dx=-10 if left else 10, dy=-12, fontSize=marks.PANEL_TITLE,
+        fontWeight="bold",
+    )  # fmt: skip
+    ends = alt.Chart(long[long.extra == frame.extra.iloc[len(frame) * 3 // 4]])
+    names = ends.mark_text(align="right", dx=-10, dy=-8, fontSize=marks.TEXT)
+    layers = [
+        marks.rule(theme, y=0),
+        *lines,
+        chosen.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1),
+        numbers.encode(text=alt.Text("text:N")),
+        names.encode(x=x, y=y, color=color, text=alt.Text("name:N")),
+    ]
+    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=320)

@@ -1,10 +1,10 @@
 """A sentence moved to later positions: what a real model's first layer then attends to, computed from its weights."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
+import altair as alt
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -13,7 +13,10 @@ from safetensors import safe_open
 from scipy.special import softmax
 
 from analysis.core import default_model, frames
+from analysis.core.colours import TERMS
 from analysis.core.formatting import percent
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
 SENTENCE = ("[CLS]", "the", "keys", "to", "the", "old", "cabinet", "are", "on", "the", "table", ".", "[SEP]")
@@ -86,16 +89,8 @@ class ShiftParameters(Parameters):
     head: Annotated[int, whole_number(0, HEADS - 1)]
 
 
-@dataclass(frozen=True)
-class ShiftContent:
-    """frame: shift, head, and the share of its attention that goes elsewhere. head: the one that stands out."""
-
-    frame: pd.DataFrame
-    head: int
-
-
 @figure("reading_shift", ShiftParameters)
-def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
+def reading_shift(params: ShiftParameters) -> Figure:
     """The share of every head's attention that goes elsewhere when the sentence is moved."""
     head = params.head
     frame = frames.cells(changes(), "change", shift=None, head=None)
@@ -116,5 +111,25 @@ def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
             "computed": "in float64 from the weights",
         },
         citation_keys=default_model.CITATION_KEYS,
-        content=ShiftContent(frame=frame, head=head),
+        draw=lambda theme: [_draw(frame, head, theme)],
     )
+
+
+def _draw(frame: pd.DataFrame, head: int, theme: Theme) -> Chart:
+    """A line a head; the chosen one stands out and is named at its end."""
+    x = marks.number(alt.X, "shift", "positions that the sentence is moved by", nice=False)
+    y = marks.number(alt.Y, "change", "attention that goes elsewhere", form="%")
+    tooltip: tuple[marks.Tip, ...] = ("head", ("shift", "moved by"), ("change", "attention that goes elsewhere", ".1%"))
+    chosen = frame[frame["head"] == head]
+    layers = [
+        *marks.line_plot(
+            frame[frame["head"] != head], x=x, y=y, theme=theme, color=theme.faint, detail="head:N", width=1, dots=0,
+            tooltip=tooltip,
+        ),
+        *marks.line_plot(
+            chosen, x=x, y=y, theme=theme, color=theme.colour(TERMS["position"]), width=3, dots=0, tooltip=tooltip
+        ),
+    ]  # fmt: skip
+    end = alt.Chart(chosen.nlargest(1, "shift")).mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
+    label = end.encode(x=x, y=y, text=alt.value(f"head {head}"))
+    return marks.panel(*layers, label, theme=theme, width=marks.WIDE, height=260)

@@ -1,10 +1,11 @@
 """The sum that enters a real model: a word's vector, a position's, a segment's, and what they make."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
+import altair as alt
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 from safetensors import safe_open
@@ -12,6 +13,8 @@ from safetensors import safe_open
 from analysis.core import default_model, frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
 WORDS = ("king", "queen", "dog", "river", "run", "the")
@@ -42,15 +45,6 @@ class SumParameters(Parameters):
     position: Annotated[int, whole_number(0, POSITIONS - 1)]
 
 
-@dataclass(frozen=True)
-class SumContent:
-    """values: (part, dimension) of the parts in `names`, on a colour scale from -limit to limit."""
-
-    values: Float[ndarray, "part dim"]
-    names: list[str]
-    limit: float
-
-
 FIRST_POSITION = " Position 0 is unlike the others: in training only [CLS] stood there, and never a word."
 NEAR, FAR = 0.8, 0.5
 """Cosines of the sum with the word: above the first it points where the word does; below the second, elsewhere too."""
@@ -67,7 +61,7 @@ def _finding(summed: str, cosine: float) -> str:
 
 
 @figure("reading_sum", SumParameters)
-def reading_sum(params: SumParameters) -> Figure[SumContent]:
+def reading_sum(params: SumParameters) -> Figure:
     """The three summands and their sum, dimension by dimension."""
     word, position = params.word, params.position
     if word not in (*WORDS, *RETIRED):
@@ -97,5 +91,41 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
         "-o reading_sum.csv",
         provenance={"model": f"{default_model.NAME} ({default_model.REVISION})", "weights": ", ".join(TABLES)},
         citation_keys=default_model.CITATION_KEYS,
-        content=SumContent(values=values, names=names, limit=float(np.quantile(np.abs(values), 0.995))),
+        draw=lambda theme: _draw(values, names, theme),
     )
+
+
+def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) -> list[Chart]:
+    """A strip a summand, one for the sum, on one scale; and the lengths of the four."""
+    limit = float(np.quantile(np.abs(values), 0.995))
+    row, column = (index.ravel() for index in np.indices(values.shape))
+    frame = pd.DataFrame(
+        {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
+    )
+    key = marks.legend("value (colours end at the 99.5th percentile)")
+    cells = alt.Chart(frame).mark_rect()
+    cells = cells.encode(
+        x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
+        x2=alt.X2("end:Q"),
+        y=marks.categories(alt.Y, "part", None, names),
+        color=alt.Color("value:Q", scale=theme.around_zero(limit), legend=key),
+        tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
+    )
+    lengths = pd.DataFrame({"part": names, "length": np.linalg.norm(values, axis=1)})
+    y = marks.categories(alt.Y, "part", None, names)
+    bars = alt.Chart(lengths).encode(
+        x=marks.number(alt.X, "length", "length of the vector", zero=True, ticks=5),
+        y=y,
+        tooltip=marks.tips("part", ("length", "", ".3f")),
+    )
+    numbers = bars.mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
+    return [
+        marks.panel(cells, theme=theme, width=marks.WIDE, height=150),
+        marks.panel(
+            bars.mark_bar(color=theme.series),
+            numbers.encode(text=alt.Text("length:Q", format=".2f")),
+            theme=theme,
+            width=marks.WIDE,
+            height=110,
+        ),
+    ]

@@ -1,13 +1,16 @@
 """Final losses of our own encoders by how often they are told positions, against adding once at the input."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, Setting
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, signed
+from analysis.figures import marks
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
 from analysis.rules import encoder_rules, training_rules
@@ -16,6 +19,8 @@ from analysis.statistics import difference
 ONCE, EVERY, ROTATED = "once", "in every layer", "as rotations, in every layer"
 CLAIM = "C34"
 """The claim whose statements differ in one thing each; their preset is trained under the frozen rules of version 3."""
+HEADING = "told "
+"""The beginning of the rows that name a group."""
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
 
@@ -35,18 +40,6 @@ class ToldParameters(Parameters):
     """The variant that stands out."""
 
     variant: str
-
-
-@dataclass(frozen=True)
-class ToldContent:
-    """frame: label, group, gap, low, high, seeds, variant, judged, in the order in which it is drawn.
-
-    variant: the one that stands out. baseline: its title.
-    """
-
-    frame: pd.DataFrame
-    variant: str
-    baseline: str
 
 
 def _trainings(preset: str) -> Trained | None:
@@ -111,7 +104,7 @@ def finding(frame: pd.DataFrame, variant: str, baseline: str) -> str:
 
 
 @figure("reading_told", ToldParameters)
-def reading_told(params: ToldParameters) -> Figure[ToldContent]:
+def reading_told(params: ToldParameters) -> Figure:
     """The difference in final loss from adding once, a row a variant. Raises NoResults without any."""
     judged, frozen = training_rules(), encoder_rules()
     preset = next(contest.preset for contest in frozen.statements if contest.parent == CLAIM)
@@ -146,5 +139,40 @@ def reading_told(params: ToldParameters) -> Figure[ToldContent]:
             "training_gap", TrainingParameters(preset=judged.preset, objective=MASKED), trainings, trainings.variants
         ),
         provenance=trainings.provenance([trainings.baseline, *frame[frame.judged].variant.unique()]),
-        content=ToldContent(frame=frame, variant=params.variant, baseline=baseline),
+        draw=lambda theme: [_draw(frame, params.variant, baseline, theme)],
     )
+
+
+def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Chart:
+    """A row a variant under the name of its group: the difference with its interval, and its number at the right."""
+    order: list[str] = []
+    for group in GROUPS:
+        labels = frame[frame.group == group].label.tolist()
+        order += [f"{HEADING}{group}", *labels] if labels else []
+    y = marks.rows_down("label", order, limit=300)
+    y["axis"]["labelFontWeight"] = {
+        "condition": {"test": f"indexof(datum.label, '{HEADING}') === 0", "value": "bold"},
+        "value": "normal",
+    }
+    ends = [frame.gap.min(), frame.gap.max(), frame.low.min(), frame.high.max(), 0.0]
+    domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
+    x = marks.number(alt.X, "gap", f"final loss less that of {baseline} (nats; left is better)", domain=domain, ticks=5)
+    rows = frame.assign(written=[f"{gap:+.2f}".replace("-", "−") for gap in frame.gap])
+    layers: list[Chart] = [marks.rule(theme, x=0)]
+    for chosen in (False, True):
+        for judged in (True, False):
+            selected = rows[((rows.variant == variant) == chosen) & (rows.judged == judged)]
+            if len(selected):
+                layers += marks.row_plot(
+                    selected,
+                    x=x,
+                    y=y,
+                    theme=theme,
+                    color=theme.ink if chosen else GREY,
+                    size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
+                    filled=judged,
+                    tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
+                )
+    text = alt.Chart(rows).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
+    numbers = text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
+    return marks.panel(*layers, numbers, theme=theme, width=marks.HALF, height=marks.ROW * len(order))

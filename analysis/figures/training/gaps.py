@@ -87,13 +87,13 @@ def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
     return float(min(0, *low)), float(max(0, *high))
 
 
-@figure("training_gap", ComparedParameters)
-def gap(params: ComparedParameters) -> Figure[GapContent]:
-    """Every variant's final loss, and how far it is from the baseline's, paired by seed.
+def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
+    """A row per variant with its mean final loss and its difference to the baseline's, and the number of tests.
 
-    Raises what `select_trainings` raises, and NoResults where the baseline was not run.
+    told_apart: by the frozen rules where they judge these runs, else by Holm's correction over the variants.
+
+    Raises NoResults where the baseline was not run.
     """
-    trainings = select_trainings(params, baseline=params.baseline)
     trainings.require_baseline()
     base = trainings.baseline
     rows = []
@@ -123,6 +123,18 @@ def gap(params: ComparedParameters) -> Figure[GapContent]:
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
     ]
     table = table.assign(title=[title(name) for name in table.variant]).sort_values("mean", ignore_index=True)
+    return table, corrected.tests
+
+
+@figure("training_gap", ComparedParameters)
+def gap(params: ComparedParameters) -> Figure[GapContent]:
+    """Every variant's final loss, and how far it is from the baseline's, paired by seed.
+
+    Raises what `select_trainings` raises, and NoResults where the baseline was not run.
+    """
+    trainings = select_trainings(params, baseline=params.baseline)
+    table, tests = compared_losses(trainings)
+    base = trainings.baseline
     domain = _axis_range(table)
     clipped = bool((table.low < domain[0]).any() or (table.high > domain[1]).any())
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
@@ -135,10 +147,10 @@ def gap(params: ComparedParameters) -> Figure[GapContent]:
             f"Right: the difference to {title(base)}, with its 95 % t interval over paired seeds and their number n; "
             "below 0 is better.",
             "Filled: significantly different from 0 after Holm's correction over "
-            f"{plural(corrected.tests, 'variant')}; hollow: "
+            f"{plural(tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
             "Better, worse, the same and not resolved are the verdicts of the frozen rules, as on the page Claims."
-            if any(verdicts.values())
+            if table.standing.any()
             else "",
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
             _resolution(table),
@@ -342,13 +354,25 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
 # ---- The plateau ----
 
 
-@figure("training_plateau", TrainingParameters)
-def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
-    """Steps until a variant's loss is below the final loss of a model without position.
+@dataclass(frozen=True)
+class PlateauExits:
+    """The steps after which trainings leave the plateau.
 
-    Raises what `select_trainings` raises, and NoResults where no model without position was run together with others.
+    table: a row per variant, the first to leave first. seeds: a row per run. level: the loss of a model without
+    position, in nats; orderless_runs: the number of its runs.
     """
-    trainings = select_trainings(params)
+
+    table: pd.DataFrame
+    seeds: pd.DataFrame
+    level: float
+    orderless_runs: int
+
+
+def plateau_exits(trainings: Trained) -> PlateauExits:
+    """The steps until each run's loss is below the final loss of a model without position.
+
+    Raises NoResults where no model without position was run together with others.
+    """
     orderless = ORDERLESS[trainings.objective]
     finals = trainings.curves("validation_loss", variants=[orderless]).groupby("seed").value.last()
     others = [name for name in trainings.variants if name != orderless]
@@ -392,15 +416,28 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
             }
         )
     table = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
+    return PlateauExits(table, pd.DataFrame(seeds), level, len(finals))
+
+
+@figure("training_plateau", TrainingParameters)
+def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
+    """Steps until a variant's loss is below the final loss of a model without position.
+
+    Raises what `select_trainings` raises, and NoResults where no model without position was run together with others.
+    """
+    trainings = select_trainings(params)
+    exits = plateau_exits(trainings)
+    table, level, orderless = exits.table, exits.level, ORDERLESS[trainings.objective]
+    others = [name for name in trainings.variants if name != orderless]
     return Figure(
         title="Steps to leave the plateau",
         finding=_plateau_finding(table, trainings.baseline),
-        frame=lambda: pd.DataFrame(seeds),
+        frame=lambda: exits.seeds,
         caption=sentences(
             "A model first learns which words are frequent and which go together, and its loss stalls until it "
             f"begins to use order. It has left this plateau once its validation loss is {PLATEAU_MARGIN:g} nats below "
-            f"the level at which {title(orderless)} ends ({level:.2f}, mean of {plural(len(finals), 'seed')}), and "
-            "still is at the next evaluation.",
+            f"the level at which {title(orderless)} ends ({level:.2f}, mean of "
+            f"{plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation.",
             "Small dots are seeds, diamonds the mean with its 95 % t interval.",
             "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
             if table.censored.any()

@@ -12,7 +12,10 @@ RANK = 14
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """One starting point. tables, attention: names of changes in `apply_arm.py`; empty: nothing is changed there."""
+    """One starting point. tables, attention: names of changes in `apply_arm.py`; empty: nothing is changed there.
+
+    variant: the variant of our own trainings that treats positions in the same way; empty where none does.
+    """
 
     name: str
     title: str
@@ -20,12 +23,19 @@ class Arm:
     summary: str
     tables: str = ""
     attention: str = ""
+    variant: str = ""
 
 
 ARMS = {
     arm.name: arm
     for arm in (
-        Arm(name="minilm_intact", title="MiniLM, intact", combines="added", summary="As it is: positions are added."),
+        Arm(
+            name="minilm_intact",
+            title="MiniLM, intact",
+            combines="added",
+            summary="As it is: positions are added.",
+            variant="bert_a",
+        ),
         Arm(
             name="minilm_separated",
             title=f"MiniLM, words and positions apart ({RANK} directions)",
@@ -40,6 +50,7 @@ ARMS = {
             combines="absent",
             summary="Every position is the mean of the table, so that none differs.",
             tables="mean_position",
+            variant="no_position",
         ),
         Arm(
             name="minilm_no_cross",
@@ -47,6 +58,7 @@ ARMS = {
             combines="added",
             summary="At every layer, the products of a mean position with the rest are taken out of the scores.",
             attention="no_cross",
+            variant="no_cross",
         ),
         Arm(
             name="minilm_rotary",
@@ -55,6 +67,7 @@ ARMS = {
             summary="Every position is the mean of the table; queries and keys are rotated by their position.",
             tables="mean_position",
             attention="rotary",
+            variant="rotary",
         ),
         Arm(
             name="minilm_untied",
@@ -64,6 +77,7 @@ ARMS = {
             "projections, which start from the model's mean positions.",
             tables="mean_position",
             attention="untied",
+            variant="tupe_a",
         ),
         Arm(
             name="minilm_separated_at_random",

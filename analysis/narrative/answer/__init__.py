@@ -36,6 +36,8 @@ def _row(index: int, sentence: Sentence, computed: ComputedSentence, facts: Fact
     return {
         "place": index,
         "name": sentence.name,
+        "part": sentence.part,
+        "heading": computed.heading,
         "sentence": computed.sentence,
         "bold": computed.bold,
         "against": computed.against,

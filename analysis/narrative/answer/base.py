@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from analysis.claims.statements.base import Ask, Judgement
 from analysis.core.registry import Registry
@@ -11,17 +12,20 @@ from analysis.core.registry import Registry
 class ComputedSentence:
     """One sentence as the store has it now. value: its number, in the unit that the sentence says; None for none.
 
-    bold: the words of the sentence that carry its number or its point; "" for none. against: whether it speaks against
-    adding, or qualifies it.
+    bold: the words of the sentence that carry its number or its point; "" for none. heading: its point in a few words,
+    as far as the verdicts have it; "" for none. against: whether it speaks against adding, or qualifies it.
     """
 
     sentence: str
     value: float | None
     query: str
     bold: str = ""
+    heading: str = ""
     against: bool = False
 
 
+Part = Literal["lead", "reason", "but", "more", "card"]
+"""The places of sentences on Home."""
 Facts = Mapping[str, Judgement]
 """Every statement of the ledger, by its id."""
 
@@ -39,6 +43,8 @@ Tell = Callable[[Facts, Ask], ComputedSentence | None]
 class Sentence:
     """One step of the answer. claim: the statement or claim that it rests on. page: where its evidence is shown.
 
+    part: its place on Home. A reason for adding, or what speaks against it, stands in full; `more` is one press away;
+    what a card says is not repeated.
     tempered_by: ids of statements whose evidence points the other way or limits it, shown one press away.
     """
 
@@ -49,6 +55,7 @@ class Sentence:
     page: str
     values: Mapping[str, str]
     tell: Tell
+    part: Part = "more"
     tempered_by: tuple[str, ...] = ()
 
 

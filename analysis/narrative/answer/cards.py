@@ -1,37 +1,57 @@
 """The cards under the answer: the certain, the measured and the open, each with its numbers."""
 
-import pandas as pd
-
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.core import default_model, frames
 from analysis.core.formatting import power_of_ten
+from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.narrative.answer.stored import answer
-from analysis.narrative.front_page import Bar, Card, FrontPage, Separated
+from analysis.narrative.front_page import Bar, Card, Curve, FrontPage, Separated
+from analysis.narrative.reading.length import minutes
 from analysis.store import read
 
-OPERATIONS = {
-    "intact": "as trained",
-    "separated": "made a concatenation",
-    "mean_position": "no position",
-    "permuted": "positions shuffled",
-}
-"""The operations of the surgery that are shown -> their names in a few words."""
+RANK = 14
+"""The number of directions that the rules ask about."""
 
 
 def front_page() -> FrontPage:
     """The content of Home, computed from the store."""
-    return FrontPage(steps=answer(), cards=cards(), apart=separated())
+    return FrontPage(steps=answer(), cards=cards(), apart=separated(), minutes=minutes())
 
 
 def separated() -> Separated | None:
     """The surgery of the default model at 14 directions; None where it is not stored."""
-    entries = {row.operation: row.value for row in frames.rows(_operations())}
+    curve = _curve()
     width = read.query("SELECT hidden_size FROM models WHERE model = ?", [default_model.NAME])
-    if not {"intact", "separated"} <= entries.keys() or width.empty:
+    if curve is None or width.empty:
         return None
     return Separated(
-        rank=14, width=int(width.hidden_size.iloc[0]), intact=entries["intact"], separated=entries["separated"]
+        rank=RANK,
+        width=int(width.hidden_size.iloc[0]),
+        intact=curve.trained,
+        separated=curve.values[curve.kept.index(RANK)],
+    )
+
+
+def _curve() -> Curve | None:
+    """The surgery of the default model by the number of directions; None where it is not stored."""
+    rows = read.query(
+        "SELECT operation, rank, avg(value) AS value FROM newest_surgery WHERE model = ? GROUP BY ALL ORDER BY rank",
+        [default_model.NAME],
+    )
+    single = {row.operation: float(row.value) for row in frames.rows(rows[rows["rank"].isna()])}
+    own, random = (rows[rows.operation == operation] for operation in (OWN, RANDOM))
+    kept = tuple(int(rank) for rank in own["rank"])
+    if RANK not in kept or not REFERENCES.keys() <= single.keys():
+        return None
+    trained, without = (single[name] for name in REFERENCES)
+    return Curve(
+        kept=kept,
+        values=tuple(float(value) for value in own.value),
+        marked=RANK,
+        random=tuple((int(row.rank), float(row.value)) for row in frames.rows(random)),
+        trained=trained,
+        without=without,
     )
 
 
@@ -54,39 +74,23 @@ def _certain() -> Card | None:
     )
 
 
-def _operations() -> pd.DataFrame:
-    return read.query(
-        "SELECT operation, avg(value) AS value FROM newest_surgery WHERE model = ? AND coalesce(rank, 14) = 14 "
-        "GROUP BY operation",
-        [default_model.NAME],
-    )
-
-
 def _measured() -> Card | None:
-    entries = {row.operation: float(row.value) for row in frames.rows(_operations())}
-    if not OPERATIONS.keys() <= entries.keys():
+    curve = _curve()
+    if curve is None:
         return None
     verdict = next((statement.verdict for statement in statements.parts("C10") if statement.id == "C10d"), OPEN)
-    texts = {
-        SUPPORTED: "A real model judges sentence similarity as well as before when its sum is made a concatenation "
-        "(correlation with people's ratings).",
-        CONTRADICTED: "A real model judges sentence similarity less well when its sum is made a concatenation "
-        "(correlation with people's ratings).",
+    claims = {
+        SUPPORTED: "A real model judges sentence similarity as well as before when its sum is made a concatenation",
+        CONTRADICTED: "A real model judges sentence similarity less well when its sum is made a concatenation",
     }
+    claim = claims.get(verdict, "Sentence similarity of a real model when its sum is made a concatenation")
     return Card(
         kind="measured",
-        sentence=texts.get(
-            verdict,
-            "How well a real model judges sentence similarity when its sum is made a concatenation "
-            "(correlation with people's ratings).",
-        ),
-        link="The experiment",
-        page="claims",
-        values={"claim": "C10"},
-        bars=tuple(
-            Bar(name=name, value=entries[key], text=f"{entries[key]:.3f}", strong=key in ("intact", "separated"))
-            for key, name in OPERATIONS.items()
-        ),
+        sentence=f"{claim}, with {curve.marked} directions for positions (agreement with people's ratings).",
+        link="Choose the directions yourself",
+        page="read",
+        values={"step": "cut"},
+        curve=curve,
     )
 
 

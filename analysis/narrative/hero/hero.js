@@ -139,6 +139,19 @@ export default function ({ data, parentElement: root }) {
     target = stage;
     requestAnimationFrame(step);
   };
+  const keepHeight = (place, texts) => {
+    for (const old of place.parentElement.querySelectorAll(".unseen")) old.remove();
+    for (const text of texts) {
+      const copy = document.createElement("p");
+      copy.className = `${place.className} unseen`.replace("says", "says-size").replace("stage", "stage-size");
+      copy.setAttribute("aria-hidden", "true");
+      copy.append(...text);
+      place.after(copy);
+    }
+  };
+  const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
+  keepHeight(root.querySelector(".stage"), stages.map((stage) => [bold(stage.name), ` query = ${stage.formula}`]));
+  keepHeight(root.querySelector(".says"), stages.map((stage) => [stage.says]));
   buttons.replaceChildren(
     ...stages.map((stage, i) => {
       const button = document.createElement("button");

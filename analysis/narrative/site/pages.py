@@ -35,6 +35,8 @@ CLAIMS = "claims.html"
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 EDGE = 46
 """Per cent of a strip's width from its middle to the farthest mark."""
+PARTS = {"lead": "lead", "reasons": "reason", "but": "but", "more": "more"}
+"""The template's names for the places of sentences."""
 
 
 def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]:
@@ -55,8 +57,8 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
     home = _template("index.html.j2").render(
         **common,
         here="index.html",
-        lead=steps[:1],
-        steps=[step for step in steps[1:] if step.name != "still_open"],
+        **{name: [step for step in steps if step.part == part] for name, part in PARTS.items()},
+        minutes=minutes(),
         cards=cards(),
         hero=_moving(hero, "hero"),
         stages=_script({"stages": [asdict(stage) for stage in (*hero.STAGES, hero.after_training(separated()))]}),
@@ -122,6 +124,7 @@ def _template(name: str) -> Template:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+    environment.filters["zip"] = zip
     return environment.get_template(name)
 
 

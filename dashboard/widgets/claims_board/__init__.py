@@ -16,6 +16,15 @@ FIELDS = ("claim", "statement", "verdict", "document", "evidence", "by")
 """The fields of the link that a press on the board changes."""
 
 
+MENU_PLACE = """
+[class*="st-key-claims-"][class*="-figure_heading"] {
+  justify-content: flex-end; margin-bottom: -4rem; z-index: 2; pointer-events: none;
+}
+[class*="st-key-claims-"][class*="-figure_heading"] button { pointer-events: auto; }
+"""
+"""The menu of the figure stands at the right of the count, not in a line of its own."""
+
+
 def show_board(board: Board, pickers: Pickers, values: Mapping[str, Value]) -> None:
     """The board, with the claim opened and the filters pressed that the link names."""
     key = "claims.board"
@@ -25,6 +34,7 @@ def show_board(board: Board, pickers: Pickers, values: Mapping[str, Value]) -> N
         for name in FIELDS:
             pickers.set(name, str(pressed[name]))
 
+    st.html(f"<style>{MENU_PLACE}</style>")
     dark, pressed = is_dark(), st.session_state.get(key, {}).get("pressed") or {}
     claim = str(values["claim"])
     show_component(

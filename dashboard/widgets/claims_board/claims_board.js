@@ -93,7 +93,7 @@ function behind(detail) {
   box.append(make("p", {}, ...prose(detail.sentence)), make("p", {}, make("b", {}, "The rule. "), ...prose(detail.rule)));
   box.append(make("p", { class: "soft" }, detail.version));
   if (detail.readings.length) {
-    const head = make("tr", {}, ...["source", "stands", "value", "95 % interval", "line", "note"].map((name) => make("th", {}, name)));
+    const head = make("tr", {}, ...["source", "stands", "value", "95 % interval", "line", "note"].map((name, place) => make("th", { class: place > 1 && place < 5 ? "number" : null }, name)));
     const rows = detail.readings.map((cells) =>
       make("tr", {}, ...cells.map((cell, place) => make("td", { class: place > 1 && place < 5 ? "number" : null }, cell))));
     box.append(make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Readings" },
@@ -231,7 +231,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       if (!visible.length) continue;
       const parts = group.claims.flatMap((claim) => claim.statements);
       const holding = parts.filter((one) => one.verdict === "supported").length;
-      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, `${holding} of ${parts.length} hold`)));
+      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : `${holding} of ${parts.length} hold`)));
       for (const claim of visible) {
         count += 1;
         rows.append(row(claim));

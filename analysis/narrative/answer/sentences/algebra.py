@@ -29,6 +29,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
         sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
         "blocks. In the first layer, adding uses one block for both.",
         bold="is already a sum",
+        heading="It is already a sum",
         value=error_bound(),
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: error_bound()' AS computed_by",
     )
@@ -43,5 +44,6 @@ register(
         page="read",
         values={"step": "concatenation"},
         tell=tell,
+        part="reason",
     )
 )

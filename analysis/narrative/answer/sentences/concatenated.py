@@ -37,6 +37,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         f"same width {bold} than adding, by {_range(effects)} nats over {layouts} ({plural(best.seeds or 0, 'seed')} "
         f"each), but its words are narrower too. {_equal_words(facts)}{_widths(facts)}{_earlier(ask, best.verdict)}",
         bold=bold,
+        heading="A concatenation of the same width",
         value=best.effect,
         query=best.query,
         against=bool(won),
@@ -81,7 +82,7 @@ register(
         claim="C17",
         link="The comparison",
         page="claims",
-        values={"claim": "C17"},
+        values={"claim": "C17", "statement": "C17a"},
         tempered_by=("C17i", "C17h", "C17g"),
         tell=tell,
     )

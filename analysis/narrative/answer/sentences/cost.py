@@ -7,6 +7,8 @@ from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, re
 
 ROOM = 14
 """Directions that the positions of the default model use; the statements C01a and C01b name it."""
+SMALL = 0.1
+"""The growth of the arithmetic below which a sentence about cost qualifies the answer."""
 MEASURED = (
     "SELECT c.measure, c.value / b.value - 1 AS more FROM newest_costs c JOIN newest_costs b USING (preset, measure) "
     "WHERE b.variant = 'bert_a' AND c.variant = 'concat_wide' AND preset = 'cpu' "
@@ -31,8 +33,14 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
             f" In our encoders of width 128, where the concatenation takes 32 more, it was "
             f"{percent(measured['parameters'])} and {percent(measured['flops_per_token'])}."
         )
+    small = arithmetic.effect < SMALL
     return ComputedSentence(
-        sentence=sentence, bold=bold, value=arithmetic.effect, query=arithmetic.query, against=arithmetic.effect < 0.1
+        sentence=sentence,
+        bold=bold,
+        heading="It is cheaper, though not by much" if small else "It is cheaper",
+        value=arithmetic.effect,
+        query=arithmetic.query,
+        against=small,
     )
 
 
@@ -43,7 +51,8 @@ register(
         claim="C01",
         link="How costs are counted",
         page="claims",
-        values={"claim": "C01"},
+        values={"claim": "C01", "statement": "C01b"},
         tell=tell,
+        part="reason",
     )
 )

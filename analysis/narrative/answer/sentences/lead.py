@@ -36,4 +36,4 @@ def _loses(facts: Facts) -> str:
     )
 
 
-register(Sentence(name="lead", order=0, claim="", link="", page="", values={}, tell=tell))
+register(Sentence(name="lead", order=0, claim="", link="", page="", values={}, tell=tell, part="lead"))

@@ -30,6 +30,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         f"simple decoders reads the word in {percent(entries['word'])} of cases, and the exact position in "
         f"{percent(entries['position'])}.{_at_random(ask)}",
         bold=bold,
+        heading=f"{bold} from the sum",
         value=entries["position"],
         query=QUERY,
     )

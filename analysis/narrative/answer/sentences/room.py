@@ -7,6 +7,7 @@ from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, re
 RANK = 14
 MARGIN = 0.05
 """Nats below which two costs are called alike, as in the rules."""
+HEADINGS = {SUPPORTED: "There is room for both", CONTRADICTED: "There is not room for both"}
 QUERY = (
     "SELECT w.hidden_size AS width, "
     "max(s.value) FILTER (s.operation = 'intact') AS intact, "
@@ -38,6 +39,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=sentence + _fewer(row["eight"], facts) + _narrow(ask),
         bold=bold,
+        heading=HEADINGS.get(verdict, "Is there room for both?"),
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
@@ -73,7 +75,8 @@ register(
         claim="C10",
         link="The experiment",
         page="claims",
-        values={"claim": "C10"},
+        values={"claim": "C10", "statement": "C10d"},
+        part="reason",
         tempered_by=("C10h", "C09c"),
         tell=tell,
     )

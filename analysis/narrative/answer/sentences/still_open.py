@@ -34,6 +34,7 @@ register(
         link="Every open statement",
         page="claims",
         values={"verdict": "open", "by": "verdict"},
+        part="card",
         tell=tell,
     )
 )

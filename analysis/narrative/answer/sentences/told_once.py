@@ -1,7 +1,7 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
 from analysis.claims.statements.base import SUPPORTED, Ask
-from analysis.core.formatting import plural
+from analysis.core.formatting import percent, plural
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
@@ -21,7 +21,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     steps = facts["C18e"]
     order = ""
     if steps.verdict == SUPPORTED and steps.effect is not None:
-        order = f", and begin to use word order after {steps.effect:.2f} times as many steps"
+        order = f", and begin to use word order in {percent(steps.effect)} of the steps"
     matrix = (
         f" A matrix of its own for positions (TUPE-A) adds nothing to that: {abs(own.effect):.3f} nats between the two."
         if own.verdict == SUPPORTED
@@ -30,15 +30,16 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     # The stored contrast differs in more than how often positions are told; only C34b isolates that.
     isolated = "C34b" in facts and facts["C34b"].verdict == SUPPORTED
     bold = (
-        "But telling positions once, at the input, costs something"
+        "Telling positions once, at the input, costs something"
         if isolated
-        else "But adding once, at the input, does not end lowest"
+        else "Adding once, at the input, does not end lowest"
     )
     return ComputedSentence(
         sentence=f"{bold}: encoders that tell positions to the queries and keys of every layer, through the words' own "
         f"matrix and without cross terms, end {abs(shared.effect):.2f} nats lower{order} "
         f"({plural(shared.seeds or 0, 'seed')} each).{matrix}{_causes(facts)}",
         bold=bold,
+        heading="It is not the best way",
         value=shared.effect,
         query=shared.query,
         against=True,
@@ -60,7 +61,8 @@ register(
         claim="C34",
         link="One thing at a time",
         page="claims",
-        values={"claim": "C34"},
+        values={"claim": "C34", "statement": "C34q"},
+        part="but",
         tempered_by=("C22e", "C19a", "C30d"),
         tell=tell,
     )

@@ -1,19 +1,19 @@
-"""Figures of the ledger: every verdict at once, and the measurements of one claim's statements on turned strips."""
+"""The statements of one claim, or those that decide all claims, each on a turned strip."""
 
-from dataclasses import dataclass
-
+import altair as alt
 import pandas as pd
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import Judgement
 from analysis.claims.statements.deciding import RULE
+from analysis.core import colours
 from analysis.core.errors import LinkError, NoResults
+from analysis.figures import marks
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import strip
+from analysis.figures.claims.verdicts import EMPTY, VERDICTS, few_lines, store_facts
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.store import read
-
-EMPTY = "The store holds no statements. Run: python -m analysis sync --rebuild"
 
 
 class ClaimParameters(Parameters):
@@ -22,71 +22,8 @@ class ClaimParameters(Parameters):
     claim: str = ""
 
 
-@dataclass(frozen=True)
-class VerdictsContent:
-    """words: every verdict that could be, in the order of the columns."""
-
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class StripsContent:
-    """drawn: a row a statement, with its places on the strip. others: a row for each other reading."""
-
-    drawn: pd.DataFrame
-    others: pd.DataFrame
-
-
-def _provenance() -> dict[str, str]:
-    meta = read.query("SELECT built, git_sha, schema_version FROM meta").iloc[0]
-    return {"store": f"built {meta.built}, code {meta.git_sha}, schema {meta.schema_version}"}
-
-
-@figure("claims_statements", Parameters)
-def claims_statements(_: Parameters) -> Figure[VerdictsContent]:
-    """Every statement with its verdict. Raises NoResults where the store holds none."""
-    matches = statements.statements()
-    if not matches:
-        raise NoResults(EMPTY)
-    frame = pd.DataFrame(
-        {
-            "id": statement.id,
-            "claim": f"{statement.id} {statement.statement}",
-            "verdict": statement.verdict,
-            "sentence": statement.sentence,
-            "scope": statement.scope,
-            "effect": statement.effect,
-            "low": statement.low,
-            "high": statement.high,
-            "unit": statement.unit,
-            "line": statement.line,
-            "for": sum(reading.standing == "holds" for reading in statement.readings),
-            "against": sum(reading.standing == "fails" for reading in statement.readings),
-            "readings": len(statement.readings),
-            "would_decide": statement.would_decide,
-            "rules_version": statement.rules_version,
-            "rules_sha": statement.rules_sha,
-        }
-        for statement in matches
-    )
-    counts = ", ".join(f"{count} {word}" for word, count in statements.counts().items())
-    return Figure(
-        title="Every statement and its verdict",
-        finding=f"Of {len(frame)} statements, {counts}",
-        frame=lambda: frame,
-        caption=f"{len(frame)} statements, each about one scope and judged by one rule: {counts}. The rules for our "
-        "own trainings were frozen before those trainings began; the rules for other measurements were written "
-        "when most of these were known. The data behind this chart hold effects, intervals and what would decide "
-        "an open statement.",
-        alt=f"Table of marks, one row per statement, one column per verdict. {counts}.",
-        command='python -m analysis query "SELECT * FROM statements"',
-        provenance=_provenance(),
-        content=VerdictsContent(statements.WORDS),
-    )
-
-
 @figure("claim_strips", ClaimParameters)
-def claim_strips(params: ClaimParameters) -> Figure[StripsContent]:
+def claim_strips(params: ClaimParameters) -> Figure:
     """The statements of one claim, or the deciding ones of all, each on a strip with its rule's line in the middle.
 
     Raises LinkError for an unknown claim, NoResults where the store holds no statements.
@@ -100,7 +37,8 @@ def claim_strips(params: ClaimParameters) -> Figure[StripsContent]:
     parts = [part for heading in shown for part in heading.parts if params.claim or part.decides]
     frame = pd.DataFrame(map(_row, parts))
     strips = {part.id: strip(part) for part in parts}
-    others = [{"id": id, "other": place} for id, one in strips.items() if one for place in one.others]
+    places = [{"id": id, "other": place} for id, one in strips.items() if one for place in one.others]
+    others = pd.DataFrame(places, columns=["id", "other"])
     title = "The statement that decides each claim"
     counts = {word: sum(part.verdict == word for part in parts) for word in statements.WORDS}
     finding = "Of the statements that decide, " + ", ".join(f"{count} {word}" for word, count in counts.items())
@@ -118,8 +56,8 @@ def claim_strips(params: ClaimParameters) -> Figure[StripsContent]:
         alt=f"Strips, one a statement. {finding}.",
         command="python -m analysis query "
         f'"SELECT * FROM statements WHERE {f"parent = {params.claim!r}" if params.claim else "decides"}"',
-        provenance=_provenance(),
-        content=StripsContent(drawn=frame, others=pd.DataFrame(others, columns=["id", "other"])),
+        provenance=store_facts(),
+        draw=lambda theme: [_strips(frame, others, theme)],
     )
 
 
@@ -143,3 +81,39 @@ def _row(part: Judgement) -> dict[str, object]:
         "place_high": places.high if places else None,
         "sentence": part.sentence,
     }
+
+
+def _strips(drawn: pd.DataFrame, others: pd.DataFrame, theme: Theme) -> Chart:
+    """One strip a statement: the tinted side speaks for the claim; the number stands at the right."""
+    labels = few_lines(drawn.id + " " + drawn.statement)
+    shown = drawn.assign(label=labels)
+    words = [word for word in VERDICTS if word in set(shown.verdict)]
+    x = marks.number(
+        alt.X, "place", ["← speaks against", "speaks for the claim →"], domain=(-1.1, 1.1), values=[0], form=" "
+    )
+    y = marks.labelled_rows(labels)
+    side = alt.Chart(pd.DataFrame({"from": [0.0], "to": [1.1]})).mark_rect(
+        color=theme.colour(colours.VERDICTS["supported"]), opacity=0.1
+    )
+    dots_of_others = others.merge(shown[["id", "label", "verdict"]], on="id")
+    dots = alt.Chart(dots_of_others).mark_point(filled=True, size=18, opacity=0.45)
+    numbers = alt.Chart(shown).mark_text(align="left", dx=10, fontSize=marks.TEXT, color=theme.ink)
+    hues = marks.hues("verdict", {word: theme.colour(VERDICTS[word][0]) for word in words})
+    layers = [
+        side.encode(x=alt.X("from:Q"), x2="to:Q"),
+        marks.rule(theme, x=0.0),
+        *([dots.encode(x=alt.X("other:Q"), y=y, color=hues)] if len(dots_of_others) else []),
+        *marks.row_plot(
+            shown,
+            x=x,
+            y=y,
+            theme=theme,
+            ends=("place_low", "place_high"),
+            color=hues,
+            shape=marks.shapes("verdict", {word: VERDICTS[word][1] for word in words}, marks.legend(place="top")),
+            size=marks.LARGE_DOT,
+            tooltip=("id", "statement", "verdict", "printed", "sentence"),
+        ),
+        numbers.encode(x=alt.value(300), y=y, text="printed:N"),
+    ]
+    return marks.panel(*layers, theme=theme, width=300, height=marks.row_height(labels) * len(labels))

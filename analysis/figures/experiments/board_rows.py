@@ -1,0 +1,462 @@
+"""The rows of the board: what is stored of every variant of one recipe, each compared with adding."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from analysis.ablation.presets import PRESETS
+from analysis.ablation.variants import VARIANTS, WAYS
+from analysis.core import frames
+from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import capitalised, join_names, plural
+from analysis.figures.training.data import (
+    BASELINES,
+    MASKED,
+    ORDERLESS,
+    Trained,
+    TrainingParameters,
+    index,
+    select_trainings,
+    title,
+)
+from analysis.figures.training.gaps import compared_losses, plateau_exits
+from analysis.measurements.surgery.arms import ARMS
+from analysis.rules import encoder_rules, surgery_rules, training_rules
+from analysis.statistics import Ranks, difference, ranks
+from analysis.store import read
+from analysis.store.paths import cached_until_store_changes
+
+BASELINE = BASELINES[MASKED]
+COST_PRESET = "cpu"
+"""The preset whose costs are shown where none were measured for the chosen one."""
+WIDTHS = {64: "width64", 128: "width128", 256: "width256"}
+"""Width of a model -> the preset with which it is trained; these presets differ in little else."""
+FEWEST_SEEDS = 3
+"""Seeds from which a row is judged where no rule says how many there must be."""
+REFITTED = {"similarity": ("stsb", "spearmanr"), "cola": ("cola", "matthews_correlation")}
+"""Measures of the refitted encoder that have a column: the task and its metric."""
+NAN = float("nan")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """A difference of final losses from the baseline's, in nats, paired by seed. seeds: pairs; needed: for a verdict.
+
+    low, high: the ends of the 95 % interval; NaN where there is none.
+    """
+
+    value: float
+    low: float
+    high: float
+    seeds: int
+    needed: int
+
+    @property
+    def judged(self) -> bool:
+        """There are as many seeds as a verdict needs."""
+        return self.seeds >= self.needed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """Steps until the plateau is left: the mean over seeds with its 95 % interval. text: as it is printed."""
+
+    value: float
+    low: float
+    high: float
+    text: str
+    never: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refitted:
+    """A score of the refitted encoder: mean, and least and greatest over its seeds; a fraction."""
+
+    value: float
+    low: float
+    high: float
+    seeds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardRow:
+    """Everything stored of one variant; None for what is not.
+
+    loss: the mean final loss in nats; losses: by seed. gap: its difference to the baseline's; differences: by seed.
+    outcome: `baseline`, `lower`, `higher`, `unresolved`, `few` for too few seeds, or `` for a row that was not trained.
+    standing: the word of the frozen rules. rank: the places that it may have; tied: variants it is not told apart from.
+    widths: by width. parameters, time: as multiples of the baseline's.
+    """
+
+    variant: str
+    title: str
+    way: str
+    summary: str
+    outcome: str = ""
+    standing: str = ""
+    loss: float | None = None
+    losses: Mapping[Hashable, float] = field(default_factory=dict)
+    gap: Gap | None = None
+    differences: Mapping[Hashable, float] = field(default_factory=dict)
+    rank: tuple[int, int] | None = None
+    tied: tuple[str, ...] = ()
+    steps: Steps | None = None
+    widths: Mapping[int, Gap] = field(default_factory=dict)
+    refitted: Mapping[str, Refitted] = field(default_factory=dict)
+    parameters: float | None = None
+    time: float | None = None
+
+    @property
+    def trained(self) -> bool:
+        """It was trained by the recipe of the board."""
+        return self.loss is not None
+
+    @property
+    def place(self) -> float:
+        """The difference that orders the rows: 0 of the baseline; infinite where there is none."""
+        return 0.0 if self.outcome == "baseline" else self.gap.value if self.gap else math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """rows: by way, the one with the lowest mean loss first, in each the lowest loss first.
+
+    others: variants that were not trained by this recipe, of which other things are stored.
+    ranks: of the rows that are judged, None where there are fewer than two. needed: seeds that a verdict needs.
+    recipe: the settings in words; trainings: None where nothing was trained with the preset.
+    """
+
+    preset: str
+    rows: tuple[BoardRow, ...]
+    others: tuple[BoardRow, ...]
+    ranks: Ranks | None
+    needed: int
+    cost_preset: str
+    trainings: Trained | None
+
+    @property
+    def judged(self) -> tuple[BoardRow, ...]:
+        """Rows with a verdict, the baseline left out."""
+        return tuple(row for row in self.rows if row.outcome in ("lower", "higher", "unresolved"))
+
+    def row(self, variant: str) -> BoardRow:
+        """The row of a variant or an arm; of an empty name, the first. Raises AddendError where the board has none."""
+        if not variant and self.rows:
+            return self.rows[0]
+        for row in (*self.rows, *self.others):
+            if row.variant == variant:
+                return row
+        known = ", ".join(row.variant for row in self.rows)
+        raise AddendError(f"The board of preset {self.preset} has no row {variant!r}; it has: {known}.")
+
+    @property
+    def widths_note(self) -> str:
+        """A sentence on the widths that are not stored yet of the rows of this board; empty where none is missing."""
+        stored = {
+            width: {row.variant: row.widths[width] for row in (*self.rows, *self.others) if width in row.widths}
+            for width in WIDTHS
+        }
+        judged = {width: sum(gap.judged for gap in found.values()) for width, found in stored.items()}
+        if all(judged.values()):
+            return ""
+        parts = []
+        for width, found in stored.items():
+            if judged[width]:
+                parts.append(f"at width {width} {plural(judged[width], 'variant')} can be judged")
+            elif found:
+                most = max(gap.seeds for gap in found.values())
+                parts.append(
+                    f"at width {width} {plural(len(found), 'variant')} {'has' if len(found) == 1 else 'have'} at most "
+                    f"{most} of {plural(next(iter(found.values())).needed, 'seed')}"
+                )
+        missing = [str(width) for width, found in stored.items() if not found]
+        if missing:
+            parts.append(f"at width {join_names(missing)} none of these variants is trained yet")
+        return f"Wider models, trained by a recipe of their own: {'; '.join(parts)}."
+
+    @property
+    def steps_range(self) -> tuple[float, float] | None:
+        """The ends of a logarithmic axis of all steps; None where no row leaves the plateau."""
+        steps = [row.steps for row in self.rows if row.steps and not row.steps.never]
+        ends = [end for step in steps for end in (step.value, step.low, step.high) if end == end and end > 0]
+        return (0.85 * min(ends), 1.15 * max(ends)) if ends else None
+
+    @property
+    def finding(self) -> str:
+        """A sentence on the ways that end lower than adding, and on those that do not."""
+        if not self.judged:
+            counts = [row.gap.seeds for row in self.rows if row.gap]
+            if not counts:
+                return "Nothing was trained by this recipe that can be compared with adding"
+            most = max(counts)
+            return (
+                f"Too few seeds to judge: of {plural(len(counts), 'variant')} none has more than {most} of "
+                f"{plural(self.needed, 'seed')}"
+            )
+        outcomes = {
+            way: [row.outcome for row in self.judged if row.way == way]
+            for way in dict.fromkeys(row.way for row in self.judged)
+        }
+        lower = [way for way, found in outcomes.items() if set(found) == {"lower"}]
+        mixed = [way for way, found in outcomes.items() if "lower" in found and way not in lower]
+        unresolved = [way for way, found in outcomes.items() if set(found) == {"unresolved"}]
+        others = [way for way in outcomes if way not in (*lower, *mixed, *unresolved)]
+        # The first part says of what it speaks; those after it leave that out.
+        parts = [f"{_doing(lower)} {'beats' if len(lower) == 1 else 'beat'} adding"] if lower else []
+        for way in mixed:
+            count = f"in {outcomes[way].count('lower')} of {plural(len(outcomes[way]), 'variant')}"
+            parts.append(f"{_doing([way])} {'does' if parts else 'beats adding'} {count}")
+        if others:
+            do = "does" if len(others) == 1 else "do"
+            parts.append(f"{_doing(others)} {do} not{'' if parts else ' beat adding'}")
+        if unresolved:
+            parts.append(f"not resolved: {_doing(unresolved)}")
+        return ". ".join(capitalised(part) for part in parts)
+
+
+def _doing(ways: Sequence[str]) -> str:
+    return join_names(WAYS[way].doing for way in ways)
+
+
+def seeds_needed(preset: str) -> int:
+    """The seeds that a verdict needs: those that the frozen rules plan, where they judge the preset."""
+    if preset in encoder_rules().recipes:
+        return len(encoder_rules().seeds)
+    if preset == training_rules().preset:
+        return max(map(len, training_rules().planned.values()))
+    return FEWEST_SEEDS
+
+
+def judged_presets() -> tuple[str, ...]:
+    """The presets that frozen rules judge, the newest rules first."""
+    return (*encoder_rules().recipes, training_rules().preset)
+
+
+@cached_until_store_changes()
+def default_preset() -> str:
+    """The judged preset in which most variants have all of their seeds; of equals, the one with the newest rules."""
+
+    def complete(preset: str) -> int:
+        try:
+            return len(board(preset).judged)
+        except AddendError:
+            return 0
+
+    return max(judged_presets(), key=complete)
+
+
+@cached_until_store_changes(12)
+def board(preset: str) -> Board:
+    """The board of a preset. Raises NoResults where nothing at all is stored, AddendError for an unknown preset."""
+    trainings = _trainings(preset)
+    needed = seeds_needed(preset)
+    trained = _trained_rows(trainings, needed) if trainings is not None else {}
+    trained, order = _with_ranks(trained)
+    cost_preset, costs = _costs(preset)
+    widths = _widths()
+    refitted = _refitted()
+    arms = {arm.variant or arm.name: scores for name, scores in refitted.items() if (arm := ARMS[name])}
+    rows = [
+        replace(
+            row,
+            widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
+            refitted=arms.get(name, {}),
+            parameters=costs.get(name, {}).get("parameters"),
+            time=costs.get(name, {}).get("time"),
+        )
+        for name, row in trained.items()
+    ]
+    rows += [
+        BoardRow(
+            variant=arm.name,
+            title=arm.title.partition(" (")[0],
+            way={"concatenated": "concatenated"}.get(arm.combines, "added"),
+            summary=arm.summary,
+            refitted=refitted[arm.name],
+        )
+        for arm in ARMS.values()
+        if not arm.variant and arm.name in refitted
+    ]
+    others = [
+        BoardRow(
+            variant=name,
+            title=title(name),
+            way=VARIANTS[name].way,
+            summary=VARIANTS[name].summary,
+            widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
+            refitted=arms.get(name, {}),
+            parameters=costs.get(name, {}).get("parameters"),
+            time=costs.get(name, {}).get("time"),
+        )
+        for name in VARIANTS
+        if name not in trained and (name in costs or any(name in gaps for gaps in widths.values()))
+    ]
+    if not rows and not others:
+        raise NoResults("No experiment of our own is stored yet. Run: python -m analysis ablate --preset debug")
+    return Board(
+        preset=preset,
+        rows=_by_way(rows),
+        others=tuple(others),
+        ranks=order,
+        needed=needed,
+        cost_preset=cost_preset,
+        trainings=trainings,
+    )
+
+
+def _trainings(preset: str) -> Trained | None:
+    """The trainings that the board compares; None where the preset has no training of masked words.
+
+    Of a preset that rules judge, the seeds that they judge, besides the model without position, which sets the plateau.
+    """
+    known = index()
+    if preset not in set(known.preset) | set(PRESETS):
+        raise AddendError(f"There is no preset {preset!r}; there are: {', '.join(PRESETS)}.")
+    try:
+        trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
+    except NoResults:
+        return None
+    if preset not in encoder_rules().recipes:
+        return trainings
+    runs = trainings.runs
+    counted = runs.seed.isin(encoder_rules().seeds) | (runs.variant == ORDERLESS[MASKED])
+    return replace(trainings, runs=runs[counted]) if counted.any() else None
+
+
+def _trained_rows(trainings: Trained, needed: int) -> dict[str, BoardRow]:
+    """Variant -> its row, of what was trained by the recipe."""
+    try:
+        compared = {str(found.variant): found for found in frames.rows(compared_losses(trainings)[0])}
+    except NoResults:
+        compared = {}
+    exits = _exits(trainings)
+    baseline = trainings.finals(BASELINE)
+    rows = {}
+    for name in trainings.variants:
+        losses = trainings.finals(name)
+        gap = _gap(losses, baseline, needed) if name != BASELINE else None
+        outcome, standing = "baseline" if name == BASELINE else "few", ""
+        if gap and gap.judged and name in compared:
+            found = compared[name]
+            standing = str(found.standing)
+            outcome = "unresolved" if not found.told_apart else "lower" if gap.value < 0 else "higher"
+        rows[name] = BoardRow(
+            variant=name,
+            title=title(name),
+            way=VARIANTS[name].way if name in VARIANTS else "added",
+            summary=VARIANTS[name].summary if name in VARIANTS else "",
+            outcome=outcome,
+            standing=standing,
+            loss=sum(losses.values()) / len(losses),
+            losses=losses,
+            gap=gap,
+            differences={seed: loss - baseline[seed] for seed, loss in losses.items() if seed in baseline and gap},
+            steps=exits.get(name),
+        )
+    return rows
+
+
+def _gap(losses: Mapping[Hashable, float], baseline: Mapping[Hashable, float], needed: int) -> Gap | None:
+    """The difference to the baseline; None where they have no seed in common."""
+    result = difference(losses, baseline)
+    if not result.n:
+        return None
+    return Gap(value=result.mean, low=result.low, high=result.high, seeds=result.n, needed=needed)
+
+
+def _exits(trainings: Trained) -> dict[str, Steps]:
+    """Variant -> the steps until its runs leave the plateau."""
+    try:
+        table = plateau_exits(trainings).table
+    except NoResults:
+        return {}
+    steps = {
+        str(row.variant): Steps(value=row.mean, low=row.low, high=row.high, text=row.told, never=bool(row.censored))
+        for row in frames.rows(table)
+    }
+    # The plateau is where a model without position ends, so that it never leaves it.
+    return steps | {ORDERLESS[MASKED]: Steps(value=NAN, low=NAN, high=NAN, text="never", never=True)}
+
+
+def _with_ranks(rows: dict[str, BoardRow]) -> tuple[dict[str, BoardRow], Ranks | None]:
+    """The rows with their ranks, among those that are judged and the baseline."""
+    judged = {name: row.losses for name, row in rows.items() if row.outcome not in ("few", "")}
+    if len(judged) < 2:
+        return rows, None
+    found = ranks(judged)
+    ranked = {
+        name: replace(row, rank=found.interval(name), tied=found.tied(name)) if name in judged else row
+        for name, row in rows.items()
+    }
+    return ranked, found
+
+
+def _by_way(rows: Sequence[BoardRow]) -> tuple[BoardRow, ...]:
+    """Rows by way, the way with the lowest mean loss first, and in each the lowest loss first."""
+    order = list(WAYS)
+
+    def mean_place(way: str) -> float:
+        places = [row.place for row in rows if row.way == way and row.place < math.inf]
+        return sum(places) / len(places) if places else math.inf
+
+    means = {row.way: mean_place(row.way) for row in rows}
+    return tuple(sorted(rows, key=lambda row: (means[row.way], order.index(row.way), row.place)))
+
+
+def _costs(preset: str) -> tuple[str, dict[str, dict[str, float]]]:
+    """The preset whose costs are shown; and variant -> its parameters and time, over the baseline's."""
+    rows = read.query(
+        "SELECT preset, variant, measure, value FROM newest_costs WHERE preset IN (?, ?) "
+        "AND measure IN ('parameters', 'step_ratio')",
+        [preset, COST_PRESET],
+    )
+    shown = preset if (rows.preset == preset).any() else COST_PRESET
+    table = rows[rows.preset == shown].pivot(index="variant", columns="measure", values="value")
+    if BASELINE not in table.index:
+        return shown, {}
+    ratios = (table / table.loc[BASELINE]).rename(columns={"step_ratio": "time"})
+    return shown, {
+        str(name): {str(measure): float(value) for measure, value in row.items() if value == value}
+        for name, row in ratios.iterrows()
+    }
+
+
+def _widths() -> dict[int, dict[str, Gap]]:
+    """Width -> variant -> its difference to the baseline, of what was trained at that width."""
+    gaps: dict[int, dict[str, Gap]] = {}
+    for width, preset in WIDTHS.items():
+        trainings = _trainings(preset)
+        if trainings is None:
+            continue
+        baseline = trainings.finals(BASELINE)
+        found = {
+            name: _gap(trainings.finals(name), baseline, seeds_needed(preset))
+            for name in trainings.variants
+            if name != BASELINE
+        }
+        gaps[width] = {name: gap for name, gap in found.items() if gap}
+    return gaps
+
+
+@cached_until_store_changes()
+def _refitted() -> dict[str, dict[str, Refitted]]:
+    """Arm -> measure -> the score of the sentence encoder that was changed so and fine-tuned.
+
+    Only fine-tunings begun under the frozen rules of surgery count, as on the page Claims.
+    """
+    rows = read.query(
+        "SELECT s.variant, s.task, s.metric, s.seed, s.value FROM scores s JOIN runs r USING (run_id) "
+        "WHERE s.preset = 'surgery' AND s.seed IN (SELECT unnest(?)) AND s.value IS NOT NULL "
+        "AND json_extract_string(r.config, '$.rules.sha256') = ? "
+        "QUALIFY row_number() OVER (PARTITION BY s.variant, s.task, s.metric, s.seed ORDER BY r.created DESC) = 1",
+        [list(surgery_rules().seeds), surgery_rules().sha256],
+    )
+    scores: dict[str, dict[str, Refitted]] = {}
+    for (arm, task, metric), group in rows.groupby(["variant", "task", "metric"]):
+        for measure, key in REFITTED.items():
+            if key == (task, metric) and arm in ARMS:
+                values = group.value
+                scores.setdefault(str(arm), {})[measure] = Refitted(
+                    value=float(values.mean()), low=float(values.min()), high=float(values.max()), seeds=len(values)
+                )
+    return scores

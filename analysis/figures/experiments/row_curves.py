@@ -1,0 +1,144 @@
+"""The learning curves of one row of the board, with those of adding and of two other ways for reference."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.core import colours
+from analysis.core.errors import NoResults
+from analysis.core.formatting import fixed, percent, plural, sentences
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.board_rows import BASELINE, Board, BoardRow, board
+from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.training.curves import means, thinned
+from analysis.figures.training.data import UNIT, title, training_commands
+from analysis.figures.training.names_at_lines import spread_names
+
+REFERENCES = ("no_position", "concat_20")
+"""Variants that are drawn besides the row's and the baseline's, where they were trained."""
+HEIGHT = 300
+LABEL_HEIGHT = 16
+"""Pixels between two names at the ends of lines."""
+TALLEST = 6.5
+"""Losses above this are cut off: all curves fall from there within the first evaluations."""
+
+
+class RowParameters(Parameters):
+    """The preset whose trainings are shown, and the row of the board."""
+
+    preset: str
+    row: str
+
+
+@figure("experiments_curves", RowParameters)
+def row_curves(params: RowParameters) -> Figure:
+    """Validation loss against steps: the mean over seeds, the range of the seeds, and the final loss at the end.
+
+    Raises NoResults where the row was not trained with the preset, and what `board` raises.
+    """
+    shown = board(params.preset)
+    row, trainings = shown.row(params.row), shown.trainings
+    if trainings is None or not row.trained:
+        raise NoResults(f"{row.title} was not trained with preset {params.preset}, so it has no curve here.")
+    variants = [name for name in dict.fromkeys([row.variant, BASELINE, *REFERENCES]) if name in trainings.variants]
+    losses = trainings.curves("validation_loss", variants=variants)
+    mean = means(losses)
+    spread = losses.groupby(["variant", "step"]).value.agg(["min", "max"]).reset_index()
+    lines = mean.merge(spread, on=["variant", "step"]).assign(title=lambda frame: frame.variant.map(title))
+    rows = {name: shown.row(name) for name in variants}
+    ends = pd.DataFrame(
+        {"variant": name, "title": title(name), "step": int(mean.step.max()), "value": rows[name].loss}
+        for name in variants
+    )
+    seeds = trainings.runs[trainings.runs.variant.isin(variants)].groupby("variant").seed.nunique()
+    return Figure(
+        title=f"Learning curves of {row.title}",
+        finding=_finding(row, shown),
+        frame=lambda: losses[["variant", "seed", "step", "value", "run_id"]],
+        caption=sentences(
+            f"Loss on held-out text, in {UNIT}. Line: the mean over seeds; band: the lowest and the highest seed; dot "
+            f"and number: the final loss on {trainings.sample}.",
+            f"Seeds: {', '.join(f'{title(name)} {count}' for name, count in seeds.items())}.",
+            "Dotted: the step after which a variant has left the plateau.",
+        ),
+        alt="Lines of validation loss against steps: "
+        + "; ".join(f"{end.title} ends at {fixed(end.value)}" for end in ends.itertuples())
+        + ".",
+        command="\n".join(training_commands(params.preset, trainings.runs[trainings.runs.variant.isin(variants)])),
+        provenance=trainings.provenance(variants),
+        draw=lambda theme: [_draw(row, thinned(lines), ends, rows, theme)],
+        columns=1,
+    )
+
+
+def _finding(row: BoardRow, shown: Board) -> str:
+    """The steps that the row needs to leave the plateau, as a share of the baseline's."""
+    baseline = shown.row(BASELINE)
+    if row.outcome == "baseline" and row.steps and not row.steps.never:
+        return f"Adding needs {row.steps.text} steps before the order of words helps it"
+    if not row.steps:
+        return f"{row.title} ends at {fixed(row.loss or np.nan)} nats"
+    if row.steps.never:
+        return f"{row.title} does not leave the plateau"
+    few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
+    if baseline.steps is None or baseline.steps.never:
+        return f"{row.title} leaves the plateau after {row.steps.text} steps{few}"
+    if row.steps.low <= baseline.steps.high and baseline.steps.low <= row.steps.high:
+        return (
+            f"{row.title} leaves the plateau after {row.steps.text} steps, which is not told apart from adding’s "
+            f"{baseline.steps.text}"
+        )
+    share = row.steps.value / baseline.steps.value
+    return f"{row.title} finds the order of words in {percent(share)} of adding’s steps{few}"
+
+
+def _draw(row: BoardRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[str, BoardRow], theme: Theme) -> Chart:
+    """The curves with their names and final losses at the right."""
+    strong = {row.variant: theme.colour(colours.LINK), BASELINE: theme.ink}
+    colour = {name: strong.get(name, theme.colour(colours.SOFT)) for name in ends.variant}
+    hue = marks.hues("variant", colour)
+    low = float(min(lines["min"].min(), ends.value.min()))
+    domain = (low - 0.1, TALLEST)
+    x = marks.number(alt.X, "step", "training steps", domain=(0, int(lines.step.max())), ticks=5, form=",d", grid=False)
+    y = marks.number(alt.Y, "value", f"loss ({UNIT})", domain=domain, ticks=4)
+    # What lies above is cut off in the data, so that bands have their bounds in the plot.
+    clipped = lines.assign(**{name: lines[name].clip(upper=TALLEST) for name in ("value", "min", "max")})
+    band = alt.Chart(clipped).mark_area(opacity=0.15).encode(
+        x=x, y=marks.same_axis(y, "min"), y2=alt.Y2("max:Q"), color=hue
+    )  # fmt: skip
+    tooltip = (("title", "variant"), ("step", "steps", ","), ("value", "mean loss", ".3f"), "seeds:Q")
+    curves: list[Chart] = []
+    for width, group in clipped.groupby(clipped.variant.isin(list(strong)).map({False: 1.4, True: 2.6})):
+        line = {"theme": theme, "color": hue, "dots": 0, "width": float(str(width)), "tooltip": tooltip}
+        curves += marks.line_plot(group, x=x, y=y, **line)
+    dots = alt.Chart(ends).mark_point(filled=True, size=marks.DOT, opacity=1).encode(x=x, y=y, color=hue)
+    layers: list[Chart] = [band, *curves, dots]
+    exits = pd.DataFrame(
+        {"variant": name, "step": step.value, "text": step.text}
+        for name in (row.variant, BASELINE)
+        if (step := rows[name].steps if name in rows else None) and not step.never
+    )
+    if len(exits):
+        rules = alt.Chart(exits.drop_duplicates("variant")).encode(x=x, color=hue)
+        layers.append(rules.mark_rule(strokeDash=[2, 3]))
+        layers.append(
+            rules.mark_text(align="left", dx=4, fontSize=marks.TEXT).encode(y=alt.value(HEIGHT - 8), text="text:N")
+        )
+    sizes = np.full(len(ends), float(LABEL_HEIGHT))
+    labels = ends.assign(
+        place=spread_names(ends.value.to_numpy(dtype=float), sizes, domain, HEIGHT),
+        label=[f"{name} {value:.2f}" for name, value in zip(ends.title, ends.value, strict=True)],
+    )
+    names = (
+        alt.Chart(labels)
+        .mark_text(align="left", dx=9, baseline="middle", fontSize=marks.PANEL_TITLE, lineBreak="\n")
+        .encode(
+            x=alt.value("width"),
+            y=alt.Y("place:Q", scale=alt.Scale(domain=[HEIGHT, 0], nice=False), axis=None),
+            text="label:N",
+            color=hue,
+        )
+    )
+    panel = marks.panel(alt.layer(*layers), names, theme=theme, width=500, height=HEIGHT)
+    return panel.resolve_scale(y="independent")

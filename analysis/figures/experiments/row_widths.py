@@ -1,0 +1,102 @@
+"""The ladder of one row of the board: its difference to adding at each width of the model."""
+
+import altair as alt
+import pandas as pd
+
+from analysis.ablation.presets import ablate
+from analysis.core import colours
+from analysis.core.errors import NoResults
+from analysis.core.formatting import join_names, plural, sentences, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Gap, board
+from analysis.figures.experiments.row_curves import RowParameters
+from analysis.figures.figure import Figure, figure
+from analysis.figures.training.data import title
+
+
+@figure("experiments_widths", RowParameters)
+def row_widths(params: RowParameters) -> Figure:
+    """The difference of final losses from adding's against the width of the model, with intervals.
+
+    Raises NoResults where no width is stored, and what `board` raises.
+    """
+    row = board(params.preset).row(params.row)
+    missing = [width for width in WIDTHS if width not in row.widths]
+    if not row.widths:
+        raise NoResults(
+            f"{row.title} is not trained yet with the recipe of three widths "
+            f"({join_names(str(width) for width in WIDTHS)})."
+        )
+    table = pd.DataFrame(
+        {
+            "variant": row.variant,
+            "title": row.title,
+            "width": width,
+            "value": gap.value,
+            "low": gap.low,
+            "high": gap.high,
+            "seeds": gap.seeds,
+            "needed": gap.needed,
+            "judged": gap.judged,
+            "written": signed(gap.value),
+        }
+        for width, gap in sorted(row.widths.items())
+    )
+    return Figure(
+        title=f"{row.title} in wider models",
+        finding=_finding(row.title, row.widths),
+        frame=lambda: table,
+        caption=sentences(
+            f"Final loss less that of {title(BASELINE)}, in nats per masked word, by the width of the model; below 0 "
+            "is better. Bars: 95 % t intervals over pairs of one seed.",
+            f"Ring: fewer than {table.needed.max()} seeds, which is too few to judge."
+            if not table.judged.all()
+            else "",
+            f"Not trained yet: width {join_names(map(str, missing))}." if missing else "",
+            "These trainings follow one recipe for all widths, which is not that of preset cpu2.",
+        ),
+        alt="Dots by width: "
+        + "; ".join(f"width {found.width} {found.written}, {found.seeds} seeds" for found in table.itertuples())
+        + ".",
+        command="\n".join(ablate(WIDTHS[width], [BASELINE, row.variant]) for width in sorted(row.widths)),
+        provenance={f"width {width}": f"preset {WIDTHS[width]}" for width in sorted(row.widths)},
+        draw=lambda theme: [_draw(table, theme)],
+        columns=1,
+    )
+
+
+def _finding(name: str, widths: dict[int, Gap]) -> str:
+    """The change of the difference from the narrowest to the widest model that are judged; else what is stored."""
+    judged = {width: gap for width, gap in sorted(widths.items()) if gap.judged}
+    if len(judged) < 2:
+        counts = join_names(
+            f"{gap.seeds} of {plural(gap.needed, 'seed')} at width {width}" for width, gap in sorted(widths.items())
+        )
+        return f"{'One width is' if judged else 'No width can be'} judged yet: {counts}"
+    (narrow, first), *_, (wide, last) = judged.items()
+    return (
+        f"{name} differs from adding by {signed(first.value)} nats at width {narrow} and by {signed(last.value)} at "
+        f"width {wide}"
+    )
+
+
+def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
+    """A dot a width with its interval and its number; a ring where there are too few seeds."""
+    accent = theme.colour(colours.LINK)
+    x = marks.number(alt.X, "width", "width of the model", log=2, domain=(50, 330), values=list(WIDTHS), form="d")
+    ends = [0.0, *table.value, *table.low.dropna(), *table.high.dropna()]
+    room = 0.1 * (max(ends) - min(ends) or 1)
+    y = marks.number(alt.Y, "value", "nats; below 0 is better", domain=(min(ends) - room, max(ends) + room), ticks=5)
+    tooltip = ("width:Q", ("value", "difference", "+.3f"), *marks.interval_tips("+.3f"), "seeds:Q")
+    layers: list[Chart] = [marks.rule(theme, y=0)]
+    layers += marks.line_plot(table, x=x, y=y, theme=theme, color=accent, ends=("low", "high"), dots=0, tooltip=tooltip)
+    for judged, group in table.groupby("judged"):
+        mark = alt.Chart(group).mark_point(
+            filled=bool(judged), size=marks.LARGE_DOT, opacity=1, color=accent, fill=accent if judged else theme.ground,
+            strokeWidth=2,
+        )  # fmt: skip
+        layers.append(mark.encode(x=x, y=y))
+    text = alt.Chart(table).mark_text(align="left", dx=10, dy=-10, fontSize=marks.PANEL_TITLE, color=accent)
+    layers.append(text.encode(x=x, y=y, text="written:N"))
+    return marks.panel(*layers, theme=theme, width=340, height=300)

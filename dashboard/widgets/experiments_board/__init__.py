@@ -1,0 +1,231 @@
+"""The board of experiments as a component: its numbers as JSON, the words that are read aloud, and the pressed row."""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+import streamlit as st
+
+from analysis.ablation.variants import WAYS
+from analysis.core.formatting import plural, signed
+from analysis.figures.experiments.board import axis_range, places
+from analysis.figures.experiments.board_rows import WIDTHS, Board, BoardRow, Gap
+from dashboard.widgets.moving_pictures import show_component
+
+STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+MOST_TICKS = 9
+NOT_MEASURED = "·"
+
+
+def show_board(
+    board: Board,
+    rows: Sequence[BoardRow],
+    key: str,
+    *,
+    opened: str,
+    on_press: Callable[[str], None],
+    panel: Callable[[BoardRow], None],
+    dark: bool,
+    grouped: bool = True,
+) -> None:
+    """Draws the rows, and under the opened one its panel. on_press: called with the row that was pressed.
+
+    grouped: whether headings say how positions are told.
+    """
+    names = [row.variant for row in rows]
+    cut = names.index(opened) + 1 if opened in names else len(rows)
+    parts = (rows[:cut], rows[cut:])
+    for number, part in enumerate(parts):
+        if not part:
+            continue
+        if number == 1:
+            with st.container(key=f"{key}.panel"):
+                panel(rows[cut - 1])
+        _draw(board, part, rows[cut - 1].way if number else "", f"{key}.{number}", opened, on_press, dark, grouped)
+    if opened in names and cut == len(rows):
+        with st.container(key=f"{key}.panel"):
+            panel(rows[-1])
+
+
+def _draw(
+    board: Board,
+    rows: Sequence[BoardRow],
+    way_before: str,
+    key: str,
+    opened: str,
+    on_press: Callable[[str], None],
+    dark: bool,
+    grouped: bool,
+) -> None:
+    def report() -> None:
+        if name := st.session_state[key]["row"]:
+            on_press(str(name))
+
+    groups: list[dict[str, Any]] = []
+    for way, members in groupby(rows, key=lambda row: row.way if grouped else ""):
+        headed = grouped and not (not groups and way == way_before)
+        groups.append(
+            {
+                "title": WAYS[way].title if headed else "",
+                "summary": WAYS[way].summary if headed else "",
+                "rows": [row_data(row, board, opened) for row in members],
+            }
+        )
+    data = {**board_data(board), "first": key.endswith(".0"), "groups": groups}
+    show_component(
+        "experiments_board", key, data, dark=dark, package="dashboard.widgets", on_row_change=report
+    )  # fmt: skip
+
+
+def board_data(board: Board) -> dict[str, Any]:
+    """The axes and headings that all rows share."""
+    low, high = axis_range(board)
+    ticks = _ticks(low, high)
+    decimals = 1 if not ticks or all(round(tick, 1) == tick for tick in ticks) else 2
+    beyond = [row.gap.value for row in board.rows if row.gap and row.gap.value > high]
+    steps_range = board.steps_range
+    step_ticks = [tick for tick in STEP_TICKS if steps_range and steps_range[0] <= tick <= steps_range[1]]
+    measured = sorted({width for row in board.rows for width in row.widths})
+    ladder = [gap.value for row in board.rows for gap in row.widths.values() if abs(gap.value) <= high - low]
+    return {
+        "loss": {
+            "low": low,
+            "high": high,
+            "ticks": ticks,
+            "labels": [signed(tick, decimals) if tick else "0" for tick in ticks],
+            "outliers": signed(max(beyond), 1) if beyond else "",
+        },
+        "ranked": len(board.ranks.order) if board.ranks else 0,
+        "steps": {
+            "range": steps_range,
+            "ticks": step_ticks,
+            "labels": [[tick, f"{tick:,}"] for tick in step_ticks[:: 1 if len(step_ticks) < 3 else 2]],
+        }
+        if steps_range
+        else None,
+        "widths": list(WIDTHS) if measured else [],
+        "ladder": {"low": min([*ladder, -0.1]), "high": max([*ladder, 0.1])},
+        "heads": {
+            "loss": "Final loss less adding’s, nats",
+            "numbers": [
+                ["similarity", "MiniLM", "similarity"],
+                ["cola", "refitted", "CoLA"],
+                ["parameters", "Size", "parameters"],
+                ["time", "Time", "a step"],
+            ],
+        },
+    }
+
+
+def row_data(row: BoardRow, board: Board, opened: str = "") -> dict[str, Any]:
+    """The numbers and words of one row; a number that is not stored is None, and is said to be missing."""
+    few = f"{row.gap.seeds} of {plural(board.needed, 'seed')}" if row.gap else "no pair"
+    numbers = [
+        *(_score(measure, row) for measure in ("similarity", "cola")),
+        *(_ratio(measure, getattr(row, measure)) for measure in ("parameters", "time")),
+    ]
+    return {
+        "variant": row.variant,
+        "title": row.title,
+        "outcome": row.outcome,
+        "open": row.variant == opened,
+        "judged": row.outcome != "few",
+        "plain": "" if row.trained else "a trained model that was changed; not trained from the start",
+        "gap": _gap_data(row.gap),
+        "value": f"{row.loss:.2f}" if row.outcome == "baseline" and row.loss else _signed(row.gap),
+        "seeds": list(row.differences.values()),
+        "rank": row.rank,
+        "places": places(row),
+        "tied": [row.variant, *row.tied] if row.tied else [],
+        "few": few if row.outcome == "few" else "",
+        "steps": {
+            "value": _finite(row.steps.value),
+            "low": _finite(row.steps.low),
+            "high": _finite(row.steps.high),
+            "text": row.steps.text,
+            "never": row.steps.never,
+        }
+        if row.steps
+        else None,
+        "widths": {width: _gap_data(gap) for width, gap in row.widths.items()},
+        "numbers": numbers,
+        "spoken": spoken(row, board, few),
+    }
+
+
+def spoken(row: BoardRow, board: Board, few: str) -> str:
+    """The row as one sentence after another, for a reader who cannot see it."""
+    parts = [row.title]
+    if row.outcome == "baseline" and row.loss is not None:
+        parts.append(f"the baseline, final loss {row.loss:.2f} nats")
+    elif row.gap:
+        interval = (
+            f", 95 % interval {signed(row.gap.low)} to {signed(row.gap.high)}" if row.gap.low == row.gap.low else ""
+        )
+        parts.append(
+            f"final loss {signed(row.gap.value)} nats from adding’s{interval}, {plural(row.gap.seeds, 'seed')}"
+        )
+    elif row.loss is not None:
+        parts.append(f"final loss {row.loss:.2f} nats; no seed in common with adding")
+    if row.outcome == "few":
+        parts.append(f"too few seeds to judge: {few}")
+    if row.rank:
+        parts.append(f"rank {places(row).replace('–', ' to ')} of {len(board.ranks.order) if board.ranks else 0}")
+    if row.steps:
+        parts.append(
+            "never leaves the plateau" if row.steps.never else f"leaves the plateau after {row.steps.text} steps"
+        )
+    for width, gap in row.widths.items():
+        parts.append(f"at width {width} {signed(gap.value)} nats, {plural(gap.seeds, 'seed')}")
+    for number in (*(_score(name, row) for name in ("similarity", "cola")),):
+        if number["text"] != NOT_MEASURED:
+            label = "CoLA" if number["name"] == "cola" else number["name"]
+            parts.append(f"refitted MiniLM, {label} {number['text']}")
+    for name, words in (("parameters", "times the parameters"), ("time", "times the time of a step")):
+        if (ratio := getattr(row, name)) is not None:
+            parts.append(f"{ratio:.2f} {words}")
+    return ". ".join(parts) + "."
+
+
+def _score(measure: str, row: BoardRow) -> dict[str, str]:
+    score = row.refitted.get(measure)
+    text = f"{score.value:.3f}" if score else NOT_MEASURED
+    return {"name": measure, "text": text, "weight": "" if score else "weak"}
+
+
+def _ratio(name: str, ratio: float | None) -> dict[str, str]:
+    if ratio is None:
+        return {"name": name, "text": NOT_MEASURED, "weight": "weak"}
+    return {
+        "name": name,
+        "text": f"× {ratio:.2f}",
+        "weight": "strong" if ratio > 1.1 else "weak" if abs(ratio - 1) < 0.055 else "",
+    }
+
+
+def _gap_data(gap: Gap | None) -> dict[str, Any] | None:
+    if gap is None:
+        return None
+    return {
+        "value": gap.value,
+        "low": _finite(gap.low),
+        "high": _finite(gap.high),
+        "judged": gap.judged,
+        "text": _signed(gap),
+    }
+
+
+def _signed(gap: Gap | None) -> str:
+    return signed(gap.value) if gap else ""
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers from one end of the axis to the other, at most `MOST_TICKS`."""
+    step = next((step for step in TICKS if (high - low) / step < MOST_TICKS), TICKS[-1])
+    return [round(index * step, 2) + 0.0 for index in range(math.ceil(low / step), math.floor(high / step) + 1)]

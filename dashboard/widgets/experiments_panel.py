@@ -1,0 +1,84 @@
+"""The panel under a pressed row of the board: curves and widths, or one of the tables about it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.core.errors import AddendError, NoResults
+from analysis.figures.experiments import row_tables
+from analysis.figures.experiments.board_rows import Board, BoardRow
+from analysis.links import Value
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
+
+TABS = {"curves": "Curves and widths", "glue": "GLUE", "papers": "Papers", "costs": "Costs", "seeds": "Seeds"}
+
+
+def show_panel(row: BoardRow, board: Board, pickers: Pickers, page: str, values: Mapping[str, Value]) -> None:
+    """A sentence on the row, its tabs, and what the chosen one shows."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(escape_markdown(row.summary))
+        tab = pickers.segments("tab", "About this row", list(TABS), TABS, label_visibility="collapsed", width="content")
+    if tab == "curves":
+        # Without a stored width the curves have all of the room, and a sentence below says so.
+        left, right = st.columns([8, 5], gap="medium") if row.widths else (st.container(), st.container())
+        for column, name in ((left, "experiments_curves"), (right, "experiments_widths")):
+            with column:
+                _show_figure(name, page, {**values, "row": row.variant})
+    elif tab == "glue":
+        _show_glue(row)
+    elif tab == "papers":
+        _show_table(
+            row_tables.papers(row),
+            {"Address": st.column_config.LinkColumn("Whole table", display_text="open")},
+        )
+        st.page_link("views/published.py", label="All published tables", icon=":material/menu_book:")
+    elif tab == "costs":
+        _show_table(row_tables.costs(row))
+    else:
+        _show_table(row_tables.seeds(row, board), decimals=3)
+
+
+def _show_figure(name: str, page: str, values: Mapping[str, Value]) -> None:
+    """One figure or, where nothing is stored for it, a sentence that says so."""
+    try:
+        figure = queries.figure(name, values)
+    except NoResults as missing:
+        st.caption(escape_markdown(str(missing)))
+        return
+    except AddendError as problem:
+        show.show_problem(problem)
+        return
+    show.show(figure, page, values)
+
+
+def _show_glue(row: BoardRow) -> None:
+    """The refitted encoder in front; our small models, which GLUE cannot rank, folded behind the sentence on that."""
+    _show_table(row_tables.refitted(row))
+    own = row_tables.own_glue(row)
+    if own.table.empty:
+        st.caption(escape_markdown(own.sentence))
+        return
+    st.markdown(f"Our own small models on GLUE. **{escape_markdown(own.sentence)}**")
+    with st.expander("See the numbers anyway"):
+        _show_rows(own.table)
+        st.page_link("views/glue.py", label="All of our GLUE scores", icon=":material/table_chart:")
+
+
+def _show_table(found: row_tables.RowTable, config: Mapping[str, Any] | None = None, *, decimals: int = 2) -> None:
+    st.markdown(escape_markdown(found.sentence))
+    if not found.table.empty:
+        _show_rows(found.table, config, decimals=decimals)
+
+
+def _show_rows(table: pd.DataFrame, config: Mapping[str, Any] | None = None, *, decimals: int = 2) -> None:
+    numbers: dict[str, Any] = {
+        str(name): st.column_config.NumberColumn(format=f"%.{decimals}f")
+        for name in table.columns
+        if table[name].dtype.kind == "f"
+    }
+    st.dataframe(table, hide_index=True, height="content", width="content", column_config={**numbers, **(config or {})})
