@@ -1,10 +1,10 @@
-"""python -m analysis keep-default-probe: renews the stored result that the page Live probe opens with."""
+"""python -m analysis keep-default-probe: renews the stored result that the page Look inside opens with."""
 
 import typer
 
 
 def keep_default_probe() -> None:
-    """Runs the probe that the page Live probe opens with, and stores it in place of the one that is there."""
+    """Runs the probe that the page Look inside opens with, and stores it in place of the one that is there."""
     from analysis import store_build
     from analysis.probes import default_probe
 

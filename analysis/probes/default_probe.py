@@ -1,4 +1,4 @@
-"""The probe that the page Live probe opens with, as a stored result: it needs no model, and waits for none.
+"""The probe that the page Look inside opens with, as a stored result: it needs no model, and waits for none.
 
 `python -m analysis keep-default-probe` renews it. What a reader changes is run live.
 """

@@ -171,7 +171,7 @@ def _array(numbers: Sequence[object]) -> np.ndarray:
 def _unknown_probe(probe_id: str) -> StoreError:
     return StoreError(
         f"There is no saved probe {probe_id!r} here. It may have been saved on another machine; run the text again on "
-        "the Live probe page."
+        "the page Look inside."
     )
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from analysis.models.load import Loaded
 
 
+LONG = 128
+"""Tokens from which a text is long: it is drawn in parts, and what takes long to compute is computed on demand."""
 SIDES = ("first", "second", "together")
 """The text of a pair that the model reads: one of the two by itself, or both as one input."""
 
@@ -151,9 +153,14 @@ def _freeze_option(freeze: str) -> str:
 
 
 def compute_measures(result: object) -> None:
-    """Computes what every page shows of a decomposition, which keeps it. Does nothing to other results."""
+    """Computes what every page shows of a decomposition, which keeps it. Does nothing to other results.
+
+    Effects of a long text are computed when they are asked for: its first maps should not wait for them.
+    """
     if isinstance(result, Decomposition):
-        _ = result.shares(), result.effects(), result.pattern
+        _ = result.shares(), result.pattern
+        if len(result.token_info) <= LONG:
+            result.effects()
 
 
 def save(decomposition: Decomposition, title: str = "", *, name: str | None = None) -> str:

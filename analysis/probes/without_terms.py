@@ -26,12 +26,12 @@ def remaining(request: TextRequest) -> str:
     try:
         InterventionRequest(**shared, interventions=(FIRST,)).run(loaded)
     except InterventionError as refused:
-        return f"Its attention patterns are still available, on the page Live probe. Of interventions: {refused}"
+        return f"Its attention patterns are still available, on the page Look inside. Of interventions: {refused}"
     except AddendError as refused:
-        return f"Its attention patterns are still available, on the page Live probe. Interventions are not: {refused}"
+        return f"Its attention patterns are still available, on the page Look inside. Interventions are not: {refused}"
     return (
-        "Its attention patterns and the effects of interventions on its positions are still available: on the pages "
-        f"Live probe and Interventions, or with python -m analysis intervene --model {quote(request.model)} --text ..."
+        "Its attention patterns and the effects of interventions on its positions are still available: on the page "
+        f"Look inside, or with python -m analysis intervene --model {quote(request.model)} --text ..."
     )
 
 
@@ -42,6 +42,6 @@ def _map(request: TextRequest, shared: dict[str, Any]) -> str:
     except AddendError:
         return ""
     return (
-        " Where position is in its scores can be seen all the same: on the page Position map, or with python -m "
+        " Where position is in its scores can be seen all the same: on the page Look inside, or with python -m "
         f"analysis positions {quote(request.model)}"
     )

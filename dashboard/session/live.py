@@ -151,7 +151,7 @@ def run_request(request: LiveRequest, progress: Callable[[str], None] | None = N
 
 
 def default_result(request: LiveRequest) -> Any:
-    """The stored result of the probe that the page Live probe opens with; None for every other request."""
+    """The stored result of the probe that the page Look inside opens with; None for every other request."""
     stored = default_probe.stored_result(request) if isinstance(request, ModelRequest) else None
     freeze(stored)
     return stored

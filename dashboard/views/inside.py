@@ -24,6 +24,10 @@ for problem in moved_pages.problems():
 form.form(pickers)
 facts, tabs = st.empty(), st.container()
 asked = pickers.get("tab")
+if asked and asked not in TABS:
+    known = ", ".join(TABS)
+    st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
+    pickers.set("tab", "")
 tab = asked if asked in TABS else scores.opening_tab(pickers)
 with tabs:
     choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)

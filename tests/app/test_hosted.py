@@ -122,14 +122,14 @@ TEXTS = [
 
 def test_a_hostile_text_is_shown_as_text(monkeypatch):
     monkeypatch.setenv("ADDEND_PROBES_A_MINUTE", "1000")
-    app = opened("probe", text="a")
+    app = opened("inside", text="a")
     for text in TEXTS:
         again(app, text=text, pair=text)
         stands(app, text)
         assert app.text_area[0].value == text
 
 
-@pytest.mark.parametrize("page", ["probe", "interventions", "compare"])
+@pytest.mark.parametrize("page", ["inside", "compare"])
 def test_a_text_of_many_bytes_is_refused_before_it_is_read(page):
     app = opened(page, text="word " * 7_000, truncate="1")
     for text in ("word " * 7_001, "é" * 17_000, "x" * 40_000):
@@ -139,7 +139,7 @@ def test_a_text_of_many_bytes_is_refused_before_it_is_read(page):
 
 
 def test_a_text_of_too_many_tokens_is_refused_or_cut():
-    app = opened("probe", text="a " * 600)
+    app = opened("inside", text="a " * 600)
     stands(app)
     assert "Shorten it, or have it cut to 512" in told(app)
 
@@ -172,7 +172,7 @@ MODELS = [
 
 def test_a_hostile_model_is_refused_with_a_sentence(monkeypatch):
     monkeypatch.setenv("ADDEND_PROBES_A_MINUTE", "1000")
-    app = opened("probe", text="a", model="owner/none")
+    app = opened("inside", text="a", model="owner/none")
     for model in MODELS:
         again(app, text="a", model=model)
         stands(app, model)
@@ -181,7 +181,7 @@ def test_a_hostile_model_is_refused_with_a_sentence(monkeypatch):
         assert len(told(app)) < 1000
 
 
-@pytest.mark.parametrize("page", ["interventions", "compare", "vision"])
+@pytest.mark.parametrize("page", ["compare", "vision"])
 def test_no_page_opens_a_folder(page):
     app = opened(page, model=str(ROOT / "data"))
     stands(app)
@@ -190,7 +190,7 @@ def test_no_page_opens_a_folder(page):
 
 def test_a_hostile_revision_is_refused_with_a_sentence(monkeypatch):
     monkeypatch.setenv("ADDEND_MODELS", "*")
-    app = opened("probe", text="a", model="owner/name")
+    app = opened("inside", text="a", model="owner/name")
     for revision in ("../../etc/passwd", "<b>x</b>", "a b", "-", "$(id)"):
         again(app, text="a", model="owner/name", revision=revision)
         stands(app, revision)
@@ -200,7 +200,7 @@ def test_a_hostile_revision_is_refused_with_a_sentence(monkeypatch):
 PROBES = ["../../../etc/passwd", "' OR 1=1 --", "example-%", "x" * 5000, "example-agreement.parquet", "<b>x</b>", "%00"]
 
 
-@pytest.mark.parametrize("page", ["probe", "terms"])
+@pytest.mark.parametrize("page", ["inside", "terms"])
 def test_a_hostile_probe_id_finds_nothing(page):
     app = opened(page)
     for probe in PROBES:
@@ -210,23 +210,24 @@ def test_a_hostile_probe_id_finds_nothing(page):
 
 
 LINKS: dict[str, list[dict[str, str]]] = {
-    "probe": [
+    "inside": [
         {"layer": "-1"},
         {"layer": "999999999"},
         {"layer": "1e9"},
-        {"head": "-1"},
+        {"head": "-2"},
+        {"also": "<b>x</b>", "tab": "<b>x</b>", "look": "[x](http://evil.example)"},
+        {"side": "<b>x</b>", "pair": "b"},
+        {"tab": "similarity", "pair": "b", "pooling": "<b>x</b>"},
         {"method": "<b>x</b>"},
         {"measure": "[x](http://evil.example)"},
         {"freeze": "__import__('os')"},
         {"truncate": "maybe"},
-    ],
-    "interventions": [
-        {"do": "drop_terms", "terms": "<b>x</b>", "layers": "9" * 30},
-        {"do": "drop_terms", "heads": "-1"},
-        {"do": "scale_positions", "scale": "1e999"},
-        {"do": "swap_positions", "encoding": "../../x"},
-        {"do": "shuffle_positions", "seed": "999999999"},
-        {"do": "<b>teleport</b>"},
+        {"tab": "change", "do": "drop_terms", "terms": "<b>x</b>", "layers": "9" * 30},
+        {"tab": "change", "do": "drop_terms", "heads": "-1"},
+        {"tab": "change", "do": "scale_positions", "scale": "1e999"},
+        {"tab": "change", "do": "swap_positions", "encoding": "../../x"},
+        {"tab": "change", "do": "shuffle_positions", "seed": "999999999"},
+        {"tab": "change", "do": "<b>teleport</b>"},
     ],
     "encodings": [
         {"length": "999999999", "dim": "999999999"},
@@ -325,7 +326,7 @@ def test_a_hostile_file_name_is_shown_as_text():
 
 def test_a_link_downloads_nothing_until_its_reader_presses(monkeypatch):
     monkeypatch.setenv("ADDEND_MODELS", "owner/*")
-    app = opened("probe", text="a", model="owner/never-fetched")
+    app = opened("inside", text="a", model="owner/never-fetched")
     stands(app)
     assert "is not on this server yet" in told(app)
     assert "cannot be reached" not in told(app)
@@ -333,13 +334,13 @@ def test_a_link_downloads_nothing_until_its_reader_presses(monkeypatch):
     app.run()
     stands(app)
     assert "cannot be reached" in told(app)
-    other = opened("probe", text="a", model="owner/never-fetched")  # another reader has pressed nothing
+    other = opened("inside", text="a", model="owner/never-fetched")  # another reader has pressed nothing
     assert "is not on this server yet" in told(other)
 
 
 def test_a_session_may_probe_so_often_a_minute_and_what_is_kept_is_free(monkeypatch):
     monkeypatch.setenv("ADDEND_PROBES_A_MINUTE", "2")
-    app = opened("probe", text="rates one")  # a probe of a layer, and one of every layer
+    app = opened("inside", text="rates one")  # a probe of a layer, and one of every layer
     stands(app)
     app.run()
     assert not app.error
@@ -347,25 +348,25 @@ def test_a_session_may_probe_so_often_a_minute_and_what_is_kept_is_free(monkeypa
     app.run()
     stands(app)
     assert "This server takes 2 probes per minute from one session" in told(app)
-    assert not opened("probe", text="rates three").error
+    assert not opened("inside", text="rates three").error
 
 
 def test_a_reader_cannot_tell_by_the_time_that_another_asked_the_same(monkeypatch):
     """Not with a server that is idle: a first answer takes its run's time whether it is kept or not."""
     waited: list[float] = []
     monkeypatch.setattr(live, "time", SimpleNamespace(sleep=waited.append, monotonic=time.monotonic))
-    first = opened("probe", text="a secret of one reader")
+    first = opened("inside", text="a secret of one reader")
     assert not waited, "the first reader waits for the run itself"
     runs = [kept.seconds for kept in (live.shared().service.results.get(key) for key, _ in results()) if kept]
     first.run()
     assert not waited, "and not again for what was answered"
-    opened("probe", text="a secret of one reader")
+    opened("inside", text="a secret of one reader")
     assert len(waited) == 2, "a layer, and every layer"
     assert set(waited) <= set(runs)
     assert min(waited) > 0
     monkeypatch.delenv("ADDEND_HOSTED")
     waited.clear()
-    opened("probe", text="a secret of one reader")
+    opened("inside", text="a secret of one reader")
     assert not waited, "on a machine of one's own nothing is hidden"
 
 
@@ -374,17 +375,17 @@ def results():
 
 
 def test_what_another_asked_counts_as_a_probe_of_ones_own(monkeypatch):
-    opened("probe", text="counted one")
-    opened("probe", text="counted two")
+    opened("inside", text="counted one")
+    opened("inside", text="counted two")
     monkeypatch.setenv("ADDEND_PROBES_A_MINUTE", "2")
-    app = opened("probe", text="counted one")
+    app = opened("inside", text="counted one")
     app.query_params["text"] = "counted two"
     app.run()
     assert "This server takes 2 probes per minute from one session" in told(app)
 
 
 def test_nothing_is_saved_unless_the_owner_says_so():
-    app = opened("probe", text="a")
+    app = opened("inside", text="a")
     (button,) = [button for button in app.button if button.label == "Save probe"]
     assert button.disabled
 
@@ -394,7 +395,7 @@ def test_an_address_saves_so_many_probes_a_minute(tmp_path, monkeypatch):
     monkeypatch.setenv("ADDEND_PROBES", str(tmp_path / "probes"))
     monkeypatch.setenv("ADDEND_SAVES_A_MINUTE", "2")
     for number in range(4):
-        app = opened("probe", text=f"saved by a reader {number}")
+        app = opened("inside", text=f"saved by a reader {number}")
         next(button for button in app.button if button.label == "Save probe").click()
         app.run()
         stands(app)
@@ -426,8 +427,8 @@ def logged(capsys: pytest.CaptureFixture[str]) -> tuple[str, list[dict[str, Any]
 
 
 def test_the_log_says_what_happened_and_no_text(capsys):
-    opened("probe", text="unheardof whisper", pair="second whisper")
-    opened("probe", text="whisper", model="/secret/whisper")
+    opened("inside", text="unheardof whisper", pair="second whisper")
+    opened("inside", text="whisper", model="/secret/whisper")
     said, lines = logged(capsys)
     assert "whisper" not in said
     probed = [line for line in lines if line["event"] == "probe"]
@@ -482,7 +483,7 @@ def test_nor_does_streamlit_itself_where_an_exception_passes_every_page(capsys):
 
 def test_sign_in_without_its_settings_lets_nobody_in(monkeypatch):
     monkeypatch.setenv("ADDEND_SIGN_IN", "1")
-    app = opened("probe")
+    app = opened("inside")
     assert "has no [auth] section" in told(app)
     assert not app.title
 
@@ -491,7 +492,7 @@ def test_who_has_not_signed_in_sees_a_button_alone(monkeypatch):
     monkeypatch.setenv("ADDEND_SIGN_IN", "1")
     app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=120)
     app.secrets["auth"] = {"redirect_uri": "http://localhost/oauth2callback", "cookie_secret": "x", "client_id": "x"}
-    for page in ("", "probe", "runs"):
+    for page in ("", "inside", "runs"):
         app.switch_page(f"views/{page or 'home'}.py")
         app.run()
         assert not app.exception
@@ -502,6 +503,6 @@ def test_who_has_not_signed_in_sees_a_button_alone(monkeypatch):
 
 def test_a_wrong_setting_is_said_on_every_page(monkeypatch):
     monkeypatch.setenv("ADDEND_TOKENS", "many")
-    app = opened("probe")
+    app = opened("inside")
     assert "ADDEND_TOKENS is 'many'; expected a whole number" in told(app)
     assert not app.title

@@ -43,7 +43,7 @@ def captions(app: AppTest) -> str:
 
 def controls(app: AppTest) -> list[tuple[str, Any]]:
     """Every control with its value, but those of the form."""
-    kinds = (app.toggle, app.segmented_control, app.select_slider, app.selectbox)
+    kinds: tuple[Any, ...] = (app.toggle, app.segmented_control, app.select_slider, app.selectbox)
     return [(str(box.key), box.value) for kind in kinds for box in kind]
 
 
@@ -147,7 +147,12 @@ def test_what_is_pressed_is_shown_as_papers_print_it() -> None:
 @pytest.fixture
 def llama(tmp_path: Path) -> str:
     """A model that rotates queries and keys."""
-    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 24}
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "intermediate_size": 24,
+    }
     LlamaModel(LlamaConfig(vocab_size=25, max_position_embeddings=64, **sizes)).eval().save_pretrained(tmp_path)
     tiny_tokenizer().save_pretrained(tmp_path)
     return str(tmp_path)

@@ -52,7 +52,8 @@ def test_a_stored_head_has_the_terms_of_the_store() -> None:
     bars = drawn(FIGURES["depth_cell"].of(values))
     assert sum(bars.values()) == pytest.approx(1, abs=1e-3), "shares of a head add up to 1"
     largest = FIGURES["depth_cell"].of(values | {"at_layer": -1, "at_head": -1})
-    heads = FIGURES["depth_heads"].of(values).content.table
+    rows = FIGURES["depth_heads"].of(values).frame()
+    heads = rows.pivot(index="layer", columns="head", values=str(values["measure"]))
     layer, head = np.unravel_index(heads.to_numpy().argmax(), heads.shape)
     assert f"layer {layer}, head {head}" in largest.finding
     with pytest.raises(LinkError, match="layers 0 to 5 and heads 0 to 11"):

@@ -1,4 +1,4 @@
-"""Proves that the page Live probe opens with a stored result that a run gives, too, and with no other."""
+"""Proves that the page Look inside opens with a stored result that a run gives, too, and with no other."""
 
 from dataclasses import replace
 from pathlib import Path

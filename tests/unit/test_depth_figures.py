@@ -4,6 +4,7 @@ import csv
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis import store_build
@@ -11,7 +12,7 @@ from analysis.core.errors import LinkError, NoResults
 from analysis.core.term_names import TERMS
 from analysis.figures import FIGURES, Figure, drawings
 from analysis.figures.depth.basis import MEASURES
-from analysis.figures.depth.data import READINGS
+from analysis.figures.depth.decoding import READINGS
 from analysis.figures.drawings import Theme
 from analysis.links import VIEWS
 from analysis.measurements.decoding.measure import HELD_BACK
@@ -80,15 +81,24 @@ def write_terms(layers: int = 2, heads: int = 3) -> None:
     files.write("terms", columns, run("terms", "all-MiniLM-L6-v2", config))
 
 
+def drawn(panel: Any, column: str) -> pd.DataFrame:
+    """The rows that a panel draws by a column; none where no layer of it has that column."""
+    layers = (*getattr(panel, "layer", ()), panel)
+    frames = [layer.data for layer in layers if isinstance(layer.data, pd.DataFrame)]
+    return next((frame for frame in frames if column in frame), pd.DataFrame())
+
+
 def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     for model, layers in (("one", 3), ("two", 5), ("three", 2)):
         write_decoding(model, layers)
     store_build.refresh()
     figure = made("depth_decoding", models=("two", "one", "not there"))
-    rows = figure.content.rows
-    assert figure.content.models == ["two", "one"]
-    assert len(rows) == (3 + 5) * len(READINGS)
-    assert set(rows.panel) == set(READINGS.values())
+    rows = figure.frame()
+    assert list(dict.fromkeys(rows.model)) == ["two", "one"]
+    by_panel = [drawn(panel, "chance") for panel in drawings.panels(figure)]
+    assert [len(panel) for panel in by_panel] == [3 + 5] * len(READINGS)
+    titles = [panel.to_dict(validate=False)["title"]["text"] for panel in drawings.panels(figure)]
+    assert [title if isinstance(title, str) else " ".join(title) for title in titles] == list(READINGS.values())
     # Depth runs from 0 to 1 whatever the number of layers.
     assert sorted(set(rows.depth[rows.model == "two"])) == [0, 0.25, 0.5, 0.75, 1]
     assert sorted(set(rows.depth[rows.model == "one"])) == [0, 0.5, 1]
@@ -149,10 +159,11 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     assert [len(drawings.panels(figure, theme)) for theme in (Theme(), Theme(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (smallest to largest): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
-    bins = figure.content.by_distance.query("model == 'one' and query == 'cls'")
+    panels = drawings.panels(figure)
+    bins = drawn(panels[2], "first").query("model == 'one' and query == 'cls'")
     assert list(zip(bins["first"], bins["last"], strict=True)) == [(1, 1), (2, 3), (4, 7), (8, 10)]
     assert bins.ratio.tolist() == pytest.approx([0.5] * 4)
-    assert sorted(set(figure.content.by_layer.depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert sorted(set(drawn(panels[0], "depth").depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert len(drawings.panels(figure)) == 4
     with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure order --texts FILE"):
         made("depth_locality", models=("three",))
@@ -185,10 +196,11 @@ def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     figure = made("depth_basis", models=("one",))
     assert "positions differ by 25 % from those of method frozen" in figure.caption
     assert "sampling this many windows would alone make them differ by 10 %" in figure.caption  # sqrt(0.002 / 0.2)
-    rows = figure.content.rows
-    assert rows.noise[rows.measure == "position_share"].tolist() == [0.002] * 3
-    assert rows.noise[rows.measure != "position_share"].isna().all()
+    rows = figure.frame()
     assert len(rows[rows.measure == "cosine_to_next"]) == 2
+    noise = {name: drawn(panel, "noise") for name, panel in zip(MEASURES, drawings.panels(figure), strict=True)}
+    assert noise.pop("position_share").noise.tolist() == [0.002] * 3
+    assert all(panel.empty for panel in noise.values())
     assert len(drawings.panels(figure, Theme())) == len(MEASURES)
 
 
@@ -196,10 +208,13 @@ def test_every_layer_and_head_has_its_cell(data: Any) -> None:
     write_terms()
     store_build.refresh()
     figure = made("depth_heads")
-    np.testing.assert_allclose(figure.content.table, [[1, 1 / 2, 1 / 3], [1 / 2, 1 / 4, 1 / 6]])
+    table = figure.frame().pivot(index="layer", columns="head", values="share")
+    np.testing.assert_allclose(table, [[1, 1 / 2, 1 / 3], [1 / 2, 1 / 4, 1 / 6]])
     assert "largest in layer 0, head 0: 1.00" in figure.caption
     assert "frozen" in figure.caption
-    assert made("depth_heads", measure="effect").content.table.iloc[1, 1] == pytest.approx(0.5)
+    effects = made("depth_heads", measure="effect").frame().pivot(index="layer", columns="head", values="effect")
+    assert effects.iloc[1, 1] == pytest.approx(0.5)
+    assert sorted(drawn(drawings.panels(figure)[0], "value").value) == pytest.approx(sorted(table.to_numpy().ravel()))
     assert len(drawings.panels(figure, Theme())) == 1
 
 
@@ -207,7 +222,7 @@ def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data:
     write_terms()
     store_build.refresh()
     figure = made("depth_terms")
-    assert list(figure.content.panels) == ["mean_over_heads", "pooled_over_heads"]
+    assert sorted(set(figure.frame().aggregation)) == ["mean_over_heads", "pooled_over_heads"]
     assert len(figure.frame()) == 2 * 2 * 4
     assert "layer 0: position → position; layer 1: position → position" in figure.caption
     assert len(drawings.panels(figure, Theme())) == 2

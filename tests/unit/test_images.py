@@ -264,7 +264,7 @@ def test_models_of_the_other_kind_are_refused(tmp_path: Path) -> None:
     loaded = build("cpu")
     with pytest.raises(ModelError, match=r"reads images, not text\. Open it on the Vision page"):
         decompose(loaded.model, None, "some text")
-    with pytest.raises(ModelError, match=r"reads text, not images\. Open it on the Live probe page"):
+    with pytest.raises(ModelError, match=r"reads text, not images\. Open it on the page Look inside"):
         decompose_image(SPECIMENS["bert"].build(), processor(SIZE), picture())
 
 

@@ -132,7 +132,7 @@ def test_an_unknown_probe_is_told_in_a_sentence():
     with pytest.raises(StoreError) as told:
         saved_probes.read("nowhere")
     assert str(told.value).startswith("There is no saved probe 'nowhere' here.")
-    assert "run the text again on the Live probe page." in str(told.value)
+    assert "run the text again on the page Look inside." in str(told.value)
 
 
 def test_a_saved_probe_is_shown_without_torch():

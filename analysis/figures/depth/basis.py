@@ -1,20 +1,25 @@
 """Figure of the position basis against depth, with the published numbers of Song & Zhong."""
 
-from dataclasses import dataclass
-
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core.formatting import percent
-from analysis.figures.depth.data import (
+from analysis.figures import marks
+from analysis.figures.depth.models import (
+    DEPTH,
+    HEIGHT,
+    TIPS,
     ModelsParameters,
+    colour,
     join_models,
     run_descriptions,
     stored_models,
     titled,
     windows,
 )
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.store import read
 
@@ -57,18 +62,8 @@ def published() -> pd.DataFrame:
     ).sort_values(["model", "measure", "layer"], ignore_index=True)
 
 
-@dataclass(frozen=True)
-class BasisContent:
-    """rows: a row per model, layer and measure. panels: measure -> title. published: those of `models` in a paper."""
-
-    rows: pd.DataFrame
-    models: list[str]
-    panels: dict[str, str]
-    published: list[str]
-
-
 @figure("depth_basis", ModelsParameters)
-def basis(params: ModelsParameters) -> Figure[BasisContent]:
+def basis(params: ModelsParameters) -> Figure:
     """Six numbers of the position basis, by depth."""
     frame, models = stored_models(params.models, "newest_means", "measure means --texts FILE")
     measured = frame.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
@@ -114,10 +109,37 @@ def basis(params: ModelsParameters) -> Figure[BasisContent]:
         command="\n".join(dict.fromkeys(frame.command)),
         provenance=run_descriptions(frame),
         citation_keys=(CITATION,),
-        content=BasisContent(
-            rows=titled(rows),
-            models=[readable(model) for model in models],
-            panels=MEASURES,
-            published=list(PUBLISHED_MODELS.values()),
-        ),
+        draw=lambda theme: _draw(titled(rows), [readable(model) for model in models], theme),
+        columns=3,
     )
+
+
+def _draw(measured: pd.DataFrame, models: list[str], theme: Theme) -> list[Chart]:
+    """Measures of the position basis; published models are grey, told apart by their marks."""
+    published = list(PUBLISHED_MODELS.values())
+    shapes = dict.fromkeys(models, "circle") | dict(zip(published, ("square", "triangle-up"), strict=True))
+    y = marks.number(alt.Y, "value", None, zero=True)
+    charts = []
+    for index, (name, title) in enumerate(MEASURES.items()):
+        rows = measured[measured.measure == name]
+        named = len(shapes) if index >= len(MEASURES) - 3 else 0
+        hue = colour(models, theme, named=named, grey=published)
+        dashed = alt.Chart(rows.loc[rows.noise.notna(), ["model", "depth", "noise"]])
+        noise = dashed.mark_line(strokeDash=marks.DASH, opacity=0.8).encode(
+            x=DEPTH, y=marks.same_axis(y, "noise"), color=hue
+        )
+        lines = marks.line_plot(
+            rows[["model", "layer", "depth", "value"]],
+            x=DEPTH,
+            y=y,
+            theme=theme,
+            color=hue,
+            dots=marks.SEED,
+            shape=marks.shapes("model", shapes, marks.legend() if named else None),
+            tooltip=(*TIPS, ("value", "", ".4~g")),
+        )
+        below = ["dashed: what noise alone would give"] if rows.noise.notna().any() else []
+        charts.append(
+            marks.panel(noise, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title=title, below=below)
+        )
+    return charts

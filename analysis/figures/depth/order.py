@@ -1,21 +1,27 @@
 """Figures against depth: what permuting the words does to hidden states, and how far tokens attend."""
 
-from dataclasses import dataclass
 from typing import Any
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core.formatting import significant
-from analysis.figures.depth.data import (
+from analysis.figures import marks
+from analysis.figures.depth.models import (
+    DEPTH,
+    HEIGHT,
+    TIPS,
     ModelsParameters,
+    colour,
     join_models,
     run_descriptions,
     stored_models,
     titled,
     windows,
 )
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 
 COMMAND = "measure order --texts FILE"
@@ -24,27 +30,8 @@ QUERIES = {"cls": "[CLS]", "word": "Words"}
 BINS = "every bin is twice as wide as the one before"
 
 
-@dataclass(frozen=True)
-class EquivarianceContent:
-    """rows: a row per model, layer and kind of token. panels: kind of token -> title."""
-
-    rows: pd.DataFrame
-    models: list[str]
-    panels: dict[str, str]
-
-
-@dataclass(frozen=True)
-class LocalityContent:
-    """by_layer: mean distances. by_distance: attention. queries: kind of query -> title."""
-
-    by_layer: pd.DataFrame
-    by_distance: pd.DataFrame
-    models: list[str]
-    queries: dict[str, str]
-
-
 @figure("depth_equivariance", ModelsParameters)
-def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
+def equivariance(params: ModelsParameters) -> Figure:
     """Equivariance error by depth, positions as trained and off."""
     rows, models = stored_models(params.models, "newest_equivariance", COMMAND)
     table = rows[["model", "positions", "tokens", "layer", "depth", "value", "low", "high", "largest", "windows"]]
@@ -65,7 +52,8 @@ def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
         alt=f"{len(panels)} panels of equivariance error against depth for {join_models(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
-        content=EquivarianceContent(rows=titled(table), models=[readable(model) for model in models], panels=panels),
+        draw=lambda theme: _draw_equivariance(titled(table), [readable(model) for model in models], panels, theme),
+        columns=2,
     )
 
 
@@ -76,7 +64,7 @@ def _output_change(rows: pd.DataFrame, model: str) -> str:
 
 
 @figure("depth_locality", ModelsParameters)
-def locality(params: ModelsParameters) -> Figure[LocalityContent]:
+def locality(params: ModelsParameters) -> Figure:
     """The distances over which [CLS] and words attend: mean distance by depth, and attention against distance."""
     rows, models = stored_models(params.models, "newest_locality", COMMAND)
     rows = rows.assign(ratio=rows.value / rows.even, ratio_low=rows.low / rows.even)
@@ -103,14 +91,14 @@ def locality(params: ModelsParameters) -> Figure[LocalityContent]:
         f"{text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
-        content=LocalityContent(
-            by_layer=titled(
-                by_layer[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]]
-            ),
-            by_distance=titled(by_distance),
-            models=[readable(model) for model in models],
-            queries={query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
+        draw=lambda theme: _draw_locality(
+            titled(by_layer[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]]),
+            titled(by_distance),
+            [readable(model) for model in models],
+            {query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
+            theme,
         ),
+        columns=2,
     )
 
 
@@ -159,3 +147,78 @@ def _distance_finding(rows: pd.DataFrame) -> str:
         return ""
     times = significant((distances.value / distances.even).mean())
     return f"Words attend at {times} times the distance of even attention"
+
+
+def _draw_equivariance(rows: pd.DataFrame, models: list[str], panels: dict[str, str], theme: Theme) -> list[Chart]:
+    """Errors with intervals; positions off dashed."""
+    y = marks.number(alt.Y, "value", None, domain=(0, max(1.0, float(rows.high.max()))), padding=6)
+    charts = []
+    for index, (tokens, title) in enumerate(panels.items()):
+        named = len(models) if index == len(panels) - 1 else 0
+        lines = marks.line_plot(
+            rows[rows.tokens == tokens],
+            x=DEPTH,
+            y=y,
+            theme=theme,
+            color=colour(models, theme, named=named),
+            ends=("low", "high"),
+            dash=marks.dashes("positions", {"as trained": [1, 0], "off": marks.DASH}),
+            dots=marks.SEED,
+            tooltip=(
+                *TIPS,
+                "positions",
+                ("value", "change, in distances between two words", ".3~g"),
+                *marks.interval_tips(".3~g"),
+                ("largest", "largest change of one number", ".2~g"),
+            ),
+        )
+        charts.append(marks.panel(*lines, theme=theme, width=marks.HALF, height=HEIGHT, title=title))
+    return charts
+
+
+def _draw_locality(
+    by_layer: pd.DataFrame, by_distance: pd.DataFrame, models: list[str], queries: dict[str, str], theme: Theme
+) -> list[Chart]:
+    """Mean distance by layer above, attention against distance below; a column a kind of query."""
+    titles = list(queries.items())
+    even = marks.rule(theme, y=1, dash=marks.DASH)
+    upper, lower = [], []
+    for index, (query, title) in enumerate(titles):
+        lines = marks.line_plot(
+            by_layer[by_layer["query"] == query],
+            x=marks.number(alt.X, "depth", "layer (0: first, 1: last)", domain=(0, 1), padding=8, ticks=5, grid=False),
+            y=marks.number(alt.Y, "ratio", None),
+            theme=theme,
+            color=colour(models, theme, named=0),
+            ends=("ratio_low", "ratio_high"),
+            dots=marks.SEED,
+            tooltip=(
+                "model",
+                "layer",
+                ("ratio", "relative to even attention", ".3~g"),
+                ("value", "mean distance, tokens", ".3~g"),
+                *marks.interval_tips(".3~g", "ratio_low", "ratio_high"),
+            ),
+        )
+        above = f"{title}: mean distance relative to even attention"
+        upper.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HEIGHT, title=above))
+        named = len(models) if index == len(titles) - 1 else 0
+        lines = marks.line_plot(
+            by_distance[by_distance["query"] == query],
+            x=marks.number(alt.X, "distance", "distance, tokens", log=2, nice=False, padding=8, ticks=6, grid=False),
+            # By ratio: ten times as much and a tenth are as far from even.
+            y=marks.number(alt.Y, "ratio", None, log=2, ticks=6),
+            theme=theme,
+            color=colour(models, theme, named=named),
+            dots=marks.SEED,
+            tooltip=(
+                "model",
+                ("first", "distance from"),
+                ("last", "to"),
+                ("ratio", "relative to even attention", ".3~g"),
+            ),
+        )
+        below = f"{title}: attention at each distance, relative to even"
+        lower.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HEIGHT, title=below))
+    # A column each; where there is but one kind, its two panels stand abreast.
+    return upper + lower

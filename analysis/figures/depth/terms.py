@@ -1,30 +1,36 @@
 """Figures of a term against depth: every layer and head, and over heads, from stored statistics."""
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Any
 
+import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
+from analysis.core.colours import of_term
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, figure, one_of
 from analysis.figures.terms.cell import CellContent
 from analysis.figures.terms.data import (
     AGGREGATIONS,
     MEASURES,
     MeasureParameters,
-    TermTable,
     leading_by_layer,
     provenance,
     stored_terms,
     term_label,
 )
 from analysis.figures.terms.maps import REST
+from analysis.figures.terms.measured_colours import measured_colours
 from analysis.probes.drawn_images import CORPUS
 
+CELL, NUMBER = 30, 34
+"""Pixels: the height of a row, and the width that a number takes."""
 METHOD_NOTE = (
     "Layer 0 is exact; deeper layers use method frozen: attention patterns, normalisation statistics and gates are "
     "held at the values that they have in the model, so nothing is credited to what position does through the "
@@ -61,18 +67,8 @@ class CellParameters(TermParameters):
     at_head: int = STRONGEST
 
 
-@dataclass(frozen=True)
-class TermsContent:
-    """rows: a row per layer, term and aggregation. order: the terms. panels: aggregation -> title."""
-
-    rows: pd.DataFrame
-    label: str
-    order: list[str]
-    panels: dict[str, str]
-
-
 @figure("depth_heads", TermParameters)
-def heads(params: TermParameters) -> Figure[TermTable]:
+def heads(params: TermParameters) -> Figure:
     """One term in every layer and head."""
     measure, term = params.measure, params.term
     result = stored_terms(params.model, params.corpus, None, ("head",))
@@ -94,7 +90,7 @@ def heads(params: TermParameters) -> Figure[TermTable]:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        content=TermTable(table=table, measure=measure, label=MEASURES[measure]),
+        draw=lambda theme: [_draw_heads(table, measure, theme)],
     )
 
 
@@ -139,7 +135,7 @@ def cell(params: CellParameters) -> Figure[CellContent]:
 
 
 @figure("depth_terms", TermsParameters)
-def terms(params: TermsParameters) -> Figure[TermsContent]:
+def terms(params: TermsParameters) -> Figure:
     """The four terms of word and position over heads, by layer; both aggregations of shares."""
     measure = params.measure
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
@@ -169,10 +165,55 @@ def terms(params: TermsParameters) -> Figure[TermsContent]:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        content=TermsContent(
-            rows=frame,
-            label=MEASURES[measure],
-            order=[term_label(term) for term in FOUR],
-            panels={name: AGGREGATIONS[name] for name in aggregations},
+        draw=lambda theme: _draw_terms(
+            frame, {name: AGGREGATIONS[name] for name in aggregations}, MEASURES[measure], theme
         ),
+        columns=2,
     )
+
+
+def _draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
+    """Layers down, heads across, the number in every cell."""
+    label = MEASURES[measure]
+    limit = float(np.nanmax(np.abs(table.to_numpy(dtype=float)))) or 1.0
+    colour, ink = measured_colours(limit, measure, label, theme)
+    base = alt.Chart(table.reset_index().melt("layer", var_name="head", value_name="value")).encode(
+        x=marks.categories(alt.X, "head", "head", place="top"),
+        y=marks.categories(alt.Y, "layer", "layer"),
+        tooltip=marks.tips("layer", "head", ("value", label, ".4f")),
+    )
+    # Where there is no room for them tooltips and the data table still give the numbers.
+    visibility = alt.expr(f"width < {NUMBER * len(table.columns)} ? 0 : 1")
+    numbers = base.mark_text(fontSize=marks.TEXT, opacity=visibility).encode(
+        text=alt.Text("value:Q", format=".2f"), color=ink
+    )
+    cells = base.mark_rect().encode(color=colour)
+    return marks.panel(cells, numbers, theme=theme, width=marks.WIDE, height=CELL * len(table))
+
+
+def _draw_terms(rows: pd.DataFrame, panels: dict[str, str], label: str, theme: Theme) -> list[Chart]:
+    """A line a term; one panel an aggregation, all on one scale."""
+    order = [term_label(term) for term in FOUR]
+    colours = {label: theme.colour(of_term(term)) for label, term in zip(order, FOUR, strict=True)}
+    extent = (min(0.0, float(rows.low.min())), float(rows.high.max()))
+    charts = []
+    for name, title in panels.items():
+        lines = marks.line_plot(
+            rows[rows.aggregation == name],
+            x=marks.whole_numbers(alt.X, "layer", "layer", grid=False),
+            y=marks.number(alt.Y, "value", label, domain=extent, nice=True),
+            theme=theme,
+            color=marks.hues("label", colours, marks.legend(columns=2)),
+            ends=("low", "high"),
+            tooltip=(
+                ("label", "term (query → key)"),
+                "layer",
+                ("value", "", ".4f"),
+                *marks.interval_tips(".4f"),
+                "method",
+            ),
+        )
+        charts.append(
+            marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.HALF, height=300, title=title)
+        )
+    return charts

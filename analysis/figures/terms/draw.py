@@ -10,25 +10,17 @@ from numpy import ndarray
 from analysis.core.colours import of_term
 from analysis.core.formatting import UNDEFINED, fixed, signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Theme, colour_scale, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.heatmap import heatmap
 from analysis.figures.terms.cell import CellContent
 from analysis.figures.terms.data import FOUR, AggregatesContent, TermTable, term_label
 from analysis.figures.terms.maps import REST, MapsContent, TotalContent
+from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.patterns import PatternContent
 
 TERM = "term (query → key)"
 AGGREGATION_LABELS = ("mean over heads", "pooled over heads")
 MAP_SIDE = 330
-
-
-def measured_colours(limit: float, measure: str, label: str, theme: Theme) -> tuple[alt.Color, Any]:
-    """The colours of cells that hold a term's share or effect, up to `limit`, and of the numbers upon them."""
-    share = measure == "share"
-    limit = min(limit, 1.0) if share else limit
-    scale = theme.around_zero(limit) if share else colour_scale(theme.sequential, (0, limit))
-    color = alt.Color("value:Q", scale=scale, legend=marks.colour_bar(label, form=".2~f"))
-    return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * limit}")
 
 
 @drawing("terms_heads", "probe_heads", "vision_heads")
@@ -109,7 +101,7 @@ def maps(figure: Figure[MapsContent], theme: Theme) -> list[Chart]:
     return [
         token_map(
             values, content.labels, content.limit, theme,
-            title=[term_label(term), share_and_effect(content.share[term], content.effect[term])],
+            title=[term_label(term), share_and_effect(*content.share_and_effect(term))],
             legend=index >= last_row, side=MAP_SIDE if figure.columns == 2 else 260, first=content.first,
         )
         for index, (term, values) in enumerate(content.maps.items())

@@ -1,6 +1,6 @@
 """Figures of one text: the maps of its terms, and every head's shares and effects on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -86,15 +86,15 @@ class MapParameters(ViewParameters):
 class MapsContent:
     """maps: term -> scores (query, key) of one head, on a scale from -limit to limit.
 
-    labels: the tokens of rows and columns; first: the index of the first. share, effect: of each term in this head.
+    labels: the tokens of rows and columns; first: the index of the first. share_and_effect: gives those of a term in
+    this head, when they are drawn: effects take long to compute.
     """
 
     maps: Mapping[str, ndarray]
     labels: Sequence[str]
     first: int
     limit: float
-    share: dict[str, float]
-    effect: dict[str, float]
+    share_and_effect: Callable[[str], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -261,8 +261,10 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
     head, view, limit = _head_view(params, decomposition)
     maps = view.terms
     largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
-    share = {term: float(decomposition.shares()[term][head]) for term in maps}
-    effect = {term: float(decomposition.effects()[term][head]) for term in maps}
+
+    def share_and_effect(term: str) -> tuple[float, float]:
+        return float(decomposition.shares()[term][head]), float(decomposition.effects()[term][head])
+
     return Figure(
         title=f"Head {head}, term by term",
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
@@ -274,7 +276,9 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
         columns=2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
-        content=MapsContent(maps=maps, labels=view.labels, first=view.first, limit=limit, share=share, effect=effect),
+        content=MapsContent(
+            maps=maps, labels=view.labels, first=view.first, limit=limit, share_and_effect=share_and_effect
+        ),
     )
 
 

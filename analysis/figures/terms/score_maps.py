@@ -5,6 +5,7 @@ They are those of the figures `probe_maps`, `probe_total` and `probe_cell`: a te
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ from analysis.figures.terms.maps import (
     visible_terms,
 )
 from analysis.measurements.terms.result import Decomposition, Layers
+from analysis.measurements.terms.token_view import labels
+from analysis.probes.text_probe import LONG
 
 MOST_NUMBERS = 150_000
 """Numbers that are sent at once; where all heads of a layer have more, the shown head is sent alone."""
-MOST_ROWS = 128
+MOST_ROWS = LONG
 """Rows and columns of the longest text that is drawn whole; of a longer one, so many at a time."""
 TOTALS = ("total", "pattern")
 """The maps after those of the terms: the model's own score, and attention after softmax."""
@@ -66,9 +69,10 @@ def _head_maps(params: MapParameters, decomposition: Decomposition, terms: Seque
     shown = view.part(*row_range(params, len(view.labels)))
     others = [shown.terms[term] for term in visible if term not in terms]
     rest = [np.sum(others, axis=0)] if others else []
-    _, scaled = viewed_head(params, decomposition, terms)
     maps = [*(shown.terms[term] for term in terms), *rest, shown.total, shown.pattern]
-    return {"maps": _encoded(maps), "limit": float(f"{score_limit(scaled):.4g}")}
+    chosen = {term: view.terms[term] for term in terms}
+    limit = score_limit(replace(view, terms=chosen, rest=view.total - np.sum(list(chosen.values()), axis=0)))
+    return {"maps": _encoded(maps), "limit": float(f"{limit:.4g}")}
 
 
 def _table(
@@ -97,9 +101,9 @@ def score_maps(
     visible = visible_terms(decomposition)
     terms = list(visible) if params.group == "all" else [term for term in four(decomposition) if term in visible]
     head = shown_head(params, decomposition)
-    _, whole = viewed_head(params.model_copy(update={"head": head}), decomposition, terms)
-    params = window(params, len(whole.labels))
-    first, last = row_range(params, len(whole.labels))
+    names = labels(decomposition.token_info, words=params.words, specials=params.specials)
+    params = window(params, len(names))
+    first, last = row_range(params, len(names))
     parts = [*terms, *([REST] if len(terms) < len(visible) else [])]
     rows = last - first + 1
     every = decomposition.heads * (len(parts) + len(TOTALS)) * rows**2 <= MOST_NUMBERS
@@ -107,12 +111,12 @@ def score_maps(
     shares = decomposition.shares()
     return {
         "layer": decomposition.layer,
-        "layers": decomposition.layers or decomposition.layer + 1,
+        "layers": len(layers.values) if layers is not None else decomposition.layers or decomposition.layer + 1,
         "heads": decomposition.heads,
         "head": head,
-        "tokens": whole.labels[first : last + 1],
+        "tokens": names[first : last + 1],
         "first": first,
-        "rows": len(whole.labels),
+        "rows": len(names),
         "centred": params.centred,
         "parts": [{"name": part, "label": term_label(part), "colour": colours[part]} for part in parts],
         "terms": len(terms),

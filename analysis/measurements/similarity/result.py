@@ -11,7 +11,7 @@ from analysis.measurements.terms.result import Provenance, TokenInfo
 
 POOLINGS = ("mean", "first", "last")
 """The ways of making one vector of a text: the mean over all its tokens, or the state of its first or its last one."""
-GROUPS = ("word with word", "word with position", "position with position", "segment and bias")
+GROUPS: tuple[str, ...] = ("word with word", "word with position", "position with position", "segment and bias")
 """The parts of the cosine: products of the sources' vectors. The second holds both orders, the last all others."""
 
 

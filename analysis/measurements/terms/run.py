@@ -273,7 +273,7 @@ def error_of(total: Float[Tensor, "head query key"], scores: Float[Tensor, "head
 
 READS = {
     "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure images",
-    "image": "reads text, not images. Open it on the Live probe page",
+    "image": "reads text, not images. Open it on the page Look inside",
 }
 """The rest of a message about a model that does not read text, or images."""
 

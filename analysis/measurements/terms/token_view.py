@@ -49,6 +49,7 @@ def token_view(
     specials: keep [CLS], [SEP] and the like; without them rows of the pattern sum to less than 1.
     """
     groups = _groups(decomposition.token_info, words, specials)
+    whole = [members for _, members in groups] == [[index] for index in range(len(decomposition.token_info))]
     average = np.zeros((len(groups), len(decomposition.token_info)), dtype=np.float32)
     for row, (_, members) in enumerate(groups):
         average[row, members] = 1 / len(members)
@@ -57,7 +58,7 @@ def token_view(
     def shown(scores: Float[ndarray, "token token"]) -> Float[ndarray, "query key"]:
         if centred:
             scores = _centred(scores, decomposition.attended)
-        return average @ scores @ average.T
+        return scores if whole else average @ scores @ average.T
 
     maps = {term: shown(decomposition.terms_of(term, head)) for term in terms}
     total = shown(decomposition.scores[head])
@@ -66,7 +67,7 @@ def token_view(
         terms=maps,
         rest=total - np.sum(list(maps.values()), axis=0),
         total=total,
-        pattern=average @ decomposition.pattern_of(head) @ collect.T,
+        pattern=decomposition.pattern_of(head) if whole else average @ decomposition.pattern_of(head) @ collect.T,
     )
 
 

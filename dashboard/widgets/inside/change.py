@@ -75,7 +75,7 @@ def _heads(pickers: Pickers, result: Any) -> None:
     st.caption("Press a cell to see the attention of its layer and head before and after.")
     show_figure("intervention_kl", values, result, on_cell=pickers.cell_setter("layer", "head"))
     show_figure("intervention_maps", values, result, on_cell=pickers.cell_setter("query", "key"))
-    query, key, head = (int(values[name]) for name in ("query", "key", "head"))
+    query, key, head = (int(str(values[name])) for name in ("query", "key", "head"))
     if -1 not in (query, key):
         sentence = (
             f"“{result.tokens[query]}” attends to “{result.tokens[key]}” with probability "

@@ -31,7 +31,7 @@ def form(pickers: Pickers) -> None:
             icon=":material/bookmark:",
         )
     with st.form("inside.form", border=True):
-        first, second, third, last = st.columns([3, 5, 5, 2], vertical_alignment="bottom")
+        first, second, third, last = st.columns([3, 4, 4, 2.4], vertical_alignment="bottom")
         entered = {"model": probe_form.model_box(pickers, first)}
         entered["text"] = second.text_area("Text", key=pickers.box("text"), height=68) or ""
         entered["pair"] = (

@@ -33,7 +33,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     about(result, result.tokens, f"{error}{result.errors.max():.0e} of their range, {source}", facts)
     shown = look(pickers, ROTATED if rotates else FIGURES)
     if shown == "distance" and not rotates:
-        _distance(pickers)
+        _distance(pickers, len(result.power))
         return
     baseline = None
     if shown == "map":
@@ -76,7 +76,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     )
 
 
-def _distance(pickers: Pickers) -> None:
+def _distance(pickers: Pickers, layers: int) -> None:
     """The scores of one head against distance, of a model whose terms are known."""
     result = decomposition(pickers)
     if isinstance(result, NoFamily):
@@ -85,7 +85,7 @@ def _distance(pickers: Pickers) -> None:
         return
     first, second = st.columns(2)
     with first:
-        pickers.slider("layer", "Layer", list(range(result.layers or result.layer + 1)))
+        pickers.slider("layer", "Layer", list(range(layers)))
     with second:
         pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: "the one that goes most by position"})
     values = pickers.done()

@@ -523,10 +523,9 @@ class Board {
     if (rows.length > 1) text.append(`Rows: ${rows.map((row) => `“${tokens[row]}”`).join(", ")}. `);
     if (parts.length > 1) {
       const helps = amounts[largest] * total > 0;
-      text.append(helps ? "Mostly because of " : "Most works ");
-      if (!helps) text.append("against it: ");
+      text.append(helps ? "Mostly because of " : "The largest part, ");
       make(text, "b", {}, parts[largest].label);
-      text.append(`; without it the score would be ${signed(total - amounts[largest], 1)}.`);
+      text.append(`${helps ? "" : ", works against it"}; without it the score would be ${signed(total - amounts[largest], 1)}.`);
     }
     const [low, high] = [Math.min(0, ...amounts), Math.max(0, ...amounts)];
     const place = (amount) => (100 * (amount - low)) / (high - low || 1);

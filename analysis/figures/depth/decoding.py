@@ -1,0 +1,111 @@
+"""Position, order and words as decoders read them from the hidden states of each layer."""
+
+import json
+
+import altair as alt
+import pandas as pd
+
+from analysis.ablation.variants import readable
+from analysis.figures import marks
+from analysis.figures.depth.models import (
+    DEPTH,
+    HEIGHT,
+    TIPS,
+    ModelsParameters,
+    colour,
+    join_models,
+    run_descriptions,
+    stored_models,
+    titled,
+    windows,
+)
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+
+READINGS = {
+    ("position", "ridge", "r2"): "Position, ridge: R²",
+    ("position", "nearest", "exact"): "Position, nearest mean: exact",
+    ("position", "discriminant", "exact"): "Position, discriminants: exact",
+    ("position", "nearest", "within_3"): "Position, nearest mean: within 3",
+    ("order", "logistic", "accuracy"): "Which of two is first: accuracy",
+    ("word", "nearest", "top1"): "Word, nearest mean: top-1",
+    ("word", "ridge", "top1"): "Word, ridge to embedding: top-1",
+}
+"""The panels, by target, decoder and measure; the mean absolute error of position is in the table alone."""
+
+
+@figure("depth_decoding", ModelsParameters)
+def decoding(params: ModelsParameters) -> Figure:
+    """Decoders' scores on held-out windows, by depth."""
+    rows, models = stored_models(params.models, "newest_decoding", "measure decoding --texts FILE")
+    keys = list(zip(rows.target, rows.decoder, rows.measure, strict=True))
+    rows = rows.assign(panel=[READINGS.get(key, "") for key in keys])
+    columns = ["model", "layer", "depth", "target", "decoder", "measure", "value", "low", "high", "chance"]
+    table = rows[[*columns, "windows", "tokens"]]
+    shown = rows[rows.panel != ""][[*columns, "panel"]]
+    first = rows.iloc[0]
+    config = json.loads(first.config)
+    error = rows[(rows.measure == "mean_absolute_error") & (rows.model == models[0])].set_index("layer").value
+    r2 = rows[(rows.measure == "r2") & (rows.model == models[0])].set_index("layer").value
+    last = int(error.index.max())
+    text = (
+        f"{readable(models[0])}: ridge regression reads the position to within {error[0]:.1f} tokens on average "
+        f"before the first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f})."
+    )
+    return Figure(
+        title="What can be read from the hidden states",
+        finding=(
+            f"A linear decoder misses a word's position by {error[0]:.1f} places on average before the first layer, "
+            f"and by {error[last]:.1f} after the last"
+        ),
+        frame=lambda: table,
+        caption=(
+            f"{text} Hidden states entering each layer, and leaving the last, of "
+            f"{windows(rows)}; decoders trained on two thirds of the articles and tested on "
+            f"{config['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
+            f"training windows hold at least {config['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
+            "over held-out windows, which say nothing about other trainings of model or decoder. Dashed: chance, a "
+            "guess that ignores the hidden state. What a linear decoder reads is there; whether the model "
+            "uses it is another question."
+        ),
+        alt=f"{len(READINGS)} panels of scores against depth for {join_models(models)}. {text}",
+        command="\n".join(dict.fromkeys(rows.command)),
+        provenance=run_descriptions(rows),
+        citation_keys=("wang2020what",),
+        draw=lambda theme: _draw(titled(shown), [readable(model) for model in models], theme),
+        columns=3,
+    )
+
+
+def _draw(shown: pd.DataFrame, models: list[str], theme: Theme) -> list[Chart]:
+    """Scores of the decoders with intervals, and chance as a dashed line."""
+    panels = list(READINGS.values())
+    charts = []
+    for index, title in enumerate(panels):
+        rows = shown[shown.panel == title]
+        named = len(models) if index >= len(panels) - 3 and len(models) > 1 else 0
+        hue = colour(models, theme, named=named)
+        y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
+        dashed = alt.Chart(rows).mark_line(strokeDash=marks.DASH, opacity=0.8)
+        chance = dashed.encode(x=DEPTH, y=marks.same_axis(y, "chance"), color=hue)
+        lines = marks.line_plot(
+            rows,
+            x=DEPTH,
+            y=y,
+            theme=theme,
+            color=hue,
+            ends=("low", "high"),
+            dots=marks.SEED,
+            tooltip=(*TIPS, ("value", "", ".4~g"), *marks.interval_tips(".4~g"), ("chance", "", ".3~g")),
+        )
+        panel = marks.panel(
+            chance,
+            *lines,
+            theme=theme,
+            width=marks.THIRD,
+            height=HEIGHT,
+            title=title,
+            below=["dashed: chance"],
+        )
+        charts.append(panel)
+    return charts
