@@ -67,7 +67,7 @@ class Question:
 
 def _scaled(points: Sequence[tuple[float, float]], width: tuple[float, float], top: float) -> list[tuple[float, float]]:
     low, high = width
-    return [(round((x - low) / (high - low), 4), round(y / top, 4)) for x, y in points if low <= x <= high]
+    return [((x - low) / (high - low), y / top) for x, y in points if low <= x <= high]
 
 
 def _pairs(frame: pd.DataFrame, along: str = "along", value: str = "value") -> list[tuple[float, float]]:
@@ -271,7 +271,12 @@ def cards(model: str) -> list[dict[str, Any]]:
                 "answer": answer.answer,
                 "numbers": answer.numbers,
                 "curves": [
-                    {"kind": curve.kind, "filled": curve.filled, "points": curve.points} for curve in answer.curves
+                    {
+                        "kind": curve.kind,
+                        "filled": curve.filled,
+                        "points": [(round(x, 4), round(y, 4)) for x, y in curve.points],
+                    }
+                    for curve in answer.curves
                 ],
             }
         )

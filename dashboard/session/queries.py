@@ -14,7 +14,7 @@ from analysis.figures.claims import board
 from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.experiments import board_rows
 from analysis.figures.geometry.estimates import stored_cases
-from analysis.figures.glue import data as glue
+from analysis.figures.glue import study_rows as glue
 from analysis.figures.glue import table as glue_table
 from analysis.figures.glue.headline import headline
 from analysis.figures.runs import data as runs

@@ -11,7 +11,7 @@ from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
 from dashboard.widgets import show
 from dashboard.widgets.experiments_board import show_board
-from dashboard.widgets.experiments_panel import show_panel
+from dashboard.widgets.experiments_panel import TABS, show_panel
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.show.menu import menu
 
@@ -41,8 +41,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     order = pickers.segments("order", "Order", list(ORDERS), ORDERS, width="content")
     st.page_link("views/import.py", label="Add your results", icon=":material/upload:", width="content")
 opened = pickers.get("row")
-pickers.get("tab")
-values = pickers.values()
+pickers.fixed("tab", list(TABS))  # The panel draws its picker.
+values = pickers.done()
+show.copy_link(PAGE, values)
 try:
     figure = queries.figure("experiments_board", values)
     board = queries.experiments_board(str(values["preset"]))
@@ -50,14 +51,13 @@ try:
     if opened and opened not in [row.variant for row in rows]:
         board.row(opened)  # Says which rows there are, where this one is not known at all.
 except AddendError as problem:
-    pickers.done()
     show.show_problem(problem)
     st.stop()
 
 
 def press(variant: str) -> None:
-    """Opens the row that was pressed, or closes it."""
-    pickers.set("row", "" if pickers.get("row") == variant else variant)
+    """Opens the row that was pressed; closes the open one where there is no name."""
+    pickers.set("row", variant)
 
 
 def draw_panel(row: BoardRow) -> None:
@@ -95,5 +95,3 @@ if board.others:
         }
         table = [{name: getattr(row, field) for name, field in columns.items()} for row in board.others]
         st.dataframe(table, hide_index=True, height="content", width="content")
-values = pickers.done()
-show.copy_link(PAGE, values)

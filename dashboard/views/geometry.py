@@ -16,10 +16,10 @@ PAGE = "geometry"
 PARTS = {
     "angles": {"angles": "Cosines"},
     "directions": {
-        "directions": "Their first directions",
-        "subspaces": "Angles and overlap",
-        "ranks": "How many are used",
-        "heads": "In every head",
+        "directions": "Shares",
+        "subspaces": "Angles",
+        "ranks": "Ranks",
+        "heads": "Heads",
     },
     "states": {"states": "From every state", "read": "From sums and tables"},
     "words": {"words": "Words changed", "collisions": "Nearest sums"},

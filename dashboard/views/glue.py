@@ -2,7 +2,9 @@
 
 import streamlit as st
 
+from analysis import links
 from analysis.core.errors import AddendError
+from analysis.figures.glue.headline import INCONCLUSIVE, SURGERY
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import glue_table, show
@@ -23,7 +25,11 @@ def read_titles(sql: str) -> dict[str, str]:
 
 
 def show_results() -> None:
-    """The sentence, the figure and the table; or why there are none."""
+    """The sentence, the figure and the table; or why there are none.
+
+    Where nothing can be concluded, figure and table are folded behind the sentence, but for a link that asks for them.
+    """
+    inconclusive = False
     try:
         study, _ = queries.glue_study(values)
     except AddendError as problem:
@@ -31,17 +37,24 @@ def show_results() -> None:
         return
     if study:
         finding, *details = queries.glue_headline(study)
+        inconclusive = finding.startswith(INCONCLUSIVE)
         summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
         with summary.popover("Why", icon=":material/help:"):
             st.markdown(escape_markdown(" ".join(details)))
-    with show.reporting_problems(), chart:
-        show.show(queries.figure(f"glue_{view}", values), PAGE, values)
-    st.divider()
-    st.header("Our scores and published scores in one table" if study else "As published", anchor=False)
-    glue_table.show_table(queries.glue_results(values))
+    asked_for = bool(links.VIEWS[PAGE].parameters({**values, "preset": links.VIEWS[PAGE].defaults()["preset"]}))
+    place = chart.expander("See the numbers anyway", expanded=asked_for) if inconclusive else chart
+    with place:
+        with show.reporting_problems():
+            show.show(queries.figure(f"glue_{view}", values), PAGE, values)
+        st.header("Our scores and published scores in one table" if study else "As published", anchor=False)
+        glue_table.show_table(queries.glue_results(values))
 
 
-show.header(PAGE, "The same small encoder, pre-trained with many ways of combining word and position, scored on GLUE.")
+show.header(
+    PAGE,
+    "Encoders that differ in how they are told positions, fine-tuned and scored on GLUE: a trained MiniLM that was "
+    "changed, and the small ones that we trained from scratch.",
+)
 presets = queries.glue_presets()
 tasks = read_titles("SELECT task AS name, title FROM tasks WHERE glue")
 variants = read_titles("SELECT variant AS name, title FROM variants")
@@ -50,6 +63,8 @@ tables = tables[tables.kind == "GLUE"]
 labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
 
 pickers = Pickers(PAGE)
+# One real encoder, changed and fine-tuned, stands in front: our own small models cannot be ranked by GLUE.
+pickers.set_initial("preset", SURGERY, presets)
 summary = st.container(border=True, horizontal=True, vertical_alignment="center")
 first, second, third = st.columns([2, 3, 4], vertical_alignment="bottom")
 with first:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.figures.literature.gains import caveats
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import published_table, show
@@ -65,6 +66,6 @@ with link:
 if view:
     show_figure(f"published_{view}")
 
-st.divider()
-show_figure("published_literature")
-published_table.notes(queries.figure("published_literature", values).content.notes)
+with st.expander("Every table at once: each paper against its own baseline", icon=":material/stacked_line_chart:"):
+    show_figure("published_literature")
+    published_table.notes(caveats())

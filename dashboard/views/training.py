@@ -1,15 +1,15 @@
 """Training: what our own pre-trainings show, from learning curves to costs."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 import streamlit as st
 
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import join_names
-from analysis.figures.training.costs import UNMATCHED
-from analysis.figures.training.curves import AXES
+from analysis.figures import Figure
+from analysis.figures.training.costs import UNMATCHED, cost_table
 from analysis.figures.training.data import COMMAND, MASKED
+from analysis.figures.training.learning_curves import AXES
+from analysis.links import Value
 from analysis.rules import training_rules
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
@@ -41,63 +41,57 @@ FIGURES = {
 USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
 
 
-def presets_with(name: str) -> Iterator[str]:
-    """The other presets whose runs have what a figure shows."""
-    for preset in sorted(set(trainings.preset) - {values["preset"]}):
-        with suppress(AddendError):
-            queries.figure(name, {**values, "preset": preset, **USUAL_SETTINGS})
-            yield preset
+def shown_figure(name: str) -> tuple[Figure, dict[str, Value], str]:
+    """A figure with its values; of another preset, which is named, where the chosen one lacks what it shows.
 
-
-def show_preset(preset: str) -> None:
-    """Shows the runs of another preset, at its usual settings."""
-    for field, value in {"preset": preset, **USUAL_SETTINGS}.items():
-        pickers.set(field, value)
-
-
-def show_missing(name: str, missing: NoResults) -> None:
-    """Shows that these runs lack a result, and leads to the runs that have it."""
-    others = list(presets_with(name))
-    if not others:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
-        return
-    st.info(
-        f"This is not measured for preset {escape_markdown(str(values['preset']))}. It is for "
-        f"{escape_markdown(join_names(f'preset {preset}' for preset in others))}.",
-        icon=":material/hourglass_empty:",
-    )
-    with st.container(horizontal=True):
-        for preset in others:
-            st.button(f"Show preset {preset}", key=f"{PAGE}.{name}.{preset}", on_click=show_preset, args=(preset,))
+    Raises NoResults where no preset has it.
+    """
+    try:
+        return queries.figure(name, values), values, ""
+    except NoResults as missing:
+        for preset in sorted(set(trainings.preset) - {values["preset"]}):
+            others = {**values, "preset": preset, **USUAL_SETTINGS}
+            with suppress(AddendError):
+                return queries.figure(name, others), others, preset
+        raise missing
 
 
 def show_figure(name: str) -> None:
-    """One figure with its sentences above it, or why there is none."""
+    """One figure with its sentences above it, or a sentence that says why there is none."""
     with show.reporting_problems():
         try:
-            figure = queries.figure(name, values)
+            figure, figure_values, other_preset = shown_figure(name)
         except NoResults as missing:
-            show_missing(name, missing)
+            st.info("Nothing of this kind is stored yet.", icon=":material/hourglass_empty:")
+            with st.expander("How to measure it"):
+                st.markdown(escape_markdown(str(missing)))
             return
+        if other_preset:
+            st.info(
+                f"This is not measured for preset {escape_markdown(str(values['preset']))}. What is shown is of preset "
+                f"{escape_markdown(other_preset)}.",
+                icon=":material/swap_horiz:",
+            )
         for sentence in figure.sentences:
             st.markdown(f"- {escape_markdown(sentence)}")
-        show.show(figure, PAGE, values)
+        show.show(figure, PAGE, figure_values)
         if name == "training_costs":
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),
                 UNMATCHED: st.column_config.Column(width=510),
             }
-            st.dataframe(figure.content.table, hide_index=True, height="content", column_config=columns)
+            st.dataframe(cost_table(figure.frame()), hide_index=True, height="content", column_config=columns)
 
 
 def show_verdict() -> None:
-    """Shows the verdict on these runs: trained long enough to say something of position, or not."""
+    """Shows in one line whether these runs were trained long enough to say something of position; the rest on press."""
     result = queries.verdict(values)
     if result:
         colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
-        with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             st.badge(result.word, color=colour, icon=f":material/{icon}:")
-            st.markdown(escape_markdown(result.sentence))
+            with st.popover("Why", icon=":material/help:"):
+                st.markdown(escape_markdown(result.sentence))
 
 
 show.header(PAGE, "The same small encoder, trained from scratch with many ways of combining word and position.")

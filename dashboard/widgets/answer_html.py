@@ -111,6 +111,8 @@ def question() -> None:
         "<style>.st-key-question h1{font-size:1.75rem;padding:0}"
         "@media(min-width:900px){.stMainBlockContainer{padding-top:.7rem}}"
         ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}"
+        "@media(max-width:1000px){[data-testid=stHorizontalBlock]:has(.st-key-reasons){flex-direction:column}"
+        "[data-testid=stColumn]:is(:has(.st-key-reasons),:has(.st-key-proof)){width:100%;flex:none}}"
         "@media(max-width:640px){.st-key-question h1{font-size:1.5rem;line-height:1.25}"
         ".stMainBlockContainer>div{gap:.6rem}.st-key-ways{gap:.5rem}.st-key-ways a{padding:4px 10px}}</style>"
     )

@@ -12,6 +12,7 @@ from analysis.figures.experiments.board_rows import Board, BoardRow
 from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -32,11 +33,16 @@ def show_panel(row: BoardRow, board: Board, pickers: Pickers, page: str, values:
     elif tab == "glue":
         _show_glue(row)
     elif tab == "papers":
-        _show_table(
-            row_tables.papers(row),
-            {"Address": st.column_config.LinkColumn("Whole table", display_text="open")},
-        )
-        st.page_link("views/published.py", label="All published tables", icon=":material/menu_book:")
+        found = row_tables.papers(row)
+        _show_table(found)
+        with st.container(horizontal=True):
+            for table, name in found.sources.items():
+                parameters = query_parameters("published", {"table": table})
+                st.page_link(
+                    "views/published.py", label=escape_markdown(name), icon=":material/menu_book:",
+                    query_params=parameters, width="content",
+                )  # fmt: skip
+            st.page_link("views/published.py", label="All published tables", width="content")
     elif tab == "costs":
         _show_table(row_tables.costs(row))
     else:
@@ -69,16 +75,16 @@ def _show_glue(row: BoardRow) -> None:
         st.page_link("views/glue.py", label="All of our GLUE scores", icon=":material/table_chart:")
 
 
-def _show_table(found: row_tables.RowTable, config: Mapping[str, Any] | None = None, *, decimals: int = 2) -> None:
+def _show_table(found: row_tables.RowTable, *, decimals: int = 2) -> None:
     st.markdown(escape_markdown(found.sentence))
     if not found.table.empty:
-        _show_rows(found.table, config, decimals=decimals)
+        _show_rows(found.table, decimals=decimals)
 
 
-def _show_rows(table: pd.DataFrame, config: Mapping[str, Any] | None = None, *, decimals: int = 2) -> None:
+def _show_rows(table: pd.DataFrame, *, decimals: int = 2) -> None:
     numbers: dict[str, Any] = {
         str(name): st.column_config.NumberColumn(format=f"%.{decimals}f")
         for name in table.columns
         if table[name].dtype.kind == "f"
     }
-    st.dataframe(table, hide_index=True, height="content", width="content", column_config={**numbers, **(config or {})})
+    st.dataframe(table, hide_index=True, height="content", width="content", column_config=numbers)

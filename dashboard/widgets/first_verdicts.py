@@ -20,7 +20,7 @@ def show_page() -> None:
         f"The first verdicts, on each claim as a whole, decide nothing any more. {queries.first_verdicts_note()} They "
         f"stand on a page that was made once, `data/{path.name}`."
     )
-    st.download_button("Keep the page (HTML)", path.read_bytes(), NAME, "text/html", on_click="ignore")
+    st.download_button("Download the page (HTML)", path.read_bytes(), NAME, "text/html", on_click="ignore")
     st.iframe(path, height=HEIGHT, alt="The first verdicts")
 
 

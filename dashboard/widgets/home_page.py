@@ -19,9 +19,9 @@ def draw(page: FrontPage) -> None:
     for step in part("lead"):
         answer_html.lead(step, terms)
     text_column, picture_column = st.columns([8, 5], gap="medium")
-    with text_column:
+    with text_column, st.container(key="reasons"):
         answer_html.reasons(part("reason"), terms)
-    with picture_column:
+    with picture_column, st.container(key="proof"):
         moving_pictures.show_hero(after_training(page.apart), dark=is_dark())
     answer_html.against(part("but"), part("more"), terms)
     answer_html.cards(page.cards)

@@ -90,8 +90,8 @@ def caveats(table: Table) -> None:
         for note in table.notes
     ]
     if sentences:
-        with st.container(border=True):
-            st.markdown("**Caveats**")
+        marks = "".join(note.mark for note in table.notes)
+        with st.expander(f"Caveats {marks}" if marks else "Caveats", icon=":material/info:"):
             st.markdown("  \n".join(sentences))
 
 

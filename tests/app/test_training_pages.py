@@ -116,24 +116,23 @@ def test_without_costs_the_rest_is_shown(tmp_path, nothing):
     trainings.sweep({"bert_a": 5.2}, [0])
     app = opened("training", part="costs")
     fine(app)
-    assert any("No costs are stored yet" in shown(note.value) for note in app.info)
+    assert [shown(note.value) for note in app.info] == ["Nothing of this kind is stored yet."]
+    assert any("No costs are stored yet" in shown(text.value) for text in app.markdown), "folded below it"
     app = opened("training", part="convergence")
     fine(app)
     assert len(app.info) == 2
     assert any("Inconclusive: no run of" in text.value for text in app.markdown)
 
 
-def test_a_view_without_results_leads_to_the_preset_that_has_them(committed_store):
+def test_a_view_without_results_shows_those_of_a_preset_that_has_them(committed_store):
     """Those of the data that come with Addend: the costs of cpu2 were never measured."""
     app = opened("training", preset="cpu2", part="costs")
     fine(app)
-    assert [shown(note.value) for note in app.info] == ["This is not measured for preset cpu2. It is for preset cpu."]
+    assert [shown(note.value) for note in app.info] == [
+        "This is not measured for preset cpu2. What is shown is of preset cpu."
+    ]
     assert not any("ablate" in code.value for code in app.code)
-    next(button for button in app.button if button.label == "Show preset cpu").click()
-    app.run()
-    fine(app)
-    assert not app.info
-    assert app.session_state["training.preset"] == "cpu"
+    assert app.session_state["training.preset"] == "cpu2", "the other views stay with the chosen preset"
     assert headings(app) == HEADINGS["costs"]
 
 

@@ -171,3 +171,18 @@ def test_the_self_check_is_answered_by_keyboard_with_no_server(page, address):
         expect(page.locator(".score")).to_have_text(re.compile("^0 of 1 right at the first try, 4 to go"))
     finally:
         page.context.set_offline(False)
+
+
+def test_a_slider_that_is_let_go_writes_the_address_and_renews_the_page(page, address):
+    page.goto(f"{address}/read?step=questions")
+    slider = page.locator("figure:has(.panels) input")
+    expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
+    settled(page)
+    says = page.get_by_test_id("stMarkdown").filter(has_text="What the evidence says.")
+    expect(says).to_contain_text("scores of head 0")
+    page.wait_for_function(FRAMES_DRAWN, arg=11, timeout=60_000)
+    slider.focus()
+    page.keyboard.press("End")
+    expect(says).to_contain_text("scores of head 11")
+    page.wait_for_url(re.compile("head=11"))
+    expect(slider).to_have_value("11")

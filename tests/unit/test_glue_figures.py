@@ -15,8 +15,8 @@ from analysis import store_build
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, drawings
 from analysis.figures.drawings import Theme
-from analysis.figures.glue.data import GlueParameters, study_and_table, study_of
 from analysis.figures.glue.headline import headline
+from analysis.figures.glue.study_rows import GlueParameters, study_and_table, study_of
 from analysis.figures.glue.table import table
 from analysis.glue_comparison import AVERAGE
 from analysis.links import VIEWS

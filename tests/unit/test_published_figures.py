@@ -13,8 +13,7 @@ from analysis.core import formatting
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, drawings
 from analysis.figures.drawings import Theme
-from analysis.figures.literature.data import COMPARISONS
-from analysis.figures.published import data as figures
+from analysis.figures.literature.gains import COMPARISONS, means_of
 from analysis.literature import tables as published
 from analysis.store import read
 
@@ -198,8 +197,8 @@ def test_a_printed_change_is_no_score():
 
 
 def test_signs_are_never_those_of_a_zero():
-    assert figures.signed(-0.004) == "+0.00"
-    assert figures.signed(-0.4475) == "−0.45"
+    assert formatting.signed(-0.004) == "+0.00"
+    assert formatting.signed(-0.4475) == "−0.45"
     assert (formatting.fixed(-0.004), formatting.fixed(-0.756), formatting.fixed(0.5, 1)) == ("0.00", "−0.76", "0.5")
 
 
@@ -255,12 +254,12 @@ def literature():
 
 
 def test_every_comparison_has_its_rows(literature):
-    assert set(literature.content.means.comparison) == {c.label for c in COMPARISONS}
+    assert set(means_of(literature.frame()).comparison) == {c.label for c in COMPARISONS}
     assert len({c.label for c in COMPARISONS}) == len(COMPARISONS)
 
 
 def test_tupe_and_its_replication_are_compared_on_the_same_seven_columns(literature):
-    means = literature.content.means.set_index("comparison")
+    means = means_of(literature.frame()).set_index("comparison")
     shared = ("MNLI-m", "MNLI-mm", "QNLI", "QQP", "SST-2", "CoLA", "STS-B")
     tupe, diet = from_file("tupe_glue.csv", "Table 1"), from_file("diet_glue.csv", "Table 2")
     own = fmean(tupe["TUPE-A"][t] - tupe["BERT-A"][t] for t in shared)
@@ -275,13 +274,13 @@ def test_tupe_and_its_replication_are_compared_on_the_same_seven_columns(literat
 
 
 def test_a_higher_perplexity_is_worse(literature):
-    means = literature.content.means.set_index("comparison")
+    means = means_of(literature.frame()).set_index("comparison")
     assert means.gain["Masked, Pile"] == pytest.approx(-math.log(147.18 / 4.06))
     assert means.gain["Causal, WikiText-103"] == pytest.approx(-math.log(20.97 / 20.42))
 
 
 def test_evidence_for_and_against_stands_side_by_side(literature):
-    means = literature.content.means
+    means = means_of(literature.frame())
     concatenated = means[means.panel == "Concatenated"].gain
     assert (concatenated > 0).any()
     assert (concatenated < 0).any()

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import linregress, ttest_1samp
 from scipy.stats import t as t_distribution
@@ -17,7 +18,7 @@ from analysis.figures.runs.data import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.data import TrainingParameters, index, usual_baseline
 from analysis.figures.training.data import select_trainings as select
-from analysis.figures.training.draw_curves import DASH_ORDER, NAME_HEIGHT, spread_names
+from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.settings import BEST
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
@@ -32,6 +33,18 @@ NAMES = links.VIEWS["training"].figures
 def made(name: str, **changed):
     page = "runs" if name.startswith("runs") else "training"
     return FIGURES[name].of({**links.VIEWS[page].defaults(), **changed})
+
+
+def drawn(figure, *columns: str) -> list[pd.DataFrame]:
+    """The data of the drawn marks that have these columns, one frame a mark's data."""
+    specs = [panel.to_dict() for panel in drawings.panels(figure)]
+    frames = [pd.DataFrame(rows) for spec in specs for rows in spec["datasets"].values()]
+    return [frame for frame in frames if set(columns) <= set(frame.columns)]
+
+
+def panel_titles(figure) -> list[str]:
+    """The titles of the panels, in their order."""
+    return [panel.to_dict()["title"]["text"] for panel in drawings.panels(figure)]
 
 
 def select_trainings(values):
@@ -175,11 +188,10 @@ def test_causal_and_masked_never_share_an_axis(whole):
 def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three):
     """TUPE-A goes from 6 at step 100 to 4 at step 200, so it is at 5 at step 150, of 1,024 tokens each, 15 seconds."""
     for axis, at in (("step", 150), ("tokens", 150 * 1_024), ("seconds", 15)):
-        content = made("training_curves", axis=axis).content
-        assert content.target == 5.0
-        crossed = {name: one.step for name, one in content.crossings.items()}
-        assert crossed["tupe_a"] == pytest.approx(at)
-        assert math.isnan(crossed["no_position"])
+        (crossings,) = drawn(made("training_curves", axis=axis), "at", "variant")
+        assert crossings.variant.tolist() == ["tupe_a"], "no position never reaches it"
+        assert crossings[axis].tolist() == pytest.approx([at])
+        assert crossings.value.tolist() == [5.0]
     caption = made("training_curves").caption
     assert "Reached by TUPE-A at 150 steps." in caption
     assert "Not reached by No position (> 400)." in caption
@@ -189,7 +201,7 @@ def test_the_mean_is_over_seeds(data):
     for seed, end in enumerate((4.0, 5.0, 6.0)):
         run("bert_a", seed, (8, 7, 6, 6, end))
     store_build.refresh()
-    mean = made("training_curves").content.mean
+    (mean,) = drawn(made("training_curves"), "seeds", "value", "title")
     assert mean.value.tolist() == [8, 7, 6, 6, 5]
     assert set(mean.seeds) == {3}
 
@@ -199,9 +211,10 @@ def test_long_curves_are_thinned_and_keep_their_ends(data):
     trainings.write("bert_a", 0, trainings.line(steps, [8 - step / 1_000 for step in steps]))
     store_build.refresh()
     figure = made("training_curves")
-    drawn = figure.content.rows
-    assert len(drawn) <= 60
-    assert (drawn.step.min(), drawn.step.max()) == (0, 3_000)
+    for rows in drawn(figure, "variant", "step", "value"):
+        assert len(rows) <= 60
+        assert rows.step.max() == 3_000
+    assert min(rows.step.min() for rows in drawn(figure, "variant", "step", "value")) == 0
     assert len(figure.frame()) == 301, "the data keep every evaluation"
 
 
@@ -286,10 +299,10 @@ def test_changes_add_up_to_the_difference_between_the_ends(data):
 
 def test_a_way_with_a_variant_that_was_not_run_is_left_out(data):
     between(without=("no_cross",))
-    assert made("training_parts").content.ways == ["Cross terms dropped last"]
+    assert panel_titles(made("training_parts")) == ["Cross terms dropped last"]
     run("no_cross", 7, ADDED)
     store_build.refresh()
-    assert made("training_parts").content.ways == ["Cross terms dropped last"], "no seed in common"
+    assert panel_titles(made("training_parts")) == ["Cross terms dropped last"], "no seed in common"
 
 
 def test_the_ways_are_of_masked_models(whole):
@@ -313,7 +326,7 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     store_build.refresh()
     figure = made("training_settings")
     rows = figure.frame().set_index(["setting", "variant"])
-    own, twice, pre, best = figure.content.settings
+    own, twice, pre, best = panel_titles(figure)
     assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norm pre", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
     paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()
@@ -367,7 +380,7 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     )
     ends = ", ".join(f"{2 ** (expected.slope + sign * half):.2f}" for sign in (-1, 1)).replace(", ", " to ")
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
-    lines = figure.content.lines
+    (lines,) = drawn(figure, "size", "beyond")
     assert set(lines.steps[lines.beyond].agg(["min", "max"]).round()) == {40_000, 160_000}
     drawings.compose(figure).to_dict()
 
@@ -467,7 +480,7 @@ def test_any_variant_may_be_held_against(three):
     assert rows.loc["step", "bert_a"].censored == 3
     assert ("step", "tupe_a") not in rows.index
     assert not figure.sentences
-    assert figure.content.claim is None
+    assert not any(0.3 in rows["at"].tolist() for rows in drawn(figure, "at") if "variant" not in rows)
     assert "baseline=tupe_a" in figure.command
     gap = made("training_gap", baseline="tupe_a").frame().set_index("variant").gap
     assert gap["bert_a"] == pytest.approx(5.01 - 3.82)
@@ -499,7 +512,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
     run("no_position", 0, (8, 7, 7, 7, 7))
     store_build.refresh()
     figure = made("training_plateau")
-    assert figure.content.table.told.tolist() == ["> 400"]
+    assert [text for rows in drawn(figure, "written") for text in rows.written] == ["> 400 (n = 1)"]
     assert "did not leave the plateau within the run" in figure.caption
     drawings.compose(figure).to_dict()
 
@@ -578,7 +591,7 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     figure = made("training_costs")
     frame = figure.frame()
     assert len(frame) == 6 * len(trainings.ENDS), "the newest measurement only"
-    table = figure.content.table.set_index("Variant")
+    table = training_costs.cost_table(frame).set_index("Variant")
     assert table.loc["No position", "Why its size differs"].startswith("Fewer parameters")
     assert table.loc["BERT-A", "Why its size differs"] == ""
     assert table.loc["No position", "Against BERT-A"] == "−8.3 %"

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
-from analysis.claims.statements.deciding import RULE
+from analysis.claims.statements.deciding import RULE, bearing
 from analysis.claims.statements.stored import Heading
 from analysis.core.formatting import interval_text, plural, significant
 from analysis.figures.claims.size import size
@@ -110,6 +110,7 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
         "would_decide": part.would_decide,
         "opposes": part.opposes,
         "decides": part.decides,
+        "bearing": bearing(part),
         "number": printed.number,
         "unit": printed.unit,
         "strip": vars(places) if places else None,

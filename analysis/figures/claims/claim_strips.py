@@ -1,19 +1,30 @@
 """The statements of one claim, or those that decide all claims, each on a turned strip."""
 
+from collections import Counter
+
 import altair as alt
 import pandas as pd
 
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.base import Judgement
-from analysis.claims.statements.deciding import RULE
+from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
+from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing
 from analysis.core import colours
 from analysis.core.errors import LinkError, NoResults
+from analysis.core.formatting import significant
 from analysis.figures import marks
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import strip
 from analysis.figures.claims.verdicts import EMPTY, VERDICTS, few_lines, store_facts
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
+
+BEARINGS = {
+    FOR: ("speaks for the claim", SUPPORTED),
+    AGAINST: ("speaks against it", CONTRADICTED),
+    MIXED: ("mixed", MIXED),
+    OPEN: ("open", OPEN),
+}
+"""The side of its claim that a statement speaks for: in words, and the verdict whose colour and shape it has."""
 
 
 class ClaimParameters(Parameters):
@@ -40,8 +51,11 @@ def claim_strips(params: ClaimParameters) -> Figure:
     places = [{"id": id, "other": place} for id, one in strips.items() if one for place in one.others]
     others = pd.DataFrame(places, columns=["id", "other"])
     title = "The statement that decides each claim"
-    counts = {word: sum(part.verdict == word for part in parts) for word in statements.WORDS}
-    finding = "Of the statements that decide, " + ", ".join(f"{count} {word}" for word, count in counts.items())
+    count = Counter(map(bearing, parts))
+    finding = (
+        f"Of {len(parts)} claims, {count[AGAINST]} have something that speaks against them, {count[FOR]} hold so far, "
+        f"{count[MIXED]} have mixed evidence, and of {count[OPEN]} nothing is decided"
+    )
     if params.claim:
         heading = headings[params.claim]
         title, finding = f"{heading.id}. {heading.title}", f"{heading.title}: {heading.lean}"
@@ -63,12 +77,15 @@ def claim_strips(params: ClaimParameters) -> Figure:
 
 def _row(part: Judgement) -> dict[str, object]:
     """A statement with its numbers, what the rule compares them with, and its places on the strip."""
-    places, printed = strip(part), size(part)
+    places, printed, effect = strip(part), size(part), part.effect
+    # The typeface of exports has no small digits for powers of ten.
+    number = significant(effect) if effect is not None and 0 < abs(effect) < 1e-3 else printed.number
     return {
         "id": part.id,
         "statement": part.statement,
         "verdict": part.verdict,
-        "printed": f"{printed.number} {printed.unit}".strip() or "not measured yet",
+        "bearing": BEARINGS[bearing(part)][0],
+        "printed": f"{number} {printed.unit}" if number else "not measured yet",
         "effect": part.effect,
         "low": part.low,
         "high": part.high,
@@ -87,18 +104,24 @@ def _strips(drawn: pd.DataFrame, others: pd.DataFrame, theme: Theme) -> Chart:
     """One strip a statement: the tinted side speaks for the claim; the number stands at the right."""
     labels = few_lines(drawn.id + " " + drawn.statement)
     shown = drawn.assign(label=labels)
-    words = [word for word in VERDICTS if word in set(shown.verdict)]
+    bearings = {words: verdict for words, verdict in BEARINGS.values() if words in set(shown.bearing)}
     x = marks.number(
-        alt.X, "place", ["← speaks against", "speaks for the claim →"], domain=(-1.1, 1.1), values=[0], form=" "
+        alt.X,
+        "place",
+        ["← speaks against the claim · speaks for it →", "0: the line of the rule"],
+        domain=(-1.1, 1.1),
+        values=[0],
+        form=" ",
     )
     y = marks.labelled_rows(labels)
     side = alt.Chart(pd.DataFrame({"from": [0.0], "to": [1.1]})).mark_rect(
         color=theme.colour(colours.VERDICTS["supported"]), opacity=0.1
     )
-    dots_of_others = others.merge(shown[["id", "label", "verdict"]], on="id")
+    dots_of_others = others.merge(shown[["id", "label", "bearing"]], on="id")
     dots = alt.Chart(dots_of_others).mark_point(filled=True, size=18, opacity=0.45)
     numbers = alt.Chart(shown).mark_text(align="left", dx=10, fontSize=marks.TEXT, color=theme.ink)
-    hues = marks.hues("verdict", {word: theme.colour(VERDICTS[word][0]) for word in words})
+    hues = marks.hues("bearing", {words: theme.colour(VERDICTS[verdict][0]) for words, verdict in bearings.items()})
+    shapes = {words: VERDICTS[verdict][1] for words, verdict in bearings.items()}
     layers = [
         side.encode(x=alt.X("from:Q"), x2="to:Q"),
         marks.rule(theme, x=0.0),
@@ -110,7 +133,7 @@ def _strips(drawn: pd.DataFrame, others: pd.DataFrame, theme: Theme) -> Chart:
             theme=theme,
             ends=("place_low", "place_high"),
             color=hues,
-            shape=marks.shapes("verdict", {word: VERDICTS[word][1] for word in words}, marks.legend(place="top")),
+            shape=marks.shapes("bearing", shapes, marks.legend(place="top")),
             size=marks.LARGE_DOT,
             tooltip=("id", "statement", "verdict", "printed", "sentence"),
         ),

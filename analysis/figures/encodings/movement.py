@@ -1,4 +1,4 @@
-"""How much every column of an encoding moves over the rows, and how few columns hold the variance."""
+"""Movement of every column of an encoding over the rows, and the few columns that hold the variance."""
 
 from collections.abc import Sequence
 

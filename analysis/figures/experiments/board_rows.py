@@ -19,7 +19,8 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.gaps import compared_losses, plateau_exits
+from analysis.figures.training.final_loss import compared_losses
+from analysis.figures.training.plateau import plateau_exits
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import encoder_rules, surgery_rules, training_rules
 from analysis.statistics import Ranks, difference, ranks

@@ -11,9 +11,9 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, Board, BoardRow, board
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.curves import means, thinned
 from analysis.figures.training.data import UNIT, title, training_commands
-from analysis.figures.training.names_at_lines import spread_names
+from analysis.figures.training.line_marks import spread_names
+from analysis.figures.training.run_curves import means, thinned
 
 REFERENCES = ("no_position", "concat_20")
 """Variants that are drawn besides the row's and the baseline's, where they were trained."""
@@ -59,11 +59,11 @@ def row_curves(params: RowParameters) -> Figure:
         caption=sentences(
             f"Loss on held-out text, in {UNIT}. Line: the mean over seeds; band: the lowest and the highest seed; dot "
             f"and number: the final loss on {trainings.sample}.",
-            f"Seeds: {', '.join(f'{title(name)} {count}' for name, count in seeds.items())}.",
+            f"Seeds: {', '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
             "Dotted: the step after which a variant has left the plateau.",
         ),
         alt="Lines of validation loss against steps: "
-        + "; ".join(f"{end.title} ends at {fixed(end.value)}" for end in ends.itertuples())
+        + "; ".join(f"{rows[name].title} ends at {fixed(rows[name].loss or np.nan)}" for name in variants)
         + ".",
         command="\n".join(training_commands(params.preset, trainings.runs[trainings.runs.variant.isin(variants)])),
         provenance=trainings.provenance(variants),

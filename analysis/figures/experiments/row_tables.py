@@ -1,6 +1,7 @@
 """Tables of one row of the board: its seeds, its scores after fine-tuning, its costs, and what papers print of it."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -10,8 +11,8 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, Board, BoardRow
-from analysis.figures.glue.data import GlueParameters, study_of
 from analysis.figures.glue.headline import headline
+from analysis.figures.glue.study_rows import GlueParameters, study_of
 from analysis.figures.training.costs import COSTS
 from analysis.figures.training.data import title
 from analysis.glue_comparison import AVERAGE
@@ -26,10 +27,14 @@ PRINTED = {"no_position": ("NoPos", "NoPE", "No position")}
 
 
 class RowTable(NamedTuple):
-    """A table with the sentence above it that says what it shows; no rows where nothing is stored."""
+    """A table with the sentence above it that says what it shows; no rows where nothing is stored.
+
+    sources: the ids of the published tables that it quotes, each with its name on screen.
+    """
 
     sentence: str
     table: pd.DataFrame
+    sources: Mapping[str, str] = MappingProxyType({})
 
 
 def seeds(row: BoardRow, board: Board) -> RowTable:
@@ -169,7 +174,6 @@ def papers(row: BoardRow) -> RowTable:
             found.variant: found.value,
             "Added": found.baseline_value,
             "Setting": found.setting or "",
-            "Address": f"/published?table={found.citation}|{found.table_name}",
         }
         for found in frames.rows(rows)
     )
@@ -177,6 +181,7 @@ def papers(row: BoardRow) -> RowTable:
         f"{better} of {plural(len(rows), 'printed number')} {'is' if better == 1 else 'are'} better than those of the "
         "row that adds positions in the same table; papers print no test of them.",
         table,
+        {f"{found.citation}|{found.table_name}": f"{found.short}, {found.table_name}" for found in frames.rows(rows)},
     )
 
 

@@ -1,5 +1,7 @@
 """The ladder of one row of the board: its difference to adding at each width of the model."""
 
+from collections.abc import Mapping
+
 import altair as alt
 import pandas as pd
 
@@ -66,7 +68,7 @@ def row_widths(params: RowParameters) -> Figure:
     )
 
 
-def _finding(name: str, widths: dict[int, Gap]) -> str:
+def _finding(name: str, widths: Mapping[int, Gap]) -> str:
     """The change of the difference from the narrowest to the widest model that are judged; else what is stored."""
     judged = {width: gap for width, gap in sorted(widths.items()) if gap.judged}
     if len(judged) < 2:

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims.statements import OPEN, stored
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
-from analysis.figures.glue.data import recipe
+from analysis.figures.glue.study_rows import recipe
 from analysis.figures.training.verdict import verdict
 from analysis.glue_comparison import AVERAGE, Study
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import join_names, signed
-from analysis.figures.glue.data import PUBLISHED, averaged_tasks, order, rows, source
+from analysis.figures.glue.study_rows import PUBLISHED, averaged_tasks, comparison_rows, order, source
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 
 UP, DOWN, SAME, TIE, OPEN, NOT_LEARNT = "▲", "▼", "≈", "=", "?", "†"
@@ -36,7 +36,7 @@ WITHOUT_ENCODER = {
 
 def table(study: Study, published: PublishedComparison | None, *, relative: bool) -> Table:
     """Values x100 with half the width of their t interval, or differences to the baseline; marked where they differ."""
-    results = rows(study, published)
+    results = comparison_rows(study, published)
     tasks = list(dict.fromkeys([AVERAGE, *study.tasks, *(published.tasks if published else ())]))
     # Own tasks that are no GLUE stand last, beyond what any paper prints.
     tasks.sort(key=lambda task: task in study.tasks and task not in study.glue)

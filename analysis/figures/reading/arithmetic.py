@@ -191,7 +191,7 @@ def _cells(example: Concatenation, rows: list[str], theme: Theme) -> Chart:
         ["vector", *(str(k + 1) for k in range(example.matrix.shape[1]))],
         domain=(-limit, limit),
         row_title="dimension",
-        column_title="the vector | the matrix, a column an output",
+        column_title="vector | matrix, by output",
         value_title="value",
         level=True,
         side=marks.HALF,

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from analysis.core import default_model, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent, plural
+from analysis.core.formatting import percent, plural, signed_percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -99,7 +99,7 @@ def reading_saving(params: ExtraParameters) -> Figure:
 def _draw(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     """Two lines, each named at its end, with dots at the chosen number of dimensions."""
     long = frame.melt("extra", list(MEASURES), var_name="measure", value_name="more")
-    long = long.assign(name=long.measure.map(MEASURES))
+    long = long.assign(line=long.measure.map(MEASURES))
     x = marks.number(alt.X, "extra", "dimensions for positions, beside the words'", nice=False)
     y = marks.number(
         alt.Y,
@@ -108,23 +108,18 @@ def _draw(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
         form="%",
         domain=(float(long.more.min()), 1.06 * float(long.more.max())),
     )
-    color = marks.hues("name", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
-    tooltip: tuple[marks.Tip, ...] = ("name", ("extra:Q", "dimensions"), ("more", "more", ".1%"))
+    color = marks.hues("line", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
+    tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
-    chosen = alt.Chart(long[long.extra == extra].assign(text=lambda rows: [f"{v:+.1%}" for v in rows.more]))
-    chosen = chosen.encode(x=x, y=y, color=color)
-    left = extra > frame.extra.max() / 2
-    numbers = chosen.mark_text(
-        align="right" if left else "left", dx=-10 if left else 10, dy=-12, fontSize=marks.PANEL_TITLE,
-        fontWeight="bold",
-    )  # fmt: skip
-    ends = alt.Chart(long[long.extra == frame.extra.iloc[len(frame) * 3 // 4]])
-    names = ends.mark_text(align="right", dx=-10, dy=-8, fontSize=marks.TEXT)
+    here = long[long.extra == extra]
+    texts = [f"{name}: {signed_percent(more, 1)}" for name, more in zip(here.line, here.more, strict=True)]
+    ends = long[long.extra == frame.extra.iloc[len(frame) * 3 // 4]].assign(text=texts)
+    names = alt.Chart(ends).mark_text(align="right", dx=-10, dy=-10, fontSize=marks.PANEL_TITLE, fontWeight="bold")
+    dots = alt.Chart(here).mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
     layers = [
         marks.rule(theme, y=0),
         *lines,
-        chosen.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1),
-        numbers.encode(text=alt.Text("text:N")),
-        names.encode(x=x, y=y, color=color, text=alt.Text("name:N")),
+        dots.encode(x=x, y=y, color=color),
+        names.encode(x=x, y=y, color=color, text=alt.Text("text:N")),
     ]
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=320)

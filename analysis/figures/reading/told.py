@@ -156,7 +156,9 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     }
     ends = [frame.gap.min(), frame.gap.max(), frame.low.min(), frame.high.max(), 0.0]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
-    x = marks.number(alt.X, "gap", f"final loss less that of {baseline} (nats; left is better)", domain=domain, ticks=5)
+    x = marks.number(
+        alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
+    )
     rows = frame.assign(written=[f"{gap:+.2f}".replace("-", "−") for gap in frame.gap])
     layers: list[Chart] = [marks.rule(theme, x=0)]
     for chosen in (False, True):

@@ -11,8 +11,8 @@ from analysis.ablation.presets import describe_changes, options
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.curves import thinned
 from analysis.figures.training.data import COMMAND, MASKED, UNIT, objective, title
+from analysis.figures.training.run_curves import thinned
 from analysis.store import read
 from analysis.store.kinds import kind_title as kind_title
 

@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.figures import Figure, marks
 from analysis.figures.drawing import SERIES, Chart, Theme, drawing
 from analysis.figures.sql.data import ChartContent
-from analysis.figures.training.draw_curves import DASHES
+from analysis.figures.training.line_marks import DASHES
 
 HEIGHT = 380
 KEY_COLUMNS = 2

@@ -1,7 +1,8 @@
 """A variant's advantage over the baseline against the length of training, in loss and in steps."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -9,8 +10,9 @@ from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import plural, sentences, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.curves import curve
 from analysis.figures.training.data import (
     BASELINES,
     SettingsParameters,
@@ -19,6 +21,8 @@ from analysis.figures.training.data import (
     title,
     training_commands,
 )
+from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.run_curves import curve
 from analysis.statistics import difference, steps_ratio
 from analysis.statistics.advantage import PowerLaw, power_law
 from analysis.store import read
@@ -27,22 +31,21 @@ EXTRAPOLATION = 4
 """The fitted line is extrapolated to this many times the longest training."""
 POINTS = 40
 
+HEIGHT = 240
+DOTTED = [2, 4]
+"""The dash of a fitted line beyond what was trained."""
+STEPS: marks.Tip = ("steps", "", ",")
 
-@dataclass(frozen=True)
-class AdvantageContent:
-    """pairs: variant, title, steps, seed, gap (nats), run_id; one row per pair of runs.
 
-    lines: title, steps, size (nats), low, high, beyond (what was trained); points of the fitted lines. baseline: its
-    title.
-    """
-
-    pairs: pd.DataFrame
-    lines: pd.DataFrame
-    baseline: str
+def _steps(trained: Sequence[float], end: float) -> alt.X:
+    """Steps on a log scale, marked where something was trained and where the axis ends."""
+    values = sorted({*trained, round(end)})
+    domain = (0.9 * min(trained), 1.1 * end)
+    return marks.number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
 
 
 @figure("training_advantage", SettingsParameters)
-def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
+def advantage(params: SettingsParameters) -> Figure:
     """The difference in final loss, and the share of the baseline's steps, at every length that both have.
 
     Raises what `candidates` raises, and NoResults where no variant was trained for a second length.
@@ -84,7 +87,8 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
             f"{row.created}, code {row.git_sha}"
             for row in frames.rows(runs)
         },
-        content=AdvantageContent(pairs, lines=lines, baseline=title(base)),
+        draw=lambda theme: _draw(table, pairs, lines, title(base), theme),
+        columns=2,
         sentences=tuple(texts),
     )
 
@@ -191,3 +195,48 @@ def _summary(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) 
         return f"{text} The sign changes, so no power law is fitted."
     interval = "" if np.isnan(fit.low) else f" (95 % interval {2**fit.low:.2f} to {2**fit.high:.2f})"
     return f"{text} Each doubling of the training multiplies the loss difference by {2**fit.exponent:.2f}{interval}."
+
+
+def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baseline: str, theme: Theme) -> list[Chart]:
+    """The difference in final loss with its fitted line, and the share of the baseline's steps."""
+    names = list(dict.fromkeys(table.title))
+    title_colours = marks.series("title", names, theme, marks.legend())
+    color = title_colours if len(names) > 1 else alt.Undefined
+    trained = table.steps.tolist()
+    x = _steps(trained, max([*trained, *lines.steps]))
+    y = marks.number(alt.Y, "size", f"final loss minus {baseline}'s (nats)", zero=True)
+    beyond = lines.beyond.astype(bool)
+    lines = lines.assign(
+        low=lines.low.mask(beyond),
+        high=lines.high.mask(beyond),
+        part=beyond.map({False: "trained", True: "beyond"}),
+    )
+    fitted = marks.line_plot(
+        lines, x=x, y=y, theme=theme, color=color, ends=("low", "high"), band=True, detail="title:N", dots=0,
+        dash=marks.dashes("part", {"trained": [1, 0], "beyond": DOTTED}),
+    )  # fmt: skip
+    seeds = pairs[["title", "steps", "seed", "gap", "run_id"]]
+    losses = marks.row_plot(
+        seeds, x=x, y=marks.same_axis(y, "gap"), theme=theme, ends=None, color=color, size=marks.SEED, opacity=0.8,
+        tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
+    )  # fmt: skip
+    top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
+    ratios = marks.line_plot(
+        table, x=_steps(trained, max(trained)), theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
+        y=marks.number(alt.Y, "ratio", f"steps to reach {baseline}'s final loss (share)", domain=(0, top)),
+        shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
+    )  # fmt: skip
+    return [
+        marks.panel(
+            marks.rule(theme, y=0),
+            *fitted,
+            *losses,
+            theme=theme,
+            width=marks.HALF,
+            height=HEIGHT,
+            title="Difference in final loss",
+        ),
+        marks.panel(
+            marks.rule(theme, y=1), *ratios, theme=theme, width=marks.HALF, height=HEIGHT, title="Share of steps"
+        ),
+    ]

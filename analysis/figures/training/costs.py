@@ -1,17 +1,20 @@
 """The costs of each variant: parameters, arithmetic, speed and memory."""
 
-from dataclasses import dataclass
 from shlex import quote
 from typing import NamedTuple
 
+import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import sentences, signed_percent
+from analysis.figures import marks
+from analysis.figures.drawing import VERMILION, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
+from analysis.figures.training.row_marks import RING, VARIANT
 from analysis.store import read
 
 UNMATCHED = "Why its size differs"
@@ -45,16 +48,8 @@ class CostsParameters(Parameters):
     preset: str
 
 
-@dataclass(frozen=True)
-class CostsContent:
-    """order: titles of the variants, in the order of the rows. table: costs as they are read, a row per variant."""
-
-    order: list[str]
-    table: pd.DataFrame
-
-
 @figure("training_costs", CostsParameters)
-def costs(params: CostsParameters) -> Figure[CostsContent]:
+def costs(params: CostsParameters) -> Figure:
     """Every variant by every measure of cost; the newest measurement of each.
 
     Raises NoResults where none was measured at the preset.
@@ -103,12 +98,14 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
         provenance={
             row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
-        content=CostsContent([title(name) for name in order], table=_table(wide)),
+        draw=lambda theme: _draw(rows, theme),
+        columns=3,
     )
 
 
-def _table(wide: pd.DataFrame) -> pd.DataFrame:
-    """The table as readers see it: a row per variant, with an explanation if its size differs from the baseline's."""
+def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """The figure's rows as readers see them: a line a variant, with the reason if its size differs from BERT-A's."""
+    wide = rows.pivot(index="variant", columns="measure", values="value").reindex(list(dict.fromkeys(rows.variant)))
     names = [str(name) for name in wide.index]
     written = {
         name: ["" if pd.isna(value) else format(value, cost.format) for value in wide[name]]
@@ -151,3 +148,40 @@ def _largest_model(wide: pd.DataFrame) -> str:
     largest = str(wide.parameters.idxmax())
     share = wide.parameters[largest] / wide.parameters["bert_a"] - 1
     return f"{title(largest)} has the most parameters, {_percent(share)} compared with BERT-A"
+
+
+def _draw(rows: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """One panel a measure, from 0; trained parameters are drawn over all of them."""
+    order = list(dict.fromkeys(rows.title))
+    y, panels = marks.rows_down("title", order), []
+    trained = rows.loc[rows.measure == "trained_parameters", ["title", "value"]]
+    for name, cost in COSTS.items():
+        values = rows.loc[rows.measure == name, ["title", "value"]]
+        if values.empty or name == "trained_parameters":
+            continue
+        form = "~s" if values.value.max() >= 10_000 else ",~r"
+        x = marks.number(alt.X, "value", cost.unit, zero=True, ticks=4, form=form)
+        tooltip = (VARIANT, ("value", cost.title, cost.format))
+        layers: list[Chart] = [marks.rule(theme, x=1, dash=marks.DASH)] if name == "step_ratio" else []
+        layers.append(alt.Chart(values).mark_rule(color=theme.faint).encode(x=x, x2=alt.datum(0), y=y))
+        # A line below every title keeps the panels of a row level.
+        below = "filled: all, hollow: trained" if name == "parameters" else " "
+        if name == "parameters":
+            layers += marks.row_plot(
+                trained,
+                x=x,
+                y=y,
+                theme=theme,
+                ends=None,
+                color=VERMILION,
+                size=RING,
+                filled=False,
+                tooltip=tooltip,
+            )
+        layers += marks.row_plot(values, x=x, y=y, theme=theme, ends=None, tooltip=tooltip)
+        panels.append(
+            marks.panel(
+                *layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(order), title=cost.title, below=[below]
+            )
+        )
+    return panels

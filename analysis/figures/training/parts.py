@@ -4,12 +4,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import pairwise
 
+import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import plural, signed, span
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     MASKED,
@@ -20,6 +23,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
+from analysis.figures.training.row_marks import differences
 from analysis.statistics import Difference, difference, holm
 
 FIRST, LAST = "bert_a", "tupe_a"
@@ -65,16 +69,19 @@ On the first way each change is one; on the others, whose variants were trained 
 BERT-A^d and TUPE divide by the root of 4d and 2d, so that each keeps the scale that its number of terms asks for.
 """
 
-
-@dataclass(frozen=True)
-class PartsContent:
-    """ways: the names of the complete paths, one panel each."""
-
-    ways: list[str]
+TIPS: tuple[marks.Tip, ...] = (
+    "before",
+    "after",
+    ("gap", "difference", "+.3f"),
+    *marks.interval_tips("+.3f"),
+    ("n", "seeds"),
+    ("p", "", ".2~g"),
+    ("p_holm", "p, Holm", ".2~g"),
+)
 
 
 @figure("training_parts", TrainingParameters)
-def parts(params: TrainingParameters) -> Figure[PartsContent]:
+def parts(params: TrainingParameters) -> Figure:
     """The difference between BERT-A and TUPE-A in final loss, change by change, along two ways.
 
     Raises what `select_trainings` raises, and NoResults where no path is complete or the models are causal.
@@ -110,7 +117,8 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
         provenance=trainings.provenance(used),
         citation_keys=("ke2021tupe",),
         sentences=tuple(sentences),
-        content=PartsContent(list(dict.fromkeys(table.way))),
+        draw=lambda theme: _draw(table, list(dict.fromkeys(table.way)), theme),
+        columns=2,
     )
 
 
@@ -188,3 +196,26 @@ def _largest_change(table: pd.DataFrame) -> str:
         f"All changes together lower the loss by {-total.gap.mean():.2f} nats; most of it, {-largest.gap:.2f}, comes "
         f"from “{largest.change}”"
     )
+
+
+def _draw(table: pd.DataFrame, ways: list[str], theme: Theme) -> list[Chart]:
+    """Differences with their intervals, on one scale for both ways."""
+    values = [0.0, *table[["gap", "low", "high"]].clip(-_axis_limit(table), _axis_limit(table)).stack()]
+    x = marks.number(
+        alt.X, "gap", "change in final loss (nats)", domain=(min(values), max(values)), nice=True, padding=8, ticks=5
+    )
+    panels = []
+    for way in ways:
+        rows = table[table.way == way].drop(columns=["way", "note"])
+        labels = list(marks.wrapped_labels(rows.change.tolist()).values())
+        rows = rows.assign(label=labels, written=[signed(gap) for gap in rows.gap])
+        layers = differences(rows, x, marks.labelled_rows(labels, grid=True), theme, TIPS)
+        panels.append(
+            marks.panel(*layers, theme=theme, width=marks.HALF, height=len(rows) * marks.row_height(labels), title=way)
+        )
+    return panels
+
+
+def _axis_limit(table: pd.DataFrame) -> float:
+    """Half the width of the axis, set by the differences: an interval of two seeds may be ten times as wide."""
+    return 1.6 * float(table.gap.abs().max()) or 1.0

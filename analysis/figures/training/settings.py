@@ -4,14 +4,17 @@ A setting is one recipe at one peak learning rate. Variants are compared within 
 at the best of its rates.
 """
 
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
+import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, sentences, signed, span
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     BASELINES,
@@ -25,26 +28,18 @@ from analysis.figures.training.data import (
     training_commands,
     usual_recipe,
 )
+from analysis.figures.training.line_marks import padded_range
+from analysis.figures.training.row_marks import VARIANT, mean_ticks, row_texts
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
 NAN = float("nan")
 
-
-@dataclass(frozen=True)
-class SettingsContent:
-    """runs: variant, setting, seed, rate, final (loss), run_id; one row per run. settings: in the order of the panels.
-
-    baseline: the variant that the others are compared with.
-    """
-
-    runs: pd.DataFrame
-    settings: list[str]
-    baseline: str
+TIPS: tuple[marks.Tip, ...] = (VARIANT, ("rate", "peak learning rate"))
 
 
 @figure("training_settings", SettingsParameters)
-def settings(params: SettingsParameters) -> Figure[SettingsContent]:
+def settings(params: SettingsParameters) -> Figure:
     """Every variant's final loss at every setting that it shares with the baseline, and its difference there.
 
     Raises what `candidates` raises, and NoResults where no two variants were run at a second setting.
@@ -97,11 +92,8 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
             for row in runs.itertuples()
         },
         sentences=tuple(texts),
-        content=SettingsContent(
-            runs=shown[["variant", "setting", "seed", "rate", "final", "run_id"]],
-            settings=list(dict.fromkeys(shown.setting)),
-            baseline=base,
-        ),
+        draw=lambda theme: _draw(table, shown, base, theme),
+        columns=3,
     )
 
 
@@ -217,3 +209,40 @@ def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
     query = urlencode({name: value for name, value in params.values().items() if value})
     export = f"python -m analysis export '/training?part=settings&{query}' --figure training_settings -o settings.csv"
     return "\n".join([*training_commands(params.preset, runs), export])
+
+
+def _draw(table: pd.DataFrame, shown: pd.DataFrame, baseline_name: str, theme: Theme) -> list[Chart]:
+    """Dots are seeds, bars means; the line is the mean of the baseline there, the numbers are differences to it."""
+    runs = shown[["variant", "setting", "seed", "rate", "final", "run_id"]]
+    titles = dict(zip(table.variant, table.title, strict=True))
+    x = marks.number(alt.X, "final", "final validation loss (nats)", domain=padded_range(runs.final), ticks=4)
+    panels = []
+    for setting in dict.fromkeys(shown.setting):
+        means = table[table.setting == setting]
+        means = means.assign(written=[_difference(row) for row in frames.rows(means)])
+        order = [title for title in dict.fromkeys(table.title) if title in set(means.title)]
+        y = marks.rows_down("title", order)
+        baseline = means["mean"][means.variant == baseline_name]
+        setting_runs = runs[runs.setting == setting].assign(title=lambda result: result.variant.map(titles))
+        layers = [
+            *(marks.rule(theme, x=mean, dash=marks.DASH) for mean in baseline),
+            *marks.row_plot(
+                setting_runs.drop(columns=["variant", "setting"]), x=x, y=y, theme=theme, ends=None,
+                size=marks.SEED, opacity=0.75,
+                tooltip=(*TIPS, "seed", ("final", "loss", ".3f"), "run_id"),
+            ),
+            mean_ticks(
+                means[["title", "mean", "seeds", "gap", "rate"]], x, y, theme,
+                (*TIPS, "seeds", ("mean", "mean loss", ".3f"), ("gap", "difference from the baseline", "+.3f")),
+            ),
+            row_texts(means[["title", "written"]], y, theme),
+        ]  # fmt: skip
+        panels.append(
+            marks.panel(*layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(order), title=setting)
+        )
+    return panels
+
+
+def _difference(row) -> str:
+    """The difference to the baseline, and of how many seeds where of several."""
+    return (signed(row.gap) + (f" (n = {row.n})" if row.n > 1 else "")) if row.n else ""

@@ -10,7 +10,8 @@ def says(values: Values) -> str:
     """The words and positions that can be read back from the sum in a real model, by the best of the decoders."""
     rows = decoded(default_model.NAME)
     word, position = best_reading(rows, "word", "top1"), best_reading(rows, "position", "exact")
-    decoders = rows[(rows.layer == 0) & rows.measure.isin(("top1", "exact"))].decoder.nunique()
+    scored = rows[(rows.layer == 0) & rows.measure.isin(("top1", "exact")) & rows.target.isin(("word", "position"))]
+    decoders = scored.groupby("target").decoder.nunique().max()
     return (
         f"Both can be read back from the sums that enter the first layer of {default_model.NAME}: the best of "
         f"{decoders} simple decoders names the word of {percent(word.value)} of {int(word.tokens):,} tokens that it "

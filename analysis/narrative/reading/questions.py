@@ -96,9 +96,11 @@ register(
             "- **position to word**: does this place want that word?\n"
             "- **position to position**: does this place want that place?\n\n"
             "All four go through the same two matrices. In the first picture each row is a query and each column a "
-            "key, and the four maps add up to the model's own score, but for segments and biases. The second picture "
-            "measures them over many texts. Ke et al. (2021) found that the middle two, the **cross terms**, "
-            "contribute little, and took them out. Heads and layers differ: try some."
+            "key, and the four maps add up to the model's own score, but for segments and biases. Above each map stand "
+            "its share of what varies in the scores, and its effect: how far the attention pattern moves without it. "
+            "The second picture measures shares over many texts; what all keys of a query have in common is taken out "
+            "first, since softmax ignores it (“key-centred”). Ke et al. (2021) found that the middle two, the **cross "
+            "terms**, contribute little, and took them out. Heads and layers differ: try some."
         ),
         documents=("002", "004"),
         claims=("C07", "C08", "C09"),

@@ -32,11 +32,11 @@ Link = Callable[[str, Mapping[str, Any]], str]
 Draw = Callable[[Figure, str], str]
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
 CLAIMS = "claims.html"
+PARTS = {"lead": "lead", "reasons": "reason", "but": "but", "more": "more"}
+"""The template's names for the places of sentences."""
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 EDGE = 46
 """Per cent of a strip's width from its middle to the farthest mark."""
-PARTS = {"lead": "lead", "reasons": "reason", "but": "but", "more": "more"}
-"""The template's names for the places of sentences."""
 
 
 def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]:

@@ -16,13 +16,14 @@ FIELDS = ("claim", "statement", "verdict", "document", "evidence", "by")
 """The fields of the link that a press on the board changes."""
 
 
-MENU_PLACE = """
+STYLE = """
+.st-key-claims-board { min-height: 100vh; }
 [class*="st-key-claims-"][class*="-figure_heading"] {
   justify-content: flex-end; margin-bottom: -4rem; z-index: 2; pointer-events: none;
 }
 [class*="st-key-claims-"][class*="-figure_heading"] button { pointer-events: auto; }
 """
-"""The menu of the figure stands at the right of the count, not in a line of its own."""
+"""Whatever is below the board keeps its place while that is drawn; the menu of the figure stands beside the count."""
 
 
 def show_board(board: Board, pickers: Pickers, values: Mapping[str, Value]) -> None:
@@ -34,7 +35,7 @@ def show_board(board: Board, pickers: Pickers, values: Mapping[str, Value]) -> N
         for name in FIELDS:
             pickers.set(name, str(pressed[name]))
 
-    st.html(f"<style>{MENU_PLACE}</style>")
+    st.html(f"<style>{STYLE}</style>")
     dark, pressed = is_dark(), st.session_state.get(key, {}).get("pressed") or {}
     claim = str(values["claim"])
     show_component(

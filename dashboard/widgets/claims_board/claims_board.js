@@ -2,6 +2,13 @@
 // afterwards, puts it into the address, and sends what lies behind the statements of the claim that is open.
 
 const SIGNS = { supported: "✓", contradicted: "✗", mixed: "≈", open: "○" };
+// The side of its claim that a statement speaks for: the colour of its strip, and the heading of claims that it decides.
+const BEARINGS = {
+  for: { verdict: "supported", title: "Claims that hold so far" },
+  against: { verdict: "contradicted", title: "Claims that something speaks against" },
+  mixed: { verdict: "mixed", title: "Claims with mixed evidence" },
+  open: { verdict: "open", title: "Claims of which nothing is decided yet" },
+};
 const EDGE = 46; // per cent of a strip's width from its middle to the farthest mark
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -29,7 +36,7 @@ const across = (place) => `${50 + EDGE * place}%`;
 
 // The rule's line is the middle of the strip, which the page's style draws through all rows.
 function strip(statement) {
-  const box = make("span", { class: `strip ${statement.verdict}` });
+  const box = make("span", { class: `strip ${BEARINGS[statement.bearing].verdict}` });
   const places = statement.strip;
   if (!places) return box;
   const svg = shape("svg", { role: "img", "aria-label": statement.place });
@@ -51,7 +58,7 @@ function strip(statement) {
 function printed(statement) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
   const opposite = make("span", { class: "opposite", title: "This statement says the opposite of its claim" }, " ⇄");
-  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, make("small", {}, statement.unit));
+  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, make("small", { title: statement.place }, statement.unit));
 }
 
 function square(statement) {
@@ -212,9 +219,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
 
   function groups() {
     if (memory.state.by !== "verdict") return board.groups;
-    return Object.keys(SIGNS).map((word) => ({
-      title: word[0].toUpperCase() + word.slice(1),
-      claims: claims.filter((claim) => claim.statements.find((one) => one.decides).verdict === word),
+    return Object.entries(BEARINGS).map(([bearing, { title }]) => ({
+      title,
+      claims: claims.filter((claim) => claim.statements.find((one) => one.decides).bearing === bearing),
     }));
   }
 
@@ -240,7 +247,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     }
     $(".rows").replaceChildren(rows);
     const narrowed = word || evidence || source || (memory.find ?? "").trim();
-    $(".count").textContent = !count ? "No claim has a statement like this." : narrowed ? `${count} of ${claims.length} claims; statements that do not match are pale.` : "";
+    $(".count").textContent = !count ? "No claim has a statement like this." : narrowed ? `${count} of ${claims.length} claims; statements that match have a box.` : "";
   }
 
   // ---- What stands once ----
@@ -291,6 +298,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   const focused = root.querySelector(":focus") ?? root.getRootNode().activeElement;
   const focusedId = focused?.id || focused?.dataset?.behind;
   redraw();
+  section.classList.add("built");
   if (focusedId) section.querySelector(`[id="${focusedId}"], [data-behind="${focusedId}"]`)?.focus({ preventScroll: true });
   if (first && memory.state.claim) requestAnimationFrame(show);
 }

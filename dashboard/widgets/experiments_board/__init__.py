@@ -17,6 +17,8 @@ STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 MOST_TICKS = 9
 NOT_MEASURED = "·"
+CLOSE = "close"
+"""The name that a press on the opened row reports."""
 
 
 def show_board(
@@ -30,9 +32,10 @@ def show_board(
     dark: bool,
     grouped: bool = True,
 ) -> None:
-    """Draws the rows, and under the opened one its panel. on_press: called with the row that was pressed.
+    """Draws the rows, and under the opened one its panel.
 
-    grouped: whether headings say how positions are told.
+    on_press: called with the row to open, or with an empty name to close the open one. grouped: whether headings say
+    how positions are told.
     """
     names = [row.variant for row in rows]
     cut = names.index(opened) + 1 if opened in names else len(rows)
@@ -61,7 +64,7 @@ def _draw(
 ) -> None:
     def report() -> None:
         if name := st.session_state[key]["row"]:
-            on_press(str(name))
+            on_press("" if name == CLOSE else str(name))
 
     groups: list[dict[str, Any]] = []
     for way, members in groupby(rows, key=lambda row: row.way if grouped else ""):

@@ -169,7 +169,13 @@ function header(root, board) {
       if (!board.steps) return;
       const width = steps.clientWidth;
       svg.setAttribute("width", width);
-      board.steps.labels.forEach(([tick, text]) => add(svg, "text", { x: stepScale(board, width)(tick), y: 13, "text-anchor": "middle", class: "soft" }, text));
+      let last = -Infinity;
+      for (const [tick, text] of board.steps.labels) {
+        const at = stepScale(board, width)(tick);
+        if (at - last < 42) continue; // The next number would touch the last one.
+        add(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
+        last = at;
+      }
     });
     drawInto(ladderAxis, 16, (svg) => {
       board.widths.forEach((size, index) => add(svg, "text", { x: ladderX(board, index), y: 13, "text-anchor": "middle", class: "soft" }, size));
@@ -193,7 +199,8 @@ function rowOf(root, row, board, press) {
     }
   }
   for (const { name, text, weight } of row.numbers) node(button, "span", `number ${name} ${weight}`, text);
-  button.onclick = () => press(row.variant);
+  // A press says what it wants, so that a press which arrives twice does no harm.
+  button.onclick = () => press(row.open ? "close" : row.variant);
   button.onpointerenter = () => root.querySelectorAll(".row").forEach((other) => other.classList.toggle("tied", row.tied.includes(other.dataset.row)));
   button.onpointerleave = () => root.querySelectorAll(".tied").forEach((other) => other.classList.remove("tied"));
   return () => drawn.forEach(([draw, host]) => drawInto(host, HEIGHT, (svg, width) => draw(svg, width, row, board)));

@@ -61,6 +61,7 @@ def _cached_frame(
     return draw_frame(label, _make(), width, dark=dark)
 
 
+@st.fragment
 def show_flipbook(
     key: str,
     name: str,
@@ -75,10 +76,14 @@ def show_flipbook(
 ) -> None:
     """A slider over pictures, one for each label. index: the picture that the link names.
 
-    make: makes the figure of a picture; all but the first are drawn once the browser has reported its width.
-    on_change: called with the index of another picture once the slider is released. request: what the figures depend on
-    besides the slider. guess: the width of the first picture, in pixels.
+    make: makes the figure of a picture; all but the first are drawn once the browser has reported its width, while the
+    rest of the page stands. on_change: called with the index of another picture once the slider is released; the page
+    is then drawn again. request: what the figures depend on besides the slider. guess: the width of the first picture,
+    in pixels.
     """
+    turned = f"{key}.turned"
+    if st.session_state.pop(turned, False):
+        st.rerun()
     reported = st.session_state.get(key, {}).get("width")
 
     def frame(number: int, label: str) -> Frame:
@@ -89,6 +94,7 @@ def show_flipbook(
 
     def report_index() -> None:
         on_change(int(st.session_state[key]["at"]))
+        st.session_state[turned] = True
 
     frames = [asdict(frame(number, label)) for number, label in enumerate(labels)]
     show_component(

@@ -1,4 +1,6 @@
-"""Drawings of our own GLUE scores beside published ones: dots with interval bars, variants down."""
+"""Panels of GLUE scores: dots with interval bars, variants down, ours beside published ones."""
+
+from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
@@ -6,10 +8,26 @@ import pandas as pd
 
 from analysis.core.colours import SOURCES, Colour
 from analysis.core.formatting import signed
-from analysis.figures import Figure, marks
-from analysis.figures.drawing import GREEN, GREY, Chart, Theme, drawing
-from analysis.figures.glue.data import PUBLISHED, GlueContent
-from analysis.glue_comparison import AVERAGE
+from analysis.figures import marks
+from analysis.figures.drawing import GREEN, GREY, Chart, Theme
+from analysis.figures.glue.study_rows import PUBLISHED
+from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Our own runs beside a published table, as panels show them.
+
+    order: variants from the best average down. own_source: the name of our own rows. baseline: the title of the variant
+    that others are compared with.
+    """
+
+    order: list[str]
+    study: Study
+    published: PublishedComparison | None
+    own_source: str
+    baseline: str
+
 
 STYLES = {
     "own": (SOURCES["own"], "circle"),
@@ -46,67 +64,13 @@ CHART_COLUMNS = (
 """Columns that a chart uses."""
 
 
-@drawing("glue_average", columns=2)
-def average(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
-    """Differences of averages, and the averages: ours, or where there are none of ours the published ones."""
-    rows, content = figure.frame(), figure.content
-    compared = rows[rows.difference.notna() & (rows.variant != rows.baseline)]
-    ours = rows[rows.verdict != PUBLISHED]
-    # The averages of another model on other data would press ours together on a shared axis; the table has both.
-    shown = ours if len(ours) else rows
-    title = "Our average" if len(ours) else "Published average"
-    return [
-        _panel(content, compared, "difference", (f"Difference to {content.baseline}", ""), theme, wide=True),
-        _panel(content, shown, "value", (title, _majority(shown)), theme, wide=True),
-    ]
-
-
-@drawing("glue_difference", columns=3)
-def difference(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
-    """A panel a task. Those of GLUE share one axis; our own task, of another size altogether, has its own."""
-    rows, content = figure.frame(), figure.content
-    own_tasks = set(content.study.tasks) - set(content.study.glue)
-    shared = _axis_range(rows[~rows.task.isin(own_tasks)])
-    return [
-        _panel(
-            content,
-            frame,
-            "difference",
-            _heading(content, task, frame),
-            theme,
-            domain=_axis_range(frame) if task in own_tasks else shared,
-            keyed=not index and not theme.screen,  # On screen there is no room; the caption says it.
-        )
-        for index, (task, frame) in enumerate(_by_task(content, rows))
-    ]
-
-
-@drawing("glue_scores", columns=3)
-def scores(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
-    """A panel a task and source; those of GLUE span as many points each, so that bars can be compared."""
-    panels = []
-    table, content = figure.frame(), figure.content
-    own_tasks = set(content.study.tasks) - set(content.study.glue)
-    for published in (False, True):
-        tasks = _by_task(content, table[(table.verdict == PUBLISHED) == published])
-        ends = {task: _value_range(rows) for task, rows in tasks}
-        shared = max((high - low for task, (low, high) in ends.items() if task not in own_tasks), default=0.0)
-        for task, rows in tasks:
-            low, high = ends[task]
-            half = 0.54 * ((high - low if task in own_tasks else shared) or 1.0)
-            name = str(rows.source.iloc[0]) if published else _majority(rows)
-            domain = ((low + high) / 2 - half, (low + high) / 2 + half)
-            panels.append(_panel(content, rows, "value", _heading(content, task, rows, name), theme, domain=domain))
-    return panels
-
-
-def _by_task(content: GlueContent, rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+def by_task(content: Comparison, rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The average first, then our tasks in their order, then those that only a paper has."""
     order = [AVERAGE, *content.study.tasks, *rows.task]
     return [(task, rows[rows.task == task]) for task in dict.fromkeys(order) if task in set(rows.task)]
 
 
-def _heading(content: GlueContent, task: str, rows: pd.DataFrame, name: str = "") -> tuple[str, str]:
+def heading(content: Comparison, task: str, rows: pd.DataFrame, name: str = "") -> tuple[str, str]:
     """The task and, below it, the remarks on it."""
     study, below = content.study, [name]
     if (rows.verdict != PUBLISHED).any() and task != AVERAGE:
@@ -116,18 +80,19 @@ def _heading(content: GlueContent, task: str, rows: pd.DataFrame, name: str = ""
     return str(rows.task_title.iloc[0]), ", ".join(filter(None, below))
 
 
-def _value_range(rows: pd.DataFrame) -> tuple[float, float]:
+def value_range(rows: pd.DataFrame) -> tuple[float, float]:
+    """The least and the greatest end of values and intervals."""
     values = rows[["value", "low", "high"]].to_numpy(dtype=float)
     return float(np.nanmin(values)), float(np.nanmax(values))
 
 
-def _majority(rows: pd.DataFrame) -> str:
+def majority(rows: pd.DataFrame) -> str:
     """The level of the most frequent answer, where it is known."""
     known = rows.majority.dropna()
     return f"majority class {known.iloc[0]:.1f}" if len(known) else ""
 
 
-def _axis_range(rows: pd.DataFrame) -> tuple[float, float]:
+def axis_range(rows: pd.DataFrame) -> tuple[float, float]:
     """One axis for all panels: every dot, and bars up to AXIS_FACTOR times the largest difference."""
     largest = float(rows.difference.abs().max()) or 1.0
     columns = ["difference", "difference_low", "difference_high", "examples_low", "examples_high"]
@@ -147,7 +112,7 @@ def _kinds(rows: pd.DataFrame, *, relative: bool) -> pd.Series:
     return rows.verdict.where(rows.verdict == PUBLISHED, "own")
 
 
-def _kind_titles(content: GlueContent) -> dict[str, str]:
+def _kind_titles(content: Comparison) -> dict[str, str]:
     """The legend's labels for kinds whose names do not explain themselves."""
     margin = f"{content.study.margin:g} point{'' if content.study.margin == 1 else 's'}"
     return {
@@ -157,7 +122,7 @@ def _kind_titles(content: GlueContent) -> dict[str, str]:
     }
 
 
-def _order(content: GlueContent, rows: pd.DataFrame, column: str) -> list[str]:
+def _order(content: Comparison, rows: pd.DataFrame, column: str) -> list[str]:
     """Variants by the value drawn, the largest first: our own, then those that only a paper has."""
     known = [variant for variant in content.order if variant in set(rows.variant)]
     own_rows = rows[rows.verdict != PUBLISHED]
@@ -166,8 +131,8 @@ def _order(content: GlueContent, rows: pd.DataFrame, column: str) -> list[str]:
     return sorted(known, key=lambda variant: (variant not in own.index, -np.nan_to_num(drawn[variant], nan=-np.inf)))
 
 
-def _panel(
-    content: GlueContent,
+def variants_panel(
+    content: Comparison,
     rows: pd.DataFrame,
     column: str,
     titles: tuple[str, str],

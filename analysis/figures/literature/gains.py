@@ -6,11 +6,14 @@ This module lists the pairs of rows to compare; every number is computed from th
 import math
 from dataclasses import dataclass
 
+import altair as alt
 import pandas as pd
 
 from analysis.core import frames
 from analysis.core.errors import StoreError
 from analysis.core.formatting import signed
+from analysis.figures import marks
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.literature import tables as published
 
@@ -23,6 +26,12 @@ SHAW, CONVOLUTION = "shaw2018relative|Table 3", "gehring2017convs2s|Table 4"
 UNTIED, REMOVED, CONCATENATED = "No cross terms (GLUE)", "One cross term removed (DeBERTa)", "Concatenated"
 NO_POSITION, NO_POSITION_BLEU = "No positions: language models", "No positions: translation"
 PANELS = (UNTIED, CONCATENATED, REMOVED, NO_POSITION, NO_POSITION_BLEU)
+
+
+LABEL_WIDTH = 33
+ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA"
+COLUMN_OFFSET, MEAN_OFFSET = -9, 6
+"""Pixels from the middle of a row at which columns and means stand."""
 
 
 @dataclass(frozen=True)
@@ -112,29 +121,16 @@ COMPARISONS = (
 )
 
 
-@dataclass(frozen=True)
-class LiteratureContent:
-    """rows: a row per comparison and column. means: a row per comparison. panels: their titles, in their order.
-
-    notes: (paper, subject, caveat) of every caveat on a row that is compared; the page prints them.
-    """
-
-    rows: pd.DataFrame
-    means: pd.DataFrame
-    panels: tuple[str, ...]
-    notes: list[tuple[str, str, str]]
-
-
 @figure("published_literature", Parameters)
-def literature(_: Parameters) -> Figure[LiteratureContent]:
+def literature(_: Parameters) -> Figure:
     """Every comparison, column by column, with its mean and its mean without CoLA.
 
     Raises StoreError where a table has no such row any more.
     """
-    tables = published.load_all(list(dict.fromkeys(c.table for c in COMPARISONS)))
+    tables = _compared_tables()
     shared = _shared_columns([tables[TUPE], tables[DIET]])
     rows = pd.concat([_comparison_rows(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
-    means = _means(rows)
+    means = means_of(rows)
     papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
     glue = means[means.panel == UNTIED].set_index("comparison")
     original, replication = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
@@ -169,8 +165,19 @@ def literature(_: Parameters) -> Figure[LiteratureContent]:
             for key, short in papers.items()
         },
         citation_keys=tuple(papers),
-        content=LiteratureContent(rows, means, PANELS, _notes(tables)),
+        draw=lambda theme: _draw(rows, means, theme),
+        columns=2,
     )
+
+
+def _compared_tables() -> dict[str, published.Table]:
+    """The tables of the rows that are compared, by their ids."""
+    return published.load_all(list(dict.fromkeys(comparison.table for comparison in COMPARISONS)))
+
+
+def caveats() -> list[tuple[str, str, str]]:
+    """(paper, subject, caveat) of every caveat on a row that is compared; the page prints them."""
+    return _notes(_compared_tables())
 
 
 def _shared_columns(tables: list[published.Table]) -> list[str]:
@@ -194,7 +201,7 @@ def _comparison_rows(comparison: Comparison, table: published.Table, shared: lis
     if frame.empty:
         raise StoreError(
             f"{table.title} has no figure for {comparison.label!r} any more; the comparisons in "
-            "analysis/figures/literature/data.py name rows of data/published: correct the one that changed."
+            "analysis/figures/literature/gains.py name rows of data/published: correct the one that changed."
         )
     rows = []
     for cell in frames.rows(frame):
@@ -229,7 +236,7 @@ def _comparison_rows(comparison: Comparison, table: published.Table, shared: lis
     return pd.DataFrame(rows)
 
 
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
+def means_of(rows: pd.DataFrame) -> pd.DataFrame:
     """The mean of every comparison, and the mean without CoLA where CoLA is among its columns."""
     keys = ["panel", "comparison", "unit", "paper", "read_in"]
     means = rows.groupby(keys, sort=False).agg(gain=("gain", "mean"), columns_compared=("gain", "size")).reset_index()
@@ -250,3 +257,68 @@ def _notes(tables: dict[str, published.Table]) -> list[tuple[str, str, str]]:
                 subject = ", ".join(sorted(note.rows & rows)) or table.title.rpartition(", ")[2]
                 entries[(str(table.cells.short.iloc[0]), subject, note.text)] = None
     return list(entries)
+
+
+def _draw(rows: pd.DataFrame, means: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """Comparisons down; small marks are columns, large ones their mean. Panels of one unit share their axis."""
+    extents = {
+        str(unit): (min(0.0, float(group.gain.min())), max(0.0, float(group.gain.max())))
+        for unit, group in rows.groupby("unit")
+    }
+    return [_panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme) for name in PANELS]
+
+
+def _panel(
+    name: str, rows: pd.DataFrame, means: pd.DataFrame, extents: dict[str, tuple[float, float]], theme: Theme
+) -> Chart:
+    unit = str(means.unit.iloc[0])
+    wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in frames.rows(means)}
+    leveled = marks.level_labels(list(wrapped.values()))
+    names = {comparison: leveled[text] for comparison, text in wrapped.items()}
+    labels = list(names.values())
+    x = marks.number(alt.X, "gain", ["worse ← 0 → better", unit], domain=extents[unit], padding=44, ticks=5)
+    multiple = set(means.comparison[means.columns_compared > 1])
+    singles = rows[rows.comparison.isin(multiple)].drop(columns=["caveat", "transcribed_from"])
+    singles = singles.assign(label=singles.comparison.map(names), difference=[signed(gain, 3) for gain in singles.gain])
+    diamonds = _marks(means, unit).assign(label=lambda result: result.comparison.map(names))
+    y = marks.labelled_rows(labels)
+    layers: list[Chart] = [marks.rule(theme, x=0)]
+    if len(singles):
+        layers += marks.row_plot(
+            singles, x=x, y=y, theme=theme, ends=None, color=GREY, size=marks.SEED, opacity=0.65, below=COLUMN_OFFSET,
+            tooltip=(
+                "paper", ("table_name", "table"), "variant", "baseline", "column", ("difference", f"gain, {unit}"),
+                ("tip", "printed"), "read_in",
+            ),
+        )  # fmt: skip
+    kinds = list(dict.fromkeys(diamonds.which))
+    key = marks.legend(place="top") if len(kinds) > 1 else None
+    layers += marks.row_plot(
+        diamonds, x=x, y=y, theme=theme, ends=None, shape="diamond", size=marks.LARGE_DOT, below=MEAN_OFFSET,
+        color=marks.series("which", kinds, theme, key),
+        tooltip=("comparison", ("which", "mean of"), ("written", unit)),
+    )  # fmt: skip
+    layers += marks.values_beside(alt.Chart(diamonds).encode(y=y), theme, "left", x, dy=MEAN_OFFSET)
+    height = len(labels) * marks.row_height(labels, 44)
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=name)
+
+
+def _label(comparison: str, paper: str, read_in: str) -> str:
+    """The comparison and, below it, its paper and the kind of text it was read in, which is kept on one line."""
+    source = f"{paper}; {read_in}".replace(read_in, read_in.replace(" ", "\u00a0"))
+    return f"{marks.wrap_label(comparison, LABEL_WIDTH)}\n{marks.wrap_label(source, LABEL_WIDTH)}"
+
+
+def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """A row a mark: the mean and, where it is known, the mean without CoLA, each labelled on its outer side."""
+    mean = means[["comparison", "gain"]].assign(which=ALL_COLUMNS)
+    without_cola = means[["comparison", "gain_without_cola"]].set_axis(["comparison", "gain"], axis=1)
+    dots = pd.concat([mean, without_cola.assign(which=WITHOUT_COLA).dropna(subset="gain")], ignore_index=True)
+    groups = dots.groupby("comparison").gain
+    single = groups.transform("size") == 1
+    left = dots.gain.where(single, dots.gain - groups.transform("mean")) < 0
+    return dots.assign(left=left, written=[_written(gain, unit) for gain in dots.gain])
+
+
+def _written(gain: float, unit: str) -> str:
+    return signed(gain, 3 if unit == "nats per token" and abs(gain) < 0.1 else 2)

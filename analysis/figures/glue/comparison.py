@@ -1,178 +1,57 @@
-"""Our own GLUE scores next to a published table: averages, differences to a baseline task by task, scores."""
+"""Figures of our own GLUE scores next to a published table: averages, differences task by task, scores."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 
 import pandas as pd
 
-from analysis import glue_comparison
-from analysis.core.errors import LinkError, NoResults
+from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, signed, span
-from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.published.data import query_command, quoted
-from analysis.figures.training.data import MASKED, Trained, TrainingParameters, select_trainings
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.glue.headline import INCONCLUSIVE, headline
+from analysis.figures.glue.panels import (
+    Comparison,
+    axis_range,
+    by_task,
+    heading,
+    majority,
+    value_range,
+    variants_panel,
+)
+from analysis.figures.glue.study_rows import (
+    PUBLISHED,
+    VALUES,
+    GlueParameters,
+    averaged_tasks,
+    comparison_rows,
+    order,
+    recipe,
+    run_owner,
+    source,
+    study_and_table,
+)
+from analysis.figures.published.table_parts import query_command, quoted
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
-from analysis.store.files import IMPORTED
-from analysis.store.paths import cached_until_store_changes
-
-TUPE = "ke2021tupe|Table 1"
-PUBLISHED = "published"
-OWN_COLUMNS = (
-    "source", "variant", "title", "task", "task_title", "value", "low", "high", "seeds", "runs", "sd_seeds",
-    "sd_finetuning", "learning_rate", "rates_tried", "majority", "learnt", "data", "train_examples", "baseline",
-    "difference", "difference_low", "difference_high", "p", "p_corrected", "tests", "verdict", "tie",
-    "smallest_detectable", "examples_low", "examples_high", "resamples", "probability_better", "note",
-)  # fmt: skip
-VALUES = {
-    "mean": "Dots: means over pre-training seeds, after averaging the fine-tuning seeds of each; bars: 95 % t "
-    "intervals.",
-    "median": "Dots: medians of all runs, as TUPE reports them; bars: 95 % t intervals of the mean over pre-training "
-    "seeds. A median of so few runs has no interval, so a dot may lie off the middle of its bar.",
-}
-"""The meaning of dots and bars, by protocol."""
-
-
-class GlueParameters(Parameters):
-    """Our own runs of one preset, how they are compared, and the published table shown with them.
-
-    Empty: no table; the baseline that runs or table have of their own.
-    """
-
-    preset: str = glue_comparison.DEFAULT_PRESET
-    baseline: str = "bert_a"
-    protocol: str = "mean"
-    without: tuple[str, ...] = ()
-    including: tuple[str, ...] = ()
-    margin: str = "1"
-    table: str = TUPE
-
-
-@dataclass(frozen=True)
-class GlueContent:
-    """order: variants from the best average down. study: our own runs. published: the published table, if any.
-
-    own_source: the name of our own rows. baseline: the title of the variant that others are compared with.
-    """
-
-    order: list[str]
-    study: Study
-    published: PublishedComparison | None
-    own_source: str
-    baseline: str
-
-
-@cached_until_store_changes()
-def recipe(preset: str) -> Trained | None:
-    """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
-
-    None where no curves of them are stored.
-    """
-    preset = glue_comparison.resolve(preset)
-    usual = TrainingParameters(preset=preset, objective=MASKED)
-    try:
-        return select_trainings(usual, run_ids=glue_comparison.pretrained(preset))
-    except NoResults:
-        return None
-
-
-def study_of(params: GlueParameters) -> Study:
-    """Our own runs of one recipe. Raises LinkError for a preset, baseline, protocol or margin that there is not."""
-    trainings = recipe(params.preset)
-    return glue_comparison.study(
-        params.preset,
-        baseline=params.baseline,
-        protocol=params.protocol,
-        without=params.without,
-        including=params.including,
-        margin=params.margin,
-        counted=None if trainings is None else tuple(sorted(trainings.runs.run_id)),
-    )
-
-
-def study_and_table(params: GlueParameters) -> tuple[Study, PublishedComparison | None]:
-    """Our own runs and the published table that a link asks for.
-
-    Raises NoResults where there is neither, and LinkError for an unknown name.
-    """
-    study = study_of(params)
-    published = glue_comparison.published_comparison(params.table, study.baseline)
-    if not study and published is None:
-        raise NoResults(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
-    return study, published
-
-
-def averaged_tasks(study: Study, published: PublishedComparison | None) -> list[str]:
-    """Tasks in the averages: ours, or without any of ours the ticked ones of the table."""
-    if study or published is None:
-        return study.averaged_tasks
-    return [task for task in published.tasks if task not in study.without]
-
-
-def source(study: Study) -> str:
-    """The name given to the rows of a preset."""
-    return f"{run_owner(study)}, preset {study.results.preset}"
-
-
-def run_owner(study: Study) -> str:
-    """The owner of the runs: ourselves, or a reader who imported them."""
-    return IMPORTED if study.results.preset.startswith(IMPORTED) else "own"
-
-
-@lru_cache(maxsize=4)
-def rows(study: Study, published: PublishedComparison | None) -> pd.DataFrame:
-    """Every own row and every published one, a row per variant and task, and one for each average.
-
-    Cached, since figure and table of a page use the same frame; do not modify it.
-    """
-    parts = []
-    if study:
-        cells = study.cells.assign(source=source(study))
-        if len(study.contrasts):
-            comparisons = study.comparisons.rename(columns={"low": "difference_low", "high": "difference_high"})
-            comparisons = comparisons.drop(columns=["title", "task_title", "seeds", "sd", "within_margin"])
-            cells = cells.merge(comparisons, on=["variant", "task"], how="left", suffixes=("", "_compared"))
-            notes = [cells.pop("note"), cells.pop("note_compared")]
-            cells["note"] = [
-                "; ".join(dict.fromkeys(note for note in pair if isinstance(note, str) and note))
-                for pair in zip(*notes, strict=True)
-            ]
-        parts.append(cells)
-    if published:
-        names = {task: study.title(task) if task in study.tasks else column for task, column in published.tasks.items()}
-        frame = published.rows(averaged_tasks(study, published), AVERAGE)
-        parts.append(
-            frame.assign(
-                title=frame.row,
-                task_title=[names.get(task, "Average") for task in frame.task],
-                verdict=PUBLISHED,
-                data="",
-                note="",
-            ).drop(columns=["row"])
-        )
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(OWN_COLUMNS))
-
-
-def order(study: Study, table: pd.DataFrame) -> list[str]:
-    """Variants from the best average down, ours first."""
-    means = table[(table.task == AVERAGE) & (table.verdict == PUBLISHED)].sort_values("value", ascending=False)
-    return list(dict.fromkeys([*(study.order if study else []), *means.variant, *table.variant]))
-
-
-# ---- What every figure says ----
 
 
 def _figure(
-    name: str, title: str, params: GlueParameters, shows: str, select: Callable[[pd.DataFrame], pd.DataFrame]
-) -> Figure[GlueContent]:
+    name: str,
+    title: str,
+    params: GlueParameters,
+    shows: str,
+    select: Callable[[pd.DataFrame], pd.DataFrame],
+    draw: Callable[[Comparison, pd.DataFrame, Theme], list[Chart]],
+    columns: int,
+) -> Figure:
     study, published = study_and_table(params)
-    table = rows(study, published)
+    table = comparison_rows(study, published)
     shown = select(table)
     if shown.empty or (name == "glue_average" and not averaged_tasks(study, published)):
         raise LinkError("No task is in the average; tick one.")
     baseline = study.name if study else published.baseline if published else ""
+    comparison = Comparison(order(study, table), study, published, source(study) if study else "", baseline)
     text = " ".join(
         part for part in (_own_caption(name, study, shows), _published_caption(study, published, shows)) if part
     )
@@ -185,9 +64,8 @@ def _figure(
         command=_command(study, published),
         provenance=_provenance(study, published),
         citation_keys=(published.table.citation,) if published else (),
-        content=GlueContent(
-            order(study, table), study, published, own_source=source(study) if study else "", baseline=baseline
-        ),
+        draw=lambda theme: draw(comparison, shown.reset_index(drop=True), theme),
+        columns=columns,
     )
 
 
@@ -313,7 +191,7 @@ def _provenance(study: Study, published: PublishedComparison | None) -> dict[str
 
 
 @figure("glue_average", GlueParameters)
-def average(params: GlueParameters) -> Figure[GlueContent]:
+def average(params: GlueParameters) -> Figure:
     """Averages over the ticked tasks, and their differences to the baseline's.
 
     Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
@@ -324,11 +202,13 @@ def average(params: GlueParameters) -> Figure[GlueContent]:
         params,
         "difference",
         lambda table: table[table.task == AVERAGE],
+        _draw_average,
+        2,
     )
 
 
 @figure("glue_difference", GlueParameters)
-def difference(params: GlueParameters) -> Figure[GlueContent]:
+def difference(params: GlueParameters) -> Figure:
     """Every variant minus the baseline, task by task.
 
     Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
@@ -339,22 +219,22 @@ def difference(params: GlueParameters) -> Figure[GlueContent]:
         params,
         "difference",
         lambda table: table[table.difference.notna() & (table.variant != table.baseline)],
+        _draw_difference,
+        3,
     )
 
 
 @figure("glue_scores", GlueParameters)
-def scores(params: GlueParameters) -> Figure[GlueContent]:
+def scores(params: GlueParameters) -> Figure:
     """Every variant's score on every task.
 
     Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
     """
-    return _figure("glue_scores", "Scores, task by task", params, "scores", lambda table: table)
+    return _figure("glue_scores", "Scores, task by task", params, "scores", lambda table: table, _draw_scores, 3)
 
 
 def _not_ranked(finding: str, study: Study) -> str:
     """The finding or, where the page's headline says that nothing can be concluded, the same said to be no ranking."""
-    from analysis.figures.glue.headline import INCONCLUSIVE, headline  # it says what this module's figures may not
-
     if not finding or not study or not headline(study)[0].startswith(INCONCLUSIVE):
         return finding
     return f"Not a ranking: {finding[0].lower()}{finding[1:]}"
@@ -379,3 +259,54 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
         return ""
     low, high = means.iloc[0], means.iloc[-1]
     return f"Averages range from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"
+
+
+def _draw_average(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """Differences of averages, and the averages: ours, or where there are none of ours the published ones."""
+    compared = rows[rows.difference.notna() & (rows.variant != rows.baseline)]
+    ours = rows[rows.verdict != PUBLISHED]
+    # The averages of another model on other data would press ours together on a shared axis; the table has both.
+    shown = ours if len(ours) else rows
+    title = "Our average" if len(ours) else "Published average"
+    return [
+        variants_panel(content, compared, "difference", (f"Difference to {content.baseline}", ""), theme, wide=True),
+        variants_panel(content, shown, "value", (title, majority(shown)), theme, wide=True),
+    ]
+
+
+def _draw_difference(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """A panel a task. Those of GLUE share one axis; our own task, of another size altogether, has its own."""
+    own_tasks = set(content.study.tasks) - set(content.study.glue)
+    shared = axis_range(rows[~rows.task.isin(own_tasks)])
+    return [
+        variants_panel(
+            content,
+            frame,
+            "difference",
+            heading(content, task, frame),
+            theme,
+            domain=axis_range(frame) if task in own_tasks else shared,
+            keyed=not index and not theme.screen,  # On screen there is no room; the caption says it.
+        )
+        for index, (task, frame) in enumerate(by_task(content, rows))
+    ]
+
+
+def _draw_scores(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """A panel a task and source; those of GLUE span as many points each, so that bars can be compared."""
+    panels = []
+    table = rows
+    own_tasks = set(content.study.tasks) - set(content.study.glue)
+    for published in (False, True):
+        tasks = by_task(content, table[(table.verdict == PUBLISHED) == published])
+        ends = {task: value_range(rows) for task, rows in tasks}
+        shared = max((high - low for task, (low, high) in ends.items() if task not in own_tasks), default=0.0)
+        for task, rows in tasks:
+            low, high = ends[task]
+            half = 0.54 * ((high - low if task in own_tasks else shared) or 1.0)
+            name = str(rows.source.iloc[0]) if published else majority(rows)
+            domain = ((low + high) / 2 - half, (low + high) / 2 + half)
+            panels.append(
+                variants_panel(content, rows, "value", heading(content, task, rows, name), theme, domain=domain)
+            )
+    return panels

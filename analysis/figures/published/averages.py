@@ -1,0 +1,177 @@
+"""Averages of one published table, with and without columns, and their differences to a baseline."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from analysis.core import frames
+from analysis.core.formatting import join_names, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.published.table_parts import (
+    AverageParameters,
+    caveats,
+    labelled,
+    provenance,
+    query_command,
+    quoted,
+    spans,
+    spread,
+    where,
+    wrapped_title,
+)
+from analysis.literature import tables as published
+from analysis.literature.tables import Table, average
+
+
+@figure("published_average", AverageParameters)
+def averages(params: AverageParameters) -> Figure:
+    """Average over every GLUE column and over the ticked ones, side by side, and the differences to a baseline.
+
+    Raises LinkError for a table or a baseline that is not there, and where nothing is left to be averaged.
+    """
+    table = published.load(params.table)
+    baseline = table.baseline(params.baseline)
+    without = params.without
+    means = average(table, without).assign(baseline=baseline)
+    baseline_row = means[means.variant == baseline].iloc[0]
+    means["difference_all"] = means.all_columns - baseline_row.all_columns
+    means["difference_ticked"] = means.ticked - baseline_row.ticked
+    means["difference_printed"] = means.printed - baseline_row.printed
+    columns = dict(table.glue_columns)
+    left_out = [column for task, column in columns.items() if task in without]
+    retained = [column for task, column in columns.items() if task not in without]
+    names = {"all": f"all {len(columns)} columns", "ticked": f"without {join_names(left_out)}" if left_out else ""}
+    missing = [c for c in dict.fromkeys(table.scores.column[table.scores.glue]) if c not in columns.values()]
+    others = means[means.variant != baseline]
+    texts = _sentences(table, others, baseline, left_out)
+    printed = means.dropna(subset="printed")
+    largest_error = (printed.printed - printed.all_columns).abs().max()
+    return Figure(
+        title=f"{table.title}: average "
+        f"{f'with and without {join_names(left_out)}' if left_out else 'of all GLUE columns'}",
+        finding=_best_gain(others, baseline, left_out),
+        frame=lambda: means.assign(columns=", ".join(columns.values()), columns_ticked=", ".join(retained)),
+        caption=(
+            f"Mean of {len(columns)} GLUE columns ({', '.join(columns.values())})"
+            + (f" and of the {len(retained)} without {join_names(left_out)}" if left_out else "")
+            + f", {len(means)} variants, computed from the printed scores ({table.kinds}); points, and points minus "
+            + f"{baseline}. "
+            + (f"Not averaged, because not every variant has it: {join_names(missing)}. " if missing else "")
+            + (
+                f"The paper's printed averages differ from ours by at most {largest_error:.3f}, so a difference of "
+                "printed averages may differ from ours in its last digit. "
+                if len(printed)
+                else "The paper prints no average. "
+            )
+            + spread(table.scores[table.scores.glue])
+            + caveats(table)
+        ),
+        alt=" ".join(
+            [f"Averages of {table.title} and their differences to {baseline}.", *_average_texts(others, names)]
+        ),
+        command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
+        provenance=provenance(table),
+        citation_keys=(table.citation,),
+        draw=lambda theme: [_dumbbells(means, names, baseline, theme, relative=relative) for relative in (True, False)],
+        columns=2,
+        sentences=tuple(texts),
+    )
+
+
+def _average_sql(table: Table, tasks: list[str], retained: list[str]) -> str:
+    ticked = f" FILTER (task IN ({', '.join(map(quoted, retained))}))" if retained != tasks else ""
+    return (
+        f"SELECT variant, 100 * avg(value) AS all_columns, 100 * avg(value){ticked} AS ticked FROM published_scores "
+        f"WHERE {where(table)} AND task IN ({', '.join(map(quoted, tasks))}) GROUP BY variant"
+    )
+
+
+def _average_texts(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
+    return [
+        f"{row.variant}: {signed(row.difference_all)} over {names['all']}"
+        + (f", {signed(row.difference_ticked)} {names['ticked']}." if names["ticked"] else ".")
+        for row in frames.rows(others)
+    ]
+
+
+def _sentences(table: Table, others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> list[str]:
+    """The effect of leaving columns out: every variant whose sign changes, and the one of the rest that moves most."""
+    if not left_out or others.empty:
+        return []
+    sign_changes = others.difference_all.round(2) * others.difference_ticked.round(2) < 0
+    moves = (others.difference_ticked - others.difference_all).abs()[~sign_changes]
+    single = len(left_out) == 1 and len(table.glue_columns) > 2
+    alternatives = _one_at_a_time(table, baseline, left_out[0]) if single else None
+    sentences = []
+    shown = pd.concat([others[sign_changes], others.loc[moves.nlargest(1).index]])
+    for row in frames.rows(shown):
+        text = (
+            f"Without {join_names(left_out)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} "
+            f"to {signed(row.difference_ticked)} points."
+        )
+        if sign_changes[row.Index]:
+            text = text.removesuffix(".") + ": the sign changes."
+        if alternatives is not None:
+            low, high = alternatives[row.variant].min(), alternatives[row.variant].max()
+            text += f" Leaving out any other one column instead, it lies between {signed(low)} and {signed(high)}."
+        sentences.append(text)
+    return sentences
+
+
+def _one_at_a_time(table: Table, baseline: str, column: str) -> pd.DataFrame:
+    """Differences of averages to the baseline when one column other than `column` is left out: a row per column."""
+    means = [
+        average(table, (task,)).set_index("variant").ticked.rename(name)
+        for task, name in table.glue_columns
+        if name != column
+    ]
+    return pd.DataFrame(means).pipe(lambda rows: rows.sub(rows[baseline], axis=0))
+
+
+def _best_gain(others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> str:
+    """The variant with the highest average, against the baseline, with and without the columns left out."""
+    if others.empty:
+        return ""
+    best = others.iloc[others.difference_all.argmax()]
+    text = f"{best.variant} gains most over {baseline}: {signed(best.difference_all)} points"
+    return f"{text}, and {signed(best.difference_ticked)} without {join_names(left_out)}" if left_out else text
+
+
+def _dumbbells(means: pd.DataFrame, names: dict[str, str], baseline: str, theme: Theme, *, relative: bool) -> Chart:
+    """Averages over all columns and over the ticked ones, joined by a line; or their differences to the baseline."""
+    columns = {"all": "all_columns", "ticked": "ticked"}
+    kinds = {name: f"difference_{kind}" if relative else columns[kind] for kind, name in names.items() if name}
+    shown = means[means.variant != baseline] if relative and len(means) > 1 else means
+    parts = [
+        shown[["variant"]].assign(set=name, value=shown[column], printed=shown.printed)
+        for name, column in kinds.items()
+    ]
+    frame = pd.concat(parts, ignore_index=True)
+    frame, labels = labelled(
+        frame.assign(
+            written=[signed(value) if relative else f"{value:.2f}" for value in frame.value],
+            left=frame.value < frame.groupby("variant").value.transform("mean") - 1e-9,
+        ),
+        frame.variant,
+    )
+    title = f"points, average minus that of {baseline}" if relative else "points, average (tick: as printed)"
+    x = marks.number(alt.X, "value", marks.wrap_lines(title, 44), nice=False, padding=46, ticks=5, grid=not relative)
+    y = marks.labelled_rows(labels)
+    layers: list[Chart] = [marks.rule(theme, x=0)] if relative else []
+    layers.append(spans(frame, x, y, theme))
+    printed = frame[frame.printed.notna()].drop_duplicates("variant")
+    if not relative and len(printed):
+        tick = alt.Chart(printed).mark_tick(color=theme.ink, thickness=1.5, size=20)
+        layers.append(tick.encode(x=marks.same_axis(x, "printed"), y=y, tooltip=marks.tips("printed:Q")))
+    layers += marks.row_plot(
+        frame, x=x, y=y, theme=theme, ends=None, size=marks.LARGE_DOT,
+        color=marks.series("set", list(kinds), theme, marks.legend(place="top")),
+        tooltip=("variant", ("set", "average over"), ("written", "points")),
+    )  # fmt: skip
+    layers += marks.values_beside(alt.Chart(frame).encode(y=y), theme, "left", x)
+    height = len(labels) * marks.row_height(labels, 30)
+    heading = f"Difference to {baseline}" if relative else "Average"
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=wrapped_title(heading))

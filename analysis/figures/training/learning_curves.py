@@ -1,0 +1,215 @@
+"""Validation loss against the length of training."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import fixed, sentences, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.training.data import (
+    MASKED,
+    OBJECTIVES_NOTE,
+    UNIT,
+    ComparedParameters,
+    Trained,
+    VariantsParameters,
+    command,
+    select_trainings,
+    title,
+)
+from analysis.figures.training.line_marks import LOSS, lines, names, padded_range, plot_height, scales
+from analysis.figures.training.run_curves import curve, means, thinned
+from analysis.statistics import Crossing, difference, steps_to
+
+AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
+UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
+HEIGHT = 380
+
+
+class LearningCurvesParameters(ComparedParameters, VariantsParameters):
+    """axis: a key of AXES, the quantity that the loss is drawn against."""
+
+    axis: str
+
+
+@figure("training_curves", LearningCurvesParameters)
+def learning_curves(params: LearningCurvesParameters) -> Figure:
+    """Validation loss against steps, tokens or seconds: a thin line a seed, the mean thick.
+
+    Raises AddendError for an unknown axis, NoResults where these runs do not say their tokens or seconds, and what
+    `select_trainings` raises.
+    """
+    axis = params.axis
+    if axis not in AXES:
+        raise AddendError(f"There is no axis {axis!r}; expected one of: {', '.join(AXES)}.")
+    trainings = select_trainings(params, baseline=params.baseline)
+    variants = trainings.selected(params.variants)
+    losses = trainings.curves("validation_loss", variants=list({*variants, trainings.baseline}))
+    mean = means(losses)
+    target = _target(mean, trainings.baseline)
+    crossings = _crossings(mean, variants, target, axis, trainings.baseline) if target is not None else {}
+    rows = losses[losses.variant.isin(variants)]
+    if rows[axis].isna().all():
+        raise NoResults(f"These runs did not record their {UNITS[axis]}. Choose another axis.")
+    finals = _finals(trainings, mean[mean.variant.isin(variants)])
+    columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
+    base = title(trainings.baseline)
+    devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
+    return Figure(
+        title="Learning curves",
+        finding=_difference(trainings, variants) or _lowest_loss(trainings, variants),
+        frame=lambda: rows[columns].reset_index(drop=True),
+        caption=sentences(
+            f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
+            "every run.",
+            "Thin: one seed; thick: the mean over seeds.",
+            f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
+            "interpolated linearly between evaluations."
+            if target is not None
+            else "",
+            f"Diamonds and the numbers at the names: the final losses, on {trainings.sample}." if len(finals) else "",
+            " ".join(_crossing_sentences(crossings, axis)),
+            f"Seconds are those of training alone, without evaluations, on: {', '.join(devices)} (a CPU counts with "
+            "one thread)."
+            if axis == "seconds"
+            else "",
+            trainings.pace_note(variants) if axis == "seconds" else "",
+            trainings.description(variants),
+            OBJECTIVES_NOTE,
+        ),
+        alt=_alt(mean, variants, axis),
+        command=command("training_curves", params, trainings, variants, "baseline", "axis", "variants"),
+        provenance=trainings.provenance(variants),
+        draw=lambda theme: _draw(
+            thinned(rows)[["variant", "seed", axis, "value"]],
+            thinned(mean[mean.variant.isin(variants)]),
+            finals,
+            crossings,
+            variants,
+            trainings.baseline,
+            target,
+            axis,
+            theme,
+        ),
+        columns=1,
+    )
+
+
+def _finals(trainings: Trained, mean: pd.DataFrame) -> pd.DataFrame:
+    """The end of every mean curve with the mean final loss; none where that is the last evaluation itself."""
+    ends = mean.drop_duplicates("variant", keep="last")
+    finals = ends.assign(value=[float(np.mean([*trainings.finals(name).values()])) for name in ends.variant])
+    return finals[~np.isclose(finals.value, ends.value)]
+
+
+def _target(mean: pd.DataFrame, baseline: str) -> float | None:
+    baseline_mean = mean[mean.variant == baseline]
+    return float(baseline_mean.value.iloc[-1]) if len(baseline_mean) else None
+
+
+def _crossings(mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str) -> dict[str, Crossing]:
+    """The first step, or its equivalent on the axis, at which each variant's mean curve reaches the target.
+
+    The baseline is left out, since the target is its own last value.
+    """
+    curves = {name: curve(mean[mean.variant == name], axis) for name in variants if name != baseline}
+    return {name: steps_to(mean_curve, target) for name, mean_curve in curves.items() if mean_curve is not None}
+
+
+def _crossing_sentences(crossings: dict[str, Crossing], axis: str) -> list[str]:
+    """Sentences on which variants reach the target, when, and which do not."""
+    reached = [f"{title(name)} at {crossing.step:,.0f}" for name, crossing in crossings.items() if crossing.reached]
+    missed = [
+        f"{title(name)} (> {crossing.within:,.0f})" for name, crossing in crossings.items() if not crossing.reached
+    ]
+    sentences = [f"Reached by {'; '.join(reached)} {UNITS[axis]}."] if reached else []
+    return sentences + ([f"Not reached by {'; '.join(missed)}."] if missed else [])
+
+
+def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
+    parts = []
+    for name in variants:
+        losses = mean[mean.variant == name]
+        parts.append(f"{title(name)} from {losses.value.iloc[0]:.2f} to {losses.value.iloc[-1]:.2f}")
+    return f"Lines of validation loss against {UNITS[axis]}, one colour per variant: {'; '.join(parts)} ({UNIT})."
+
+
+def _difference(trainings: Trained, variants: list[str]) -> str:
+    """The difference in final loss where one variant is shown with the baseline; else empty."""
+    others = [name for name in variants if name != trainings.baseline]
+    if len(others) != 1 or len(variants) != 2:
+        return ""
+    gap = difference(trainings.finals(others[0]), trainings.finals(trainings.baseline))
+    if not gap.n:
+        return ""
+    base = f"adding ({title('bert_a')})" if trainings.baseline == "bert_a" else title(trainings.baseline)
+    interval = f" (95 % interval {signed(gap.low)} to {signed(gap.high)})" if gap.low == gap.low else ""
+    side = "above" if gap.mean > 0 else "below"
+    return f"{title(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{interval}"
+
+
+def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
+    """The variant with the lowest mean final loss, and the baseline's."""
+    finals = {name: list(trainings.finals(name).values()) for name in variants}
+    mean_losses = {name: sum(losses) / len(losses) for name, losses in finals.items() if losses}
+    if not mean_losses:
+        return ""
+    best, baseline = min(mean_losses, key=lambda name: mean_losses[name]), trainings.baseline
+    text = f"{title(best)} ends with the lowest loss, {mean_losses[best]:.2f} nats"
+    return (
+        text
+        if best == baseline or baseline not in mean_losses
+        else f"{text}; {title(baseline)} ends at {mean_losses[baseline]:.2f}"
+    )
+
+
+def _draw(
+    rows: pd.DataFrame,
+    mean: pd.DataFrame,
+    finals: pd.DataFrame,
+    crossings: dict[str, Crossing],
+    variants: list[str],
+    baseline: str,
+    target: float | None,
+    axis: str,
+    theme: Theme,
+) -> list[Chart]:
+    """Loss against training, the baseline's end as a rule, each crossing of it, and final losses as diamonds."""
+    targets = [] if target is None else [target]
+    domain = padded_range(pd.Series([*rows.value, *targets, *finals.value]))
+    end = float(rows[axis].max())
+    x = marks.number(alt.X, axis, UNITS[axis], domain=(0, end), ticks=6, form="~s" if end >= 100_000 else ",d")
+    y = marks.number(alt.Y, "value", LOSS, domain=domain)
+    tooltip = (
+        ("step", "", ","), ("tokens", "", ","), ("seconds", "", ",.0f"), ("value", "mean validation loss", ".3f"),
+        "seeds",
+    )  # fmt: skip
+    layers = [lines(rows, mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip)]
+    if target is not None:
+        layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
+    reached = {name: crossing.step for name, crossing in crossings.items() if crossing.reached}
+    if reached:
+        frame = pd.DataFrame({"variant": list(reached), axis: list(reached.values()), "value": target})
+        frame = frame.assign(title=frame.variant.map(title), at=[f"{step:,.0f}" for step in reached.values()])
+        dots = alt.Chart(frame).mark_point(
+            filled=True, size=marks.LARGE_DOT, opacity=1, stroke=theme.ground, strokeWidth=1.5
+        )
+        shown = marks.tips(("title", "crosses: "), ("at", UNITS[axis]))
+        layers.append(dots.encode(x=x, y=y, color=scales(variants, baseline, theme)[0], tooltip=shown))
+    if len(finals):
+        shown_finals = finals.assign(title=finals.variant.map(title))[["variant", "title", axis, "value"]]
+        diamonds = alt.Chart(shown_finals).mark_point(
+            shape="diamond", size=2 * marks.DOT, strokeWidth=1.5, fill=theme.ground
+        )
+        shown = marks.tips("title", ("value", "final loss, larger sample", ".3f"))
+        layers.append(diamonds.encode(x=x, y=y, color=scales(variants, baseline, theme)[0], tooltip=shown))
+    ends = mean.groupby("variant", sort=False).value.last()
+    ends.update(finals.set_index("variant").value)
+    ends = ends.reset_index().assign(written=lambda frame: [fixed(value) for value in frame.value])
+    height = plot_height(ends, HEIGHT)
+    labels = names(ends, variants, baseline, theme, domain=domain, height=height)
+    panel = marks.panel(alt.layer(*layers), labels, theme=theme, width=marks.WIDE, height=height)
+    return [panel.resolve_scale(y="independent")]

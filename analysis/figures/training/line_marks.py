@@ -1,0 +1,173 @@
+"""The marks of figures with a line a variant: colours, dashes, thin seeds and thick means, names at the ends."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.ablation.variants import VARIANTS, title
+from analysis.core import colours
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.training.row_marks import VARIANT
+
+NAME_HEIGHT, NAME_LINE = 15, 13
+"""Pixels that a name takes, and each further line of it."""
+NAME_CHARACTERS = 14
+"""Letters of a name on one line: on a phone longer ones would leave the curves little room."""
+LOSS = "validation loss (nats per predicted token)"
+COMBINATION_COLOURS = {
+    "added": "adding", "multiplied": "adding", "concatenated": "concatenating", "untied": "apart", "absent": "none",
+    "biased": "relative", "disentangled": "relative", "rotated": "relative",
+}  # fmt: skip
+"""The colour's name by how a variant combines; what reaches the scores as a distance is relative."""
+DASHES = ([1, 0], [7, 3], [2, 2], [8, 2, 2, 2], [12, 4], [4, 2, 1, 2], [1, 3], [10, 2], [5, 5], [3, 1])
+DASH_ORDER = (
+    "tupe_a", "no_position", "concat_20", "sinusoidal", "tupe_a_unscaled", "rotary", "alibi",
+    "bert_a_norm", "no_cross", "bert_a_d", "bert_r", "tupe_r", "relative_only", "deberta",
+    "concat_50", "concat_05", "concat_wide", "concat_blocked", "multiply", "tupe_a_tie_cls", "random_fixed",
+    "frozen_word", "no_segment", "window", "recurrent", "causal_no_position",
+    "bert_a_smooth", "bert_a_wide_table", "one_segment", "frozen_own_word",
+    "causal_rotary", "causal_partial_25", "causal_partial_10", "causal_drope", "causal_polar",
+)  # fmt: skip
+"""The order in which variants of one colour get their dashes, the same in every chart."""
+
+
+def scales(variants: Sequence[str], baseline: str, theme: Theme) -> tuple[alt.Color, alt.StrokeDash]:
+    """A colour for how each variant combines word and position, and a dash that tells it from others of that colour.
+
+    Where all variants combine them in one way, its colour would tell nothing apart, and each gets a hue of its own.
+    """
+    ways = {
+        name: COMBINATION_COLOURS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none"
+        for name in variants
+    }
+    order = [*DASH_ORDER, *sorted(set(variants) - set(DASH_ORDER))]
+    variant_colours, variant_dashes = {}, {}
+    for name in variants:
+        same_way = [other for other in order if other != baseline and ways.get(other) == ways[name]]
+        index = 0 if name == baseline else same_way.index(name) + (ways[name] == ways.get(baseline))
+        variant_colours[name] = theme.colour(colours.WAYS[ways[name]])
+        variant_dashes[name] = DASHES[index % len(DASHES)]
+    if len(variants) > 1 and len(set(ways.values())) == 1:
+        variant_colours = dict(zip(variants, theme.many(len(variants)), strict=True))
+    return marks.hues("variant", variant_colours), marks.dashes("variant", variant_dashes)
+
+
+def name_heights(titles: list[str]) -> np.ndarray:
+    """The pixels that each name takes."""
+    return np.array(
+        [NAME_HEIGHT + NAME_LINE * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles], dtype=float
+    )
+
+
+def plot_height(ends: pd.DataFrame, minimum: int) -> int:
+    """The height in pixels of a plot beside which all names have room."""
+    return max(minimum, int(name_heights(end_labels(ends)).sum()) + 20)
+
+
+def end_labels(ends: pd.DataFrame) -> list[str]:
+    """The names at the ends of lines, each with what the column `written` adds to it, where there is one."""
+    written = ends.written if "written" in ends else [""] * len(ends)
+    return [f"{title(name)} {text}".strip() for name, text in zip(ends.variant, written, strict=True)]
+
+
+def names(
+    ends: pd.DataFrame,
+    variants: Sequence[str],
+    baseline: str,
+    theme: Theme,
+    *,
+    domain: tuple[float, float],
+    height: int,
+    log: bool = False,
+) -> Chart:
+    """Names right of the plot, each with a piece of its line. ends: variant, value.
+
+    Their scale is that of the plot's pixels, which a page may stretch.
+    """
+    colour, dash = scales(variants, baseline, theme)
+    titles = end_labels(ends)
+    frame = ends[["variant"]].assign(
+        name=[marks.wrap_label(name, NAME_CHARACTERS) for name in titles],
+        place=spread_names(ends.value.to_numpy(dtype=float), name_heights(titles), domain, height, log=log),
+        up=[-NAME_LINE / 2 * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles],
+    )
+    base = alt.Chart(frame).encode(
+        y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
+    )
+    keys = base.mark_rule(strokeWidth=marks.LINE, xOffset=5, x2Offset=21).encode(
+        x2=alt.value("width"), color=colour, strokeDash=dash
+    )
+    text = base.mark_text(
+        align="left",
+        baseline="middle",
+        dx=26,
+        dy=alt.expr("datum.up"),
+        lineBreak="\n",
+        lineHeight=NAME_LINE,
+        fontSize=marks.TEXT,
+        color=theme.ink,
+    ).encode(text=alt.Text("name:N"))
+    return alt.layer(keys, text)
+
+
+def padded_range(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
+    """The range from the smallest to the largest value, with padding of `share` of it at either end."""
+    low, high = float(values.min()), float(values.max())
+    room = share * (high - low or 1)
+    return low - room, high + room
+
+
+def lines(
+    rows: pd.DataFrame,
+    mean: pd.DataFrame,
+    variants: Sequence[str],
+    baseline: str,
+    theme: Theme,
+    *,
+    x: alt.X,
+    y: alt.Y,
+    tooltip: Sequence[marks.Tip],
+    dots: float = 0,
+) -> Chart:
+    """A thin line a seed and the mean thick; one seed is its own mean.
+
+    A pointer finds evaluations, not the lines between them. dots: the area of an evaluation's dot; 0 hides it.
+    """
+    color, dash = scales(variants, baseline, theme)
+    seeds = alt.Chart(rows).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)
+    titled = mean.assign(title=mean.variant.map(title))
+    means = marks.line_plot(
+        titled, x=x, y=y, theme=theme, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip)
+    )
+    return alt.layer(seeds.encode(x=x, y=y, color=color, detail=alt.Detail("seed:N")), *means)
+
+
+def spread_names(
+    values: np.ndarray, sizes: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False
+) -> np.ndarray:
+    """The heights of names (pixels from the top) at which none covers another, each as near to its line as possible.
+
+    values: of the lines, which order and place their names. sizes: the pixels that each name takes.
+    """
+    low, high = np.log(domain) if log else domain
+    preferred = (high - (np.log(values) if log else values)) / ((high - low) or 1) * height
+    order = np.argsort(preferred, kind="stable")
+    preferred, sizes = preferred[order], sizes[order]
+    # Offset of each name from the top of a stack in which all names touch.
+    offsets = np.cumsum(sizes) - sizes / 2
+    starts = preferred - offsets
+    # Overlapping names form one block, centred on their preferred positions.
+    blocks: list[list[float]] = []
+    for start in starts:
+        blocks.append([float(start)])
+        while len(blocks) > 1 and np.mean(blocks[-1]) < np.mean(blocks[-2]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    positions = np.array([np.mean(block) for block in blocks for _ in block])
+    # Names beyond the plot are pushed in.
+    positions = np.clip(positions, 0, max(height + sizes[-1] / 2 - 4 - sizes.sum(), 0))
+    result = np.empty_like(positions)
+    result[order] = positions + offsets
+    return result

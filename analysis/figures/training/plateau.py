@@ -1,0 +1,166 @@
+"""Steps until the loss of a variant leaves the plateau on which a model without position stays."""
+
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.ablation.presets import ablate
+from analysis.core import frames
+from analysis.core.errors import NoResults
+from analysis.core.formatting import plural, sentences
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.training.data import (
+    ORDERLESS,
+    Trained,
+    TrainingParameters,
+    command,
+    select_trainings,
+    title,
+)
+from analysis.figures.training.row_marks import VARIANT, seeds_and_means
+from analysis.figures.training.run_curves import curves_by_seed
+from analysis.statistics import (
+    PLATEAU_MARGIN,
+    mean_interval,
+    steps_to_leave_plateau,
+)
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class PlateauExits:
+    """The steps after which trainings leave the plateau.
+
+    table: a row per variant, the first to leave first. seeds: a row per run. level: the loss of a model without
+    position, in nats; orderless_runs: the number of its runs.
+    """
+
+    table: pd.DataFrame
+    seeds: pd.DataFrame
+    level: float
+    orderless_runs: int
+
+
+def plateau_exits(trainings: Trained) -> PlateauExits:
+    """The steps until each run's loss is below the final loss of a model without position.
+
+    Raises NoResults where no model without position was run together with others.
+    """
+    orderless = ORDERLESS[trainings.objective]
+    finals = trainings.curves("validation_loss", variants=[orderless]).groupby("seed").value.last()
+    others = [name for name in trainings.variants if name != orderless]
+    if finals.empty or not others:
+        raise NoResults(
+            f"The plateau is the loss at which {title(orderless)} ends, and there is no run of it together with other "
+            f"variants at these settings. Run: {ablate(trainings.preset, [trainings.baseline, orderless])}"
+        )
+    level = float(finals.mean())
+    by_seed = curves_by_seed(trainings, "step")
+    seeds, rows = [], []
+    for name in others:
+        crossings = {
+            seed: steps_to_leave_plateau(curve, level, PLATEAU_MARGIN) for seed, curve in by_seed[name].items()
+        }
+        seeds += [
+            {
+                "variant": name,
+                "title": title(name),
+                "seed": seed,
+                "step": crossing.step if crossing.reached else crossing.within,
+                "censored": not crossing.reached,
+                "told": f"{crossing}",
+            }
+            for seed, crossing in crossings.items()
+        ]
+        censored = [crossing for crossing in crossings.values() if not crossing.reached]
+        mean = mean_interval(
+            {seed: crossing.step if crossing.reached else crossing.within for seed, crossing in crossings.items()}
+        )
+        rows.append(
+            {
+                "variant": name,
+                "title": title(name),
+                "n": len(crossings),
+                "censored": len(censored),
+                "mean": mean.mean,
+                "low": NAN if censored else mean.low,
+                "high": NAN if censored else mean.high,
+                "told": f"> {max(crossing.within for crossing in censored):,.0f}" if censored else f"{mean.mean:,.0f}",
+            }
+        )
+    table = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
+    return PlateauExits(table, pd.DataFrame(seeds), level, len(finals))
+
+
+@figure("training_plateau", TrainingParameters)
+def plateau(params: TrainingParameters) -> Figure:
+    """Steps until a variant's loss is below the final loss of a model without position.
+
+    Raises what `select_trainings` raises, and NoResults where no model without position was run together with others.
+    """
+    trainings = select_trainings(params)
+    exits = plateau_exits(trainings)
+    table, level, orderless = exits.table, exits.level, ORDERLESS[trainings.objective]
+    others = [name for name in trainings.variants if name != orderless]
+    return Figure(
+        title="Steps to leave the plateau",
+        finding=_plateau_finding(table, trainings.baseline),
+        frame=lambda: exits.seeds,
+        caption=sentences(
+            "A model first learns which words are frequent and which go together, and its loss stalls until it "
+            f"begins to use order. It has left this plateau once its validation loss is {PLATEAU_MARGIN:g} nats below "
+            f"the level at which {title(orderless)} ends ({level:.2f}, mean of "
+            f"{plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation.",
+            "Small dots are seeds, diamonds the mean with its 95 % t interval.",
+            "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
+            if table.censored.any()
+            else "",
+            trainings.description(others),
+        ),
+        alt="Dots, one row per variant. "
+        + "; ".join(f"{row.title} {row.told} steps (n = {row.n})" for row in table.itertuples())
+        + ".",
+        command=command("training_plateau", params, trainings, [*others, orderless]),
+        provenance=trainings.provenance([*others, orderless]),
+        draw=lambda theme: _draw(exits, theme),
+        columns=1,
+    )
+
+
+def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
+    """A sentence on the variant that leaves the plateau first, and on the step at which the baseline does."""
+    first = table.iloc[0]
+    text = f"{first.title} leaves the plateau first, after {first.told} steps"
+    baseline_row = table[table.variant == baseline]
+    return (
+        text
+        if baseline_row.empty or first.variant == baseline
+        else f"{text}; {title(baseline)} after {baseline_row.told.iloc[0]}"
+    )
+
+
+def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
+    """Steps until a model leaves the plateau."""
+    table, seeds = exits.table, exits.seeds
+    end = float(np.nanmax([seeds.step.max(), min(table.high.max(), 1.5 * seeds.step.max())]))
+    shown = table[["title", "low", "high", "n"]].assign(
+        step=table["mean"],
+        censored=table.censored > 0,
+        written=[f"{row.told} (n = {row.n})" for row in frames.rows(table)],
+    )
+    layers = seeds_and_means(
+        seeds[["title", "seed", "step", "censored"]],
+        shown,
+        marks.number(
+            alt.X, "step", "steps until a model leaves the plateau", domain=(0, 1.03 * end), ticks=10, form=",d"
+        ),
+        marks.rows_down("title", table.title.tolist()),
+        theme,
+        (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
+    )
+    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=marks.ROW * len(table))]

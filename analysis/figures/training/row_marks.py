@@ -1,0 +1,71 @@
+"""The marks of figures with one row a variant: means, differences, seeds, and texts at the right."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from analysis.figures import marks
+from analysis.figures.drawing import GREY, VERMILION, Chart, Theme
+
+TRIANGLE = "triangle-right"
+RING = 2 * marks.LARGE_DOT
+"""The area of a hollow mark that other marks are seen inside, in square pixels."""
+VARIANT: marks.Tip = ("title", "variant")
+
+
+def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> Chart:
+    """The means of dots: a bar across each row. x: on whose axis they stand; frame: with the column `mean`."""
+    bars = alt.Chart(frame).mark_tick(thickness=2.5, size=17, color=theme.ink)
+    return bars.encode(x=marks.same_axis(x, "mean"), y=y, tooltip=marks.tips(*tooltip))
+
+
+def row_texts(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
+    """The text `written` of each row, in a column at the right of the plot."""
+    text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
+    return text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
+
+
+def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> list[Chart]:
+    """Differences from zero with their intervals, and as text; hollow where they are not significant.
+
+    frame: with the columns `gap`, `low`, `high`, `told_apart` and `written`.
+    """
+    layers: list[Chart] = [marks.rule(theme, x=0)]
+    for significant in (True, False):
+        selected = frame[frame.gap.notna() & (frame.told_apart == significant)]
+        if len(selected):
+            layers += marks.row_plot(
+                selected,
+                x=x,
+                y=y,
+                theme=theme,
+                shape="diamond",
+                size=marks.LARGE_DOT,
+                filled=significant,
+                tooltip=tooltip,
+            )
+    return [*layers, row_texts(frame, y, theme)]
+
+
+def seeds_and_means(
+    seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]
+) -> list[Chart]:
+    """Seeds in grey, and their means as diamonds with intervals.
+
+    A triangle is a seed that did not reach the goal within its run or, if hollow, a mean that is therefore a lower
+    bound.
+    """
+    exact, bounds = means[~means.censored], means[means.censored]
+    # Drawn first, so that seeds inside stay visible.
+    layers = marks.row_plot(
+        bounds, x=x, y=y, theme=theme, ends=None, color=VERMILION, shape=TRIANGLE, size=RING, filled=False,
+        tooltip=tooltip,
+    )  # fmt: skip
+    for censored, shape in ((False, "circle"), (True, TRIANGLE)):
+        selected = seeds[seeds.censored == censored]
+        layers += marks.row_plot(
+            selected, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
+        )
+    layers += marks.row_plot(exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, tooltip=tooltip)
+    return [*layers, row_texts(means, y, theme)]

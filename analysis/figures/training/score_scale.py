@@ -1,0 +1,138 @@
+"""The variance of attention scores through training, layer by layer."""
+
+import math
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.ablation.presets import ablate
+from analysis.core.errors import NoResults
+from analysis.core.formatting import plural, sentences, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
+from analysis.figures.training.data import (
+    BASELINES,
+    MASKED,
+    Trained,
+    TrainingParameters,
+    command,
+    select_trainings,
+    title,
+)
+from analysis.figures.training.line_marks import lines, names
+from analysis.figures.training.run_curves import means, thinned
+from analysis.statistics import difference
+
+SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
+
+
+@figure("training_scores", TrainingParameters)
+def score_scale(params: TrainingParameters) -> Figure:
+    """The variance of the scores, layer by layer: TUPE-A with its scale and without, and the baseline.
+
+    Of causal models, all. Raises NoResults where none of these was run or says the variance of its scores, and what
+    `select_trainings` raises.
+    """
+    trainings = select_trainings(params)
+    masked = trainings.objective == MASKED
+    variants = [name for name in (BASELINES[trainings.objective], SCALED, UNSCALED) if name in trainings.variants]
+    variants = variants if masked else trainings.variants
+    if masked and not {SCALED, UNSCALED} & set(variants):
+        raise NoResults(
+            f"There is no run of {title(SCALED)} or {title(UNSCALED)} with these settings. Make them with: "
+            + ablate(trainings.preset, [SCALED, UNSCALED])
+        )
+    runs = trainings.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
+    if runs.empty:
+        raise NoResults("These runs did not record the variance of their scores; run them again.")
+    rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
+    mean = means(rows, "layer")
+    text = _scale_effect(trainings, mean) if masked else ""
+    return Figure(
+        title="The scale of the scores through training",
+        finding=(text.split(", by layer")[0] if ", by layer" in text else _variance_finding(mean, trainings.baseline)),
+        frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
+        caption=sentences(
+            "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
+            "Thin: one seed; thick: the mean. All layers on one logarithmic scale, from step 0.",
+            text,
+            trainings.description(variants),
+        ),
+        alt=f"Lines of score variance against steps, one panel per layer. {text}".strip(),
+        command=command("training_scores", params, trainings, variants),
+        provenance=trainings.provenance(variants),
+        citation_keys=("ke2021tupe",),
+        draw=lambda theme: _draw(
+            thinned(rows)[["variant", "seed", "layer", "step", "value"]],
+            thinned(mean),
+            variants,
+            BASELINES[trainings.objective],
+            theme,
+        ),
+        columns=2,
+    )
+
+
+def _variance_finding(mean: pd.DataFrame, variant: str) -> str:
+    """The variance of a variant's scores, mean over layers, before and after training."""
+    rows = mean[mean.variant == variant]
+    if rows.empty:
+        return ""
+    by_step = rows.groupby("step").value.mean()
+    return f"The variance of {title(variant)}'s scores goes from {by_step.iloc[0]:.2g} to {by_step.iloc[-1]:.2g}"
+
+
+def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
+    """The effect of leaving the scale out on the scores' variance, at the start and the end, and on the final loss."""
+    if not {SCALED, UNSCALED} <= set(trainings.variants):
+        return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the effect of the scale is not judged."
+    ranges = {}
+    for step, when in ((mean.step.min(), "start"), (mean.step.max(), "end")):
+        variances = mean[mean.step == step].pivot(index="layer", columns="variant", values="value")
+        ratios = variances[UNSCALED] / variances[SCALED]
+        ranges[when] = (
+            f"{ratios.min():.1f}" if round(np.ptp(ratios), 1) == 0 else f"{ratios.min():.1f} to {ratios.max():.1f}"
+        )
+    loss = difference(trainings.finals(UNSCALED), trainings.finals(SCALED))
+    interval = (
+        f"(95 % interval {signed(loss.low)} to {signed(loss.high)}, {plural(loss.n, 'paired seed')})"
+        if loss.low == loss.low
+        else f"({loss.note})"
+    )
+    return (
+        f"Without TUPE's scale of 1/sqrt(2d), the variance of the scores is {ranges['start']} times as large before "
+        f"training, depending on the layer, and {ranges['end']} times as large after it; the final validation loss "
+        f"differs by {signed(loss.mean)} nats {interval}."
+    )
+
+
+def _draw(
+    all_rows: pd.DataFrame, all_means: pd.DataFrame, variants: list[str], baseline: str, theme: Theme
+) -> list[Chart]:
+    """One panel a layer, all on one logarithmic scale."""
+    height = 260
+    # Zero has no logarithm.
+    rows, mean = all_rows[all_rows.value > 0], all_means[all_means.value > 0]
+    domain = (0.8 * float(rows.value.min()), 1.25 * float(rows.value.max()))
+    x = marks.number(alt.X, "step", "steps", ticks=4, form=",d", nice=False)
+    y = marks.number(
+        alt.Y, "value", "variance of the scores", domain=domain, log=10, values=_decades(*domain), form="~g"
+    )
+    tooltip = (("step", "", ","), ("value", "mean variance", ".3~g"))
+    panels = []
+    for layer in sorted(set(all_rows.layer)):
+        layer_rows, layer_mean = rows[rows.layer == layer], mean[mean.layer == layer]
+        ends = layer_mean.groupby("variant", sort=False).value.last().reset_index()
+        curves = lines(layer_rows, layer_mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip)
+        labels = names(ends, variants, baseline, theme, domain=domain, height=height, log=True)
+        panel = marks.panel(curves, labels, theme=theme, width=marks.HALF, height=height, title=f"Layer {layer}")
+        panels.append(panel.resolve_scale(y="independent"))
+    return panels
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """1 and 3 times the powers of ten within a range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [step * 10.0**power for power in powers for step in (1, 3) if low <= step * 10.0**power <= high]
