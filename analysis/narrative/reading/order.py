@@ -75,7 +75,12 @@ register(
         more=Destination(
             page="inside",
             says="Shift or shuffle the positions of any text, in any model",
-            values=lambda values: {"tab": "change", "text": " ".join(SENTENCE[1:-1]), "do": ("shift_positions",)},
+            values=lambda values: {
+                "tab": "change",
+                "look": "heads",
+                "text": " ".join(SENTENCE[1:-1]),
+                "do": ("shift_positions",),
+            },
         ),
     )
 )
