@@ -4,6 +4,7 @@ import streamlit as st
 
 from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
+from analysis.core.formatting import first_sentence
 from analysis.figures.experiments.board import ORDERS, ordered
 from analysis.figures.experiments.board_rows import BoardRow, default_preset, judged_presets
 from dashboard.session import queries
@@ -69,6 +70,8 @@ link = show.address(PAGE, values)
 with st.container(horizontal=True, vertical_alignment="top", key=f"{PAGE}.{figure.name}.figure_heading"):
     st.header(escape_markdown(figure.heading), anchor=figure.name)
     menu(figure, PAGE, link, figure.caption)
+summary = first_sentence(figure.caption)
+st.caption(f"**{escape_markdown(figure.title)}.** {escape_markdown(summary)}.")
 show_board(
     board,
     rows,

@@ -163,16 +163,16 @@ class Board:
         parts = []
         for width, found in stored.items():
             if judged[width]:
-                parts.append(f"at width {width} {plural(judged[width], 'variant')} can be judged")
+                parts.append(f"at width {width}, {plural(judged[width], 'variant')} can be judged")
             elif found:
                 most = max(gap.seeds for gap in found.values())
                 parts.append(
-                    f"at width {width} {plural(len(found), 'variant')} {'has' if len(found) == 1 else 'have'} at most "
+                    f"at width {width}, {plural(len(found), 'variant')} {'has' if len(found) == 1 else 'have'} at most "
                     f"{most} of {plural(next(iter(found.values())).needed, 'seed')}"
                 )
         missing = [str(width) for width, found in stored.items() if not found]
         if missing:
-            parts.append(f"at width {join_names(missing)} none of these variants is trained yet")
+            parts.append(f"at width {join_names(missing)}, none of these variants is trained yet")
         return f"Wider models, trained by a recipe of their own: {'; '.join(parts)}."
 
     @property

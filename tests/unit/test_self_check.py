@@ -1,0 +1,68 @@
+"""The self-check's right answers are those of the store, of the ledger's verdicts and of transformers' own layers."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from analysis.claims.statements import stored
+from analysis.narrative.reading import STEPS
+from analysis.narrative.self_check import Check, checks
+from analysis.store import read
+
+
+@pytest.fixture
+def asked(store: Path) -> dict[str, Check]:
+    return {check.step: check for check in checks()}
+
+
+def answer(check: Check) -> str:
+    return check.options[check.right]
+
+
+def test_five_questions_follow_the_steps_and_have_one_answer_each(asked: dict[str, Check]) -> None:
+    places = [STEPS[step].place for step in asked]
+    assert len(places) == 5
+    assert places == sorted(places)
+    for check in asked.values():
+        assert check.question.endswith("?")
+        assert check.because.endswith(".")
+        assert len(set(check.options)) == len(check.options) >= 3
+
+
+def test_the_least_room_is_the_first_number_whose_whole_interval_is_within_the_margin(asked: dict[str, Check]) -> None:
+    least = read.query(
+        "SELECT min(rank) AS least FROM newest_surgery WHERE operation = 'separated' AND difference_low > -0.01 "
+        "AND model = 'all-MiniLM-L6-v2'"
+    ).least[0]
+    assert int(answer(asked["cut"])) == least
+    fewer = read.query(
+        f"SELECT max(difference_low) AS best FROM newest_surgery WHERE operation = 'separated' AND rank < {least}"
+    )
+    assert fewer.best[0] < -0.01, "with fewer of those tried it does not"
+
+
+def test_the_cost_is_the_ledgers(asked: dict[str, Check]) -> None:
+    effect = stored.statement("C01b").effect
+    assert effect is not None
+    assert answer(asked["saving"]) == f"{100 * effect:.0f} %"
+
+
+def test_a_shuffle_leaves_the_last_word_of_an_encoder_without_positions_as_it_was(asked: dict[str, Check]) -> None:
+    """By torch's own encoder of as many layers as the question names."""
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(16, 4, 32, dropout=0.0, batch_first=True, dtype=torch.float64)
+    encoder = torch.nn.TransformerEncoder(layer, 6, enable_nested_tensor=False).eval()
+    words = torch.randn(1, 6, 16, dtype=torch.float64)
+    with torch.no_grad():
+        same = torch.allclose(encoder(words)[0, -1], encoder(words[:, [3, 0, 4, 2, 1, 5]])[0, -1])
+    assert "6 layers" in asked["order"].question
+    assert (answer(asked["order"]) == "It stays the same") == same
+
+
+def test_the_encoders_that_end_lower_are_those_of_the_verdicts(asked: dict[str, Check]) -> None:
+    every = [stored.statement(id).verdict for id in ("C34q", "C18d", "C22c")]
+    once = [stored.statement(id).verdict for id in ("C17a", "C17b", "C17c")]
+    assert (answer(asked["told"]) == "Those that are told positions in every layer") == (
+        set(every) == {"supported"} and "supported" not in once
+    )
