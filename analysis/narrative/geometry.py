@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import log
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.core.errors import NoResults
@@ -90,8 +90,8 @@ def right_angles(model: str) -> Answer:
     histogram = stored_rows(model, "cosine_histogram")
     shares = {subject: histogram[histogram.subject == subject].sort_values("along") for subject in SERIES}
     count = histogram.along.nunique()
-    edges = [-1 + 2 * index / count for index in range(count + 1)]
-    centres = [(first + second) / 2 for first, second in pairwise(edges)]
+    edges = np.linspace(-1, 1, count + 1)
+    centres = (edges[1:] + edges[:-1]) / 2
     chance = pd.DataFrame({"along": centres, "value": cosine_shares(edges, int(width))})
     limit = axis_limit(chance, *shares.values())
     top = max(float(frame.value.max()) for frame in (chance, *shares.values()))
