@@ -1,4 +1,4 @@
-"""What a page shows: its head, its figures with their menus, its problems, and citations."""
+"""The parts of a page that readers see: its head, its figures with their menus, its problems, and citations."""
 
 from dashboard.session.page_address import address
 from dashboard.widgets.show.citing import cite, cite_this
