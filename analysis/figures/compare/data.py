@@ -25,8 +25,7 @@ SIDES = ("left", "right")
 class CompareParameters(ViewParameters):
     """The arrangement of the maps on both sides. head2: the right side's head, if it differs from the left one's."""
 
-    term: str
-    head2: int
+    head2: int = -1
 
     def sides(self) -> tuple[ViewParameters, ViewParameters]:
         """The parameters of the left and of the right side."""

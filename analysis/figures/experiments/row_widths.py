@@ -21,9 +21,12 @@ from analysis.figures.training.data import title
 def row_widths(params: RowParameters) -> Figure:
     """The difference of final losses from adding's against the width of the model, with intervals.
 
+    Where no row is named, the first that is stored is shown.
     Raises NoResults where no width is stored, and what `board` raises.
     """
-    row = board(params.preset).row(params.row)
+    shown = board(params.preset)
+    stored = (one for one in (*shown.rows, *shown.others) if one.widths)
+    row = shown.row(params.row) if params.row else next(stored, shown.row(""))
     missing = [width for width in WIDTHS if width not in row.widths]
     if not row.widths:
         raise NoResults(
