@@ -18,12 +18,8 @@ FIELDS = ("claim", "statement", "verdict", "document", "evidence", "by")
 
 STYLE = """
 .st-key-claims-board { min-height: 100vh; }
-[class*="st-key-claims-"][class*="-figure_heading"] {
-  justify-content: flex-end; margin-bottom: -4rem; z-index: 2; pointer-events: none;
-}
-[class*="st-key-claims-"][class*="-figure_heading"] button { pointer-events: auto; }
 """
-"""Whatever is below the board keeps its place while that is drawn; the menu of the figure stands beside the count."""
+"""Whatever is below the board keeps its place while that is drawn."""
 
 
 def show_board(board: Board, pickers: Pickers, values: Mapping[str, Value]) -> None:
