@@ -19,6 +19,7 @@ from analysis.measurements.interventions.result import (
     Predictions,
 )
 from analysis.measurements.positions.result import LayerRotation, PositionMap, Unturned
+from analysis.measurements.similarity.result import Similarity
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import Decomposition, Layers, Patterns, Provenance, TokenInfo
 
@@ -27,7 +28,7 @@ RESULTS: Mapping[str, type[Any]] = {
     for kind in (
         *(Decomposition, ImageDecomposition, Layers, Patterns, Provenance, TokenInfo),
         *(InterventionResult, ImageInterventionResult, PermutationTest, Predictions),
-        *(LayerRotation, PositionMap, Unturned),
+        *(LayerRotation, PositionMap, Unturned, Similarity),
     )
 }
 """The classes that a result may be made of."""

@@ -79,9 +79,7 @@ def test_every_page_draws_can_be_read_and_fits(page: Page, address: str, path: s
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
     expect(page.get_by_role("dialog")).to_have_count(0)
     if VIEWS[path].figures and not page.get_by_text("stored yet").count():
-        expect(
-            page.locator("[data-testid=stVegaLiteChart], figure .panels svg, .board .maps canvas").first
-        ).to_be_visible()
+        expect(page.locator("[data-testid=stVegaLiteChart], [data-testid^=stBidiComponent] svg").first).to_be_visible()
     page.evaluate(AXE)
     for width in WIDTHS:
         check(page, width)

@@ -33,6 +33,7 @@ from analysis.probes.image_probe import ImageRequest
 from analysis.probes.intervention_probe import ImageInterventionRequest, InterventionRequest, PermutationRequest
 from analysis.probes.model_request import ModelRequest
 from analysis.probes.position_probe import PositionRequest, UnturnRequest
+from analysis.probes.similarity_probe import SimilarityRequest
 from analysis.probes.text_probe import LayersRequest, PatternsRequest, TermsRequest
 from analysis.probes.transfer import LENGTH_BYTES, RESULTS, pack, unpack
 from dashboard.model_server import ModelServer, foreign_models, loading
@@ -89,6 +90,7 @@ REQUESTS: list[ModelRequest[Any]] = [
     TermsRequest(model=MODEL, text=TEXT, pair="a cat .", layer=1),
     LayersRequest(model=MODEL, text=TEXT, measure="effect"),
     PatternsRequest(model=MODEL, text=TEXT),
+    SimilarityRequest(model=MODEL, text=TEXT, pair="a cat ."),
     PositionRequest(model=MODEL, text=TEXT),
     PositionRequest(model=MODEL, text=TEXT, baseline="random"),
     InterventionRequest(model=MODEL, text=TEXT, interventions=("shift_positions:3",), layer=1),
@@ -359,6 +361,7 @@ def test_processes_end_with_the_server(tmp_path: Path) -> None:
 import os, sys, time
 from pathlib import Path
 from analysis.models.source import Source, read_config
+from analysis.probes.similarity_probe import SimilarityRequest
 from analysis.probes.text_probe import TermsRequest
 from dashboard.model_server.foreign_models import TEMPLATE, ForeignModel
 folder = Path({str(folder)!r})
