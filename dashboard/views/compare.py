@@ -4,9 +4,9 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import join_names
-from analysis.figures.compare.data import SIDES, common_terms
+from analysis.figures.compare.two_sides import SIDES, common_terms
 from analysis.figures.one_run import unknown_tokens_note
-from analysis.figures.terms.data import MEASURES, term_label
+from analysis.figures.terms.measures import MEASURES, term_label
 from analysis.probes import text_probe
 from analysis.probes.text_probe import FOLLOWING, differences
 from dashboard.session import live

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.ablation.variants import readable
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
-from analysis.figures.terms.data import MEASURES, term_label
+from analysis.figures.terms.measures import MEASURES, term_label
 from dashboard.session import queries
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers

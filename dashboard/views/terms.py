@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.ablation.variants import readable
-from analysis.figures.terms.data import MEASURES
+from analysis.figures.terms.measures import MEASURES
 from dashboard.session import live, queries
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from drawn_values import bars as bars_of
+from drawn_values import drawn_rows
 from specimens import TEXT, embedded_loaded
 
 from analysis.core.errors import LinkError
@@ -12,18 +14,13 @@ from analysis.probes import text_probe
 from analysis.probes.image_probe import ImageRequest
 
 
-def drawn(figure) -> dict[str, float]:
-    """The bars of a cell."""
-    return dict(zip(figure.content.frame.part, figure.content.frame.value, strict=True))
-
-
 def test_the_bars_of_a_cell_add_up_to_the_models_own_score() -> None:
     values = {**VIEWS["probe"].defaults(), "text": TEXT, "centred": False, "head": 3, "query": 2, "key": 1}
     made = text_probe.TermsRequest.of(values).run(embedded_loaded())
-    bars = drawn(FIGURES["probe_cell"].of(values, made))
+    bars = bars_of(FIGURES["probe_cell"].of(values, made))
     assert bars["total"] == pytest.approx(made.scores[3, 2, 1], abs=1e-4)
     assert sum(bars.values()) - bars["total"] == pytest.approx(bars["total"], abs=1e-4)
-    every = drawn(FIGURES["probe_cell"].of(values | {"group": "all"}, made))
+    every = bars_of(FIGURES["probe_cell"].of(values | {"group": "all"}, made))
     assert REST in bars
     assert REST not in every
     assert sum(every.values()) == pytest.approx(sum(bars.values()), abs=1e-4)
@@ -33,7 +30,7 @@ def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
     values = {**VIEWS["compare"].defaults(), "text": TEXT, "centred": False, "query": 1, "key": 2, "head2": 4}
     both = tuple(text_probe.TermsRequest.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
     figure = FIGURES["compare_cell"].of(values, both)
-    table = figure.content.table
+    table = drawn_rows(figure, "term", "left", "right")[0].set_index("term")
     for side, made, head in zip(("left", "right"), both, (0, 4), strict=True):
         assert table[side]["total"] == pytest.approx(made.scores[head, 1, 2], abs=1e-4)
         assert table[side].drop("total").sum() == pytest.approx(table[side]["total"], abs=1e-4)
@@ -49,7 +46,7 @@ def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
 @pytest.mark.usefixtures("store")
 def test_a_stored_head_has_the_terms_of_the_store() -> None:
     values = {**VIEWS["depth"].defaults(), "at_layer": 2, "at_head": 5}
-    bars = drawn(FIGURES["depth_cell"].of(values))
+    bars = bars_of(FIGURES["depth_cell"].of(values))
     assert sum(bars.values()) == pytest.approx(1, abs=1e-3), "shares of a head add up to 1"
     largest = FIGURES["depth_cell"].of(values | {"at_layer": -1, "at_head": -1})
     rows = FIGURES["depth_heads"].of(values).frame()
@@ -59,13 +56,13 @@ def test_a_stored_head_has_the_terms_of_the_store() -> None:
     with pytest.raises(LinkError, match="layers 0 to 5 and heads 0 to 11"):
         FIGURES["depth_cell"].of(values | {"at_layer": 2, "at_head": 40})
     image = FIGURES["vision_head"].of({**VIEWS["vision"].defaults(), "at_layer": 1, "at_head": 0})
-    assert sum(drawn(image).values()) == pytest.approx(1, abs=1e-3)
+    assert sum(bars_of(image).values()) == pytest.approx(1, abs=1e-3)
 
 
 def test_the_bars_of_a_patch_add_up_to_the_models_own_score() -> None:
     values = {**VIEWS["vision"].defaults(), "centred": False, "patch": 5, "key": 9, "head": 1}
     made = ImageRequest.of(values).run()
-    bars = drawn(FIGURES["vision_cell"].of(values, made))
+    bars = bars_of(FIGURES["vision_cell"].of(values, made))
     assert bars["total"] == pytest.approx(made.scores[1, 5, 9], abs=1e-4)
     assert sum(bars.values()) - bars["total"] == pytest.approx(bars["total"], abs=1e-4)
     with pytest.raises(LinkError, match="key=1000"):

@@ -32,7 +32,7 @@ from analysis import __version__
 from analysis.figures import Figure, drawing, drawings, export, fonts, panels
 from analysis.figures.drawings import CHARTS, Theme
 from analysis.figures.heatmap import MAX_CELLS, heatmap
-from analysis.figures.terms.data import TermTable
+from analysis.figures.terms.heads import draw_heads
 from dashboard.widgets.vega_specs import vega_specs
 
 LINK = "https://addend.example/terms?head=3"
@@ -510,7 +510,7 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
     table = pd.DataFrame(
         {"word_to_word": [-0.001], "position_to_position": [-0.25]}, index=pd.Index([0], name="head")
     ).rename_axis(columns="term")
-    made = drawn(name="terms_heads", content=TermTable(table=table, measure="share", label="share"))
+    made = drawn(draw_heads(table, "share", Theme(screen=True)))
     panel = vega_specs(made, Theme(screen=True))[0]
     written = {name for frame in panel["datasets"].values() for name in getattr(frame, "written", ())}
     assert {"0.00", "−0.25"} <= written

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn_values import colour_limits, drawn_maps
 from specimens import TEXT, embedded_loaded
 
 from analysis.core.errors import LinkError
@@ -30,16 +31,18 @@ def test_maps_and_difference_are_on_one_scale() -> None:
     made = both(head2=3)
     figure = FIGURES["compare_maps"].of({**DEFAULTS, "head2": 3, "centred": False}, made)
     expected = made[1].terms_of("position_to_position", 3) - made[0].terms_of("position_to_position", 0)
-    np.testing.assert_allclose(figure.content.maps["difference"][0], expected, atol=1e-5)
-    assert figure.content.limit == pytest.approx(max(np.abs(m).max() for m, _ in figure.content.maps.values()))
-    assert len(panels(figure)) == 3
+    maps = drawn_maps(figure)
+    assert len(maps) == 3
+    np.testing.assert_allclose(maps[2], expected, atol=1e-5)
+    assert colour_limits(figure) == [pytest.approx(max(np.abs(one.to_numpy()).max() for one in maps))] * 3
     assert "layer 5, head 3" in figure.caption
 
 
 def test_texts_of_different_lengths_have_no_difference_map_but_terms() -> None:
     made = both(text2="the cat sat .")
     maps = FIGURES["compare_maps"].of({**DEFAULTS, "text2": "the cat sat ."}, made)
-    assert set(maps.content.maps) == {"left", "right"}
+    assert set(maps.frame()["map"]) == {"left", "right"}
+    assert len(panels(maps)) == 2
     assert f"{len(made[0].tokens)} and {len(made[1].tokens)} tokens" in maps.caption
     table = FIGURES["compare_terms"].of(DEFAULTS, made).frame().set_index("term")
     shares = [side.shares()["word_to_word"].mean() for side in made]

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from analysis.core.errors import LinkError
+from analysis.core.term_names import FOUR
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
 
@@ -32,7 +33,7 @@ def test_a_heading_is_a_finding_with_its_numbers(page: str, name: str) -> None:
 @pytest.mark.parametrize("measure", ["share", "effect"])
 def test_the_leading_term_is_that_of_the_data(measure: str) -> None:
     figure = FIGURES["terms_heads"].make(VIEWS["terms"].defaults() | {"measure": measure})
-    four = figure.content.table.iloc[:, :4]
+    four = figure.frame().pivot(index="head", columns="term", values=measure)[list(FOUR)]
     leads = four.idxmax(axis=1).value_counts()
     assert f"in {leads.iloc[0]} of {len(four)} heads" in figure.finding
     assert leads.index[0].replace("_to_", " → ") in figure.finding.lower()

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_values import bars as bars_of
+from drawn_values import colour_limits
 from family_specimens import SPECIMENS
 from specimens import PAIR, TEXT, embedded_loaded, tiny_tokenizer
 
@@ -55,9 +57,9 @@ def test_every_cell_is_that_of_the_figures(family: str, view: dict[str, Any]) ->
             np.testing.assert_array_equal(maps[index], map_of(terms.frame(), name).astype(np.float32))
         for index, name in enumerate(TOTALS, len(names)):
             np.testing.assert_array_equal(maps[index], map_of(totals.frame(), name).astype(np.float32))
-        assert data["maps"][str(head)]["limit"] == pytest.approx(terms.content.limit, rel=1e-3)
+        assert data["maps"][str(head)]["limit"] == pytest.approx(colour_limits(terms)[0], rel=1e-3)
         cell = FIGURES["probe_cell"].of(here | {"query": data["first"] + 1, "key": data["first"] + 2}, made)
-        bars = dict(zip(cell.content.frame.part, cell.content.frame.value, strict=True))
+        bars = bars_of(cell)
         assert list(bars) == [*sorted(names, key=list(bars).index), "total"]
         for index, name in enumerate(names):
             assert maps[index, 1, 2] == pytest.approx(bars[name], abs=1e-5)

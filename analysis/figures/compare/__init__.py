@@ -1,1 +1,1 @@
-"""Figures of two decompositions side by side: their data, and their drawings in `draw*.py`."""
+"""Figures of two decompositions side by side, with their drawings."""

@@ -15,18 +15,17 @@ from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, figure, one_of
-from analysis.figures.terms.cell import CellContent
-from analysis.figures.terms.data import (
+from analysis.figures.terms.bars import draw_bars
+from analysis.figures.terms.corpus import provenance, stored_terms
+from analysis.figures.terms.maps import REST
+from analysis.figures.terms.measured_colours import measured_colours
+from analysis.figures.terms.measures import (
     AGGREGATIONS,
     MEASURES,
     MeasureParameters,
     leading_by_layer,
-    provenance,
-    stored_terms,
     term_label,
 )
-from analysis.figures.terms.maps import REST
-from analysis.figures.terms.measured_colours import measured_colours
 from analysis.probes.drawn_images import CORPUS
 
 CELL, NUMBER = 30, 34
@@ -95,7 +94,7 @@ def heads(params: TermParameters) -> Figure:
 
 
 @figure("depth_cell", CellParameters)
-def cell(params: CellParameters) -> Figure[CellContent]:
+def cell(params: CellParameters) -> Figure:
     """Every term of one layer and head: those of word and position, and the others together."""
     measure, term = params.measure, params.term
     result = stored_terms(params.model, params.corpus, None, ("head",))
@@ -130,7 +129,7 @@ def cell(params: CellParameters) -> Figure[CellContent]:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        content=CellContent(decimals=2, frame=frame.assign(label=frame.part.map(term_label)), kind=MEASURES[measure]),
+        draw=lambda theme: [draw_bars(frame, MEASURES[measure], theme, decimals=2)],
     )
 
 

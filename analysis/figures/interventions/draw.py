@@ -14,7 +14,7 @@ from analysis.figures.interventions.data import (
     PermutationContent,
     TokensContent,
 )
-from analysis.figures.terms.draw import pattern_map, token_map
+from analysis.figures.terms.token_maps import pattern_map, token_map
 from analysis.figures.vision.interventions import MovedContent
 
 STAGES = ("before", "after")

@@ -12,8 +12,8 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.layers.run import LAYERS, method_note, present
-from analysis.figures.terms.data import MEASURES, leading_by_layer, term_label
 from analysis.figures.terms.distance import series_colours
+from analysis.figures.terms.measures import MEASURES, leading_by_layer, term_label
 from analysis.measurements.terms.result import Layers
 
 

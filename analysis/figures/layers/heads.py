@@ -13,7 +13,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.heatmap import heatmap
 from analysis.figures.layers.run import LAYERS, method_note
-from analysis.figures.terms.data import MEASURES, measure_note, term_label
+from analysis.figures.terms.measures import MEASURES, measure_note, term_label
 from analysis.measurements.terms.result import Layers
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from analysis.core.term_names import ADDED_TERMS
 from analysis.figures.figure import LiveRun
 from analysis.figures.one_run import cancellation_note, run_facts
-from analysis.figures.terms.data import CITATION_KEYS, FREEZE_LABELS, ORDER
+from analysis.figures.terms.measures import CITATION_KEYS, FREEZE_LABELS, ORDER
 from analysis.measurements.terms.result import Layers
 from analysis.probes import text_probe
 

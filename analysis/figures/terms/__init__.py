@@ -1,1 +1,1 @@
-"""Figures of the terms of attention: their data, and their drawings in `draw*.py`."""
+"""Figures of the terms of attention, with their drawings."""

@@ -1,9 +1,5 @@
 """One cell of a head's maps: the contribution of each term to the score of one query with one key."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
 import pandas as pd
 
@@ -11,7 +7,7 @@ from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures.figure import STRONGEST, Figure, figure
-from analysis.figures.terms.data import term_label
+from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.maps import (
     TERMS_RUN,
     MapParameters,
@@ -22,26 +18,9 @@ from analysis.figures.terms.maps import (
     visible_terms,
     with_rest,
 )
+from analysis.figures.terms.measures import term_label
 from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
-
-
-@dataclass(frozen=True)
-class CellContent:
-    """frame: part, label, value: the contributions of the terms to one score, and the total. kind: names the score.
-
-    decimals: of the numbers beside the bars.
-    """
-
-    frame: pd.DataFrame
-    kind: str
-    decimals: int = 4
-
-    @classmethod
-    def of(cls, values: Mapping[str, float], kind: str) -> Self:
-        """Bars of the terms' contributions, and of the total."""
-        labels = [term_label(part) for part in values]
-        return cls(pd.DataFrame({"part": list(values), "label": labels, "value": list(values.values())}), kind)
 
 
 def selected_cell(params: ViewParameters, view: TokenView) -> tuple[int, int]:
@@ -61,7 +40,7 @@ def selected_cell(params: ViewParameters, view: TokenView) -> tuple[int, int]:
 
 
 @figure("probe_cell", MapParameters, live=TERMS_RUN)
-def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[CellContent]:
+def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure:
     """The score of one query on one key as the sum of its terms."""
     terms = visible_terms(decomposition)
     head, view = viewed_head(params, decomposition, terms)
@@ -72,7 +51,8 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
     frame = frame.assign(query=query, key=key, query_token=view.labels[query], key_token=view.labels[key])
     query_label, key_label = f"{query} “{view.labels[query]}”", f"{key} “{view.labels[key]}”"
     kind = "key-centred score" if params.centred else "score before centring"
-    bars = {**(values if params.group == "all" else with_rest(decomposition, values)), "total": total}
+    parts = {**(values if params.group == "all" else with_rest(decomposition, values)), "total": total}
+    bars = pd.DataFrame({"part": list(parts), "value": list(parts.values())})
     largest = max(values, key=lambda term: abs(values[term]))
     text = f"The largest term is {term_label(largest)}, {signed(values[largest], 4)}; the total is {signed(total, 4)}."
     return Figure(
@@ -85,5 +65,5 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
             f"Attention after softmax: {pattern:.4f}. {method_assumption(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        content=CellContent.of(bars, kind),
+        draw=lambda theme: [draw_bars(bars, kind, theme)],
     )

@@ -12,7 +12,6 @@ from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.terms.data import term_label
 from analysis.figures.terms.maps import (
     NO_SOURCE,
     TERMS_RUN,
@@ -22,6 +21,7 @@ from analysis.figures.terms.maps import (
     method_assumption,
     shown_head,
 )
+from analysis.figures.terms.measures import term_label
 from analysis.measurements.terms.result import Decomposition
 
 COLOURS = {term_label(term): of_term(term) for term in FOUR} | {source: of_term(source) for source in SOURCES}

@@ -1,33 +1,30 @@
 """Figures of one text: the maps of its terms, and every head's shares and effects on it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
-from numpy import ndarray
 from pydantic import Field
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, TERMS
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
-from analysis.figures.terms.data import (
+from analysis.figures.terms.heads import draw_heads, leading_term, negligible_note, without_negligible
+from analysis.figures.terms.measures import (
     CITATION_KEYS,
     MEASURES,
     ORDER,
     MeasureParameters,
-    TermTable,
     assumption_note,
-    leading_term,
     measure_note,
-    negligible_note,
     term_label,
-    without_negligible,
 )
+from analysis.figures.terms.token_maps import MAP_SIDE, pattern_map, share_and_effect, token_map
 from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
 from analysis.measurements.terms.token_view import TokenView, token_view
 from analysis.probes import text_probe
@@ -80,32 +77,6 @@ class MapParameters(ViewParameters):
     """group: whether the four terms of word and position are shown, or all."""
 
     group: Annotated[str, one_of(GROUPS)] = "four"
-
-
-@dataclass(frozen=True)
-class MapsContent:
-    """maps: term -> scores (query, key) of one head, on a scale from -limit to limit.
-
-    labels: the tokens of rows and columns; first: the index of the first. share_and_effect: gives those of a term in
-    this head, when they are drawn: effects take long to compute.
-    """
-
-    maps: Mapping[str, ndarray]
-    labels: Sequence[str]
-    first: int
-    limit: float
-    share_and_effect: Callable[[str], tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class TotalContent:
-    """scores: name -> (query, key), on a scale from -limit to limit; pattern: their softmax. See `MapsContent`."""
-
-    scores: dict[str, ndarray]
-    pattern: ndarray
-    labels: Sequence[str]
-    first: int
-    limit: float
 
 
 TERMS_RUN = LiveRun(
@@ -180,7 +151,7 @@ def heads_by_terms(
 
 
 @figure("probe_heads", MeasureParameters, live=TERMS_RUN)
-def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figure[TermTable]:
+def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figure:
     """Every head's terms, on one text."""
     measure = params.measure
     table, long = heads_by_terms(decomposition, visible_terms(decomposition), measure)
@@ -196,7 +167,7 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
         ),
         alt=f"Heat map of {decomposition.heads} heads by {table.shape[1]} terms on one text of "
         f"{len(decomposition.tokens)} tokens.",
-        content=TermTable(table=without_negligible(table), measure=measure, label=MEASURES[measure]),
+        draw=lambda theme: [draw_heads(without_negligible(table), measure, theme)],
     )
 
 
@@ -256,14 +227,25 @@ def _view_description(params: ViewParameters, view: TokenView) -> str:
 
 
 @figure("probe_maps", MapParameters, live=TERMS_RUN)
-def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[MapsContent]:
+def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     """The terms of one head, side by side on one scale."""
     head, view, limit = _head_view(params, decomposition)
     maps = view.terms
     largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
 
-    def share_and_effect(term: str) -> tuple[float, float]:
-        return float(decomposition.shares()[term][head]), float(decomposition.effects()[term][head])
+    columns = 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES)
+
+    def draw(theme: Theme) -> list[Chart]:
+        # Effects take long to compute: they are read when the maps are drawn.
+        shares, effects = decomposition.shares(), decomposition.effects()
+        return [
+            token_map(
+                values, view.labels, limit, theme,
+                title=[term_label(term), share_and_effect(float(shares[term][head]), float(effects[term][head]))],
+                legend=index >= len(maps) - columns, side=MAP_SIDE if columns == 2 else 260, first=view.first,
+            )
+            for index, (term, values) in enumerate(maps.items())
+        ]  # fmt: skip
 
     return Figure(
         title=f"Head {head}, term by term",
@@ -275,15 +257,13 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
             f"{_error_note(decomposition)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
-        columns=2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
-        content=MapsContent(
-            maps=maps, labels=view.labels, first=view.first, limit=limit, share_and_effect=share_and_effect
-        ),
+        draw=draw,
+        columns=columns,
     )
 
 
 @figure("probe_total", MapParameters, live=TERMS_RUN)
-def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[TotalContent]:
+def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure:
     """The sum of the terms: the terms that are not shown, the total, and the pattern after softmax."""
     head, view, limit = _head_view(params, decomposition)
     rest = {"the other terms": view.rest} if len(view.terms) < len(decomposition.present) else {}
@@ -294,6 +274,18 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
         else "the model's own score"
     )
     query, key = np.unravel_index(int(view.pattern.argmax()), view.pattern.shape)
+
+    def draw(theme: Theme) -> list[Chart]:
+        scores = {**rest, "total": view.total}
+        title = "pattern (softmax of the total)"
+        return [
+            *(
+                token_map(values, view.labels, limit, theme, title=name, first=view.first)
+                for name, values in scores.items()
+            ),
+            pattern_map(view.pattern, view.labels, theme, title=title, first=view.first),
+        ]
+
     return Figure(
         title=f"Head {head}, added up",
         finding=(
@@ -307,11 +299,6 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
             f"{_view_description(params, view)}."
         ),
         alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",
-        content=TotalContent(
-            scores={**rest, "total": view.total},
-            pattern=view.pattern,
-            labels=view.labels,
-            first=view.first,
-            limit=limit,
-        ),
+        draw=draw,
+        columns=3,
     )

@@ -1,15 +1,13 @@
 """The figure of a model without terms: what its attention is, one layer and head at a time."""
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy import ndarray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure
 from analysis.figures.one_run import run_facts
+from analysis.figures.terms.token_maps import pattern_map
 from analysis.measurements.terms.result import Patterns
 from analysis.probes.text_probe import PatternsRequest
 
@@ -21,19 +19,11 @@ class PatternParameters(Parameters):
     head: int
 
 
-@dataclass(frozen=True)
-class PatternContent:
-    """pattern: attention probabilities (query, key) of the tokens in `labels`."""
-
-    pattern: ndarray
-    labels: list[str]
-
-
 PATTERNS_RUN = LiveRun(obtain=PatternsRequest.obtain, provenance=run_facts)
 
 
 @figure("probe_patterns", PatternParameters, live=PATTERNS_RUN)
-def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternContent]:
+def probe_patterns(params: PatternParameters, run: Patterns) -> Figure:
     """The attention probabilities of one head, (query, key)."""
     layer, head = params.layer, params.head
     layers, heads = run.patterns.shape[:2]
@@ -61,5 +51,5 @@ def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternCo
         ),
         alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",
         command="python -m analysis export LINK --figure probe_patterns -o pattern.csv  # LINK: Copy link on the page",
-        content=PatternContent(pattern=pattern, labels=labels),
+        draw=lambda theme: [pattern_map(pattern, labels, theme, side=520, height=460)],
     )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from analysis.figures.terms.data import term_label
 from analysis.figures.terms.maps import (
     REST,
     MapParameters,
@@ -22,6 +21,7 @@ from analysis.figures.terms.maps import (
     viewed_head,
     visible_terms,
 )
+from analysis.figures.terms.measures import term_label
 from analysis.measurements.terms.result import Decomposition, Layers
 from analysis.measurements.terms.token_view import labels
 from analysis.probes.text_probe import LONG

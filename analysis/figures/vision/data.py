@@ -15,17 +15,16 @@ from analysis.core.provenance import model_options
 from analysis.figures.depth import terms as depth_terms
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, image_facts, stored_facts
-from analysis.figures.terms.cell import CellContent
-from analysis.figures.terms.data import (
+from analysis.figures.terms.draw import CellContent, TermTable
+from analysis.figures.terms.heads import leading_term
+from analysis.figures.terms.maps import GROUPS, HeadParameters, heads_by_terms, with_rest
+from analysis.figures.terms.measures import (
     MEASURES,
     ORDER,
     MeasureParameters,
-    TermTable,
-    leading_term,
     measure_note,
     term_label,
 )
-from analysis.figures.terms.maps import GROUPS, HeadParameters, heads_by_terms, with_rest
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
 from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
@@ -248,7 +247,7 @@ def _positions(title: str, cosines: np.ndarray, grid: tuple[int, int], *, captio
 
 
 @figure("vision_head", StoredHeadParameters)
-def vision_head(params: StoredHeadParameters) -> Figure[CellContent]:
+def vision_head(params: StoredHeadParameters) -> Figure:
     """Every term of one layer and head, over the drawn images."""
     link_fields = params.values("measure", "at_layer", "at_head")
     cell = depth_terms.cell(
@@ -333,7 +332,7 @@ def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -
         caption=f"{capitalised(MEASURES[measure])}, {_description(decomposition)}. {measure_note(measure)} "
         f"{SOURCES_NOTE} {_error_note(decomposition)}",
         alt=f"Heat map of {decomposition.heads} heads by {len(table.columns)} terms on one image.",
-        content=TermTable(table=table, measure=measure, label=MEASURES[measure]),
+        content=TermTable(table=table, measure=measure),
     )
 
 
@@ -413,6 +412,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
     frame = pd.DataFrame({"part": list(values), "value": list(values.values())}).assign(query=query, key=key)
     parts = {part: value for part, value in values.items() if part != "total"}
     bars = {**with_rest(decomposition, parts), "total": values["total"]}
+    rows_of_bars = pd.DataFrame({"part": list(bars), "value": list(bars.values())})
     query_token, key_token = (decomposition.tokens[index] for index in (query, key))
     largest = max(parts, key=lambda part: abs(parts[part]))
     text = (
@@ -428,7 +428,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
             f"on one key; {_description(decomposition)}. {_error_note(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        content=CellContent.of(bars, "score"),
+        content=CellContent(rows=rows_of_bars, kind="score"),
     )
 
 

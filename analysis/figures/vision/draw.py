@@ -8,8 +8,8 @@ from PIL import Image
 from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.heatmap import LEGEND_PIXELS, heatmap, index_axes, painted, picture, png_address, unseen_key
-from analysis.figures.terms.data import term_label
-from analysis.figures.terms.draw import share_and_effect
+from analysis.figures.terms.measures import term_label
+from analysis.figures.terms.token_maps import share_and_effect
 from analysis.figures.vision.data import LayersContent, PositionsContent, VisionMapsContent
 
 SIDE = 290

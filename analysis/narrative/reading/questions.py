@@ -5,7 +5,8 @@ from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import sentences, signed_percent
 from analysis.core.term_names import FOUR
-from analysis.figures.terms.data import stored_terms, term_label
+from analysis.figures.terms.corpus import stored_terms
+from analysis.figures.terms.measures import term_label
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis.core.errors import LinkError
 from analysis.core.term_names import ADDED_TERMS
-from analysis.figures.terms.data import MEASURES, ORDER, term_label
+from analysis.figures.terms.measures import MEASURES, ORDER, term_label
 from analysis.probes import text_probe
 from dashboard.session import live
 from dashboard.widgets import show

@@ -1,39 +1,35 @@
 """Figures of attention's terms over a corpus: stored statistics, per head and over heads."""
 
 import json
-from dataclasses import dataclass
 from shlex import quote
-from typing import Annotated, Any
+from typing import Any
 
+import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, join_names, percent, plural, ranges
+from analysis.core.formatting import capitalised, percent, plural
 from analysis.core.provenance import model_options
-from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
-from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.core.term_names import ADDED_TERMS, FOUR
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, figure
 from analysis.figures.one_run import stored_facts
+from analysis.figures.terms.heads import draw_heads, lead_finding, negligible_note, without_negligible
+from analysis.figures.terms.measures import (
+    AGGREGATIONS,
+    CITATION_KEYS,
+    MEASURES,
+    NEGLIGIBLE,
+    ORDER,
+    TERM,
+    MeasureParameters,
+    assumption_note,
+    measure_note,
+    term_label,
+)
 from analysis.store import read
-
-NEGLIGIBLE = 0.005
-"""A share or an effect below this is printed as 0.00."""
-ORDER = (*FOUR, *(term for term in TERMS if term not in FOUR))
-"""The four terms that the question is about, then the other twelve."""
-MEASURES = {"share": "share of the key-centred scores", "effect": "effect on the pattern (KL, nats)"}
-AGGREGATIONS = {"mean_over_heads": "mean over heads", "pooled_over_heads": "pooled over heads"}
-CITATION_KEYS = ("ke2021tupe", "reimers2019sbert")
-
-
-def term_label(term: str) -> str:
-    """word_to_position as "word → position": query first."""
-    return term.replace("_to_", " → ").replace("_", " ")
-
-
-class MeasureParameters(Parameters):
-    """measure: a term's share of the scores or its effect on the pattern."""
-
-    measure: Annotated[str, one_of(MEASURES)]
 
 
 class StoredTermsParameters(MeasureParameters):
@@ -44,34 +40,15 @@ class StoredTermsParameters(MeasureParameters):
     layer: int = 0
 
 
-@dataclass(frozen=True)
-class TermTable:
-    """table: a row a head (or layer), a column a term, the values of a measure. label: the measure's name."""
-
-    table: pd.DataFrame
-    measure: str
-    label: str
-
-
-@dataclass(frozen=True)
-class AggregatesContent:
-    """rows: term, aggregation, value and interval, of the terms in `order`. two: whether both aggregations differ."""
-
-    label: str
-    rows: pd.DataFrame
-    order: list[str]
-    two: bool
-
-
 def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple[str, ...]) -> pd.DataFrame:
     """Rows of the newest measurement of a model over a corpus, under some aggregations; of one revision.
 
     layer: None for all. Raises LinkError where the store has none.
     """
-    marks = read.placeholders(aggregations)
+    placeholders = read.placeholders(aggregations)
     rows = read.query(
         f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = coalesce(?, layer) "
-        f"AND aggregation IN ({marks}) ORDER BY layer, head, term, aggregation",
+        f"AND aggregation IN ({placeholders}) ORDER BY layer, head, term, aggregation",
         [model, corpus, layer, *aggregations],
     )
     if rows.empty:
@@ -92,21 +69,6 @@ def visible_terms(result: pd.DataFrame) -> list[str]:
     """The terms that the model has, the four first; those of a source that it lacks are zero everywhere."""
     present = set(result.term[result.rms > 0])
     return [term for term in (*ORDER, *ADDED_TERMS) if term in present]
-
-
-FREEZE_LABELS = {"activation": "activation", "other": "other factor", "half": "mean of both ways"}
-
-
-def assumption_note(layer: int, freeze: str) -> str:
-    """A sentence on the assumptions made at a layer. freeze: a key of FREEZE_LABELS; empty if there are no gates."""
-    if layer == 0:
-        return "Layer 0 is exact: only the statistics of norms before its scores are held."
-    gates = f", of gated units the {FREEZE_LABELS[freeze]}" if freeze else ""
-    return (
-        f"Method frozen: patterns, norms' statistics and gates{gates} are held at the values they have in the model; "
-        "what position "
-        "does through the patterns is not credited to it."
-    )
 
 
 def _assumption(row: pd.Series) -> str:
@@ -136,7 +98,7 @@ def _error_note(row: pd.Series) -> str:
 
 
 @figure("terms_heads", StoredTermsParameters)
-def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
+def terms_heads(params: StoredTermsParameters) -> Figure:
     """Every head's sixteen terms, over a corpus."""
     measure = params.measure
     result = stored_terms(params.model, params.corpus, params.layer, ("head",))
@@ -174,20 +136,12 @@ def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
         ),
         provenance=provenance(first),
         citation_keys=CITATION_KEYS,
-        content=TermTable(table=without_negligible(table), measure=measure, label=MEASURES[measure]),
+        draw=lambda theme: [draw_heads(without_negligible(table), measure, theme)],
     )
 
 
-def measure_note(measure: str, *, coloured: bool = True) -> str:
-    """A sentence that explains how to read a measure. coloured: whether colours show its values."""
-    if measure == "share":
-        adds = "orange adds" if coloured else "a positive one adds"
-        return f"Shares of a head sum to 1 and may be negative; {adds} to the scores' variance along keys."
-    return "Mean over queries of KL(pattern ‖ pattern without the term); effects do not add up over terms."
-
-
 @figure("terms_aggregates", StoredTermsParameters)
-def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]:
+def terms_aggregates(params: StoredTermsParameters) -> Figure:
     """The same, over heads: the mean over heads beside the pooled value."""
     measure = params.measure
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
@@ -229,12 +183,7 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]
         ),
         provenance=provenance(first),
         citation_keys=CITATION_KEYS,
-        content=AggregatesContent(
-            label=MEASURES[measure],
-            rows=frame[frame.term.isin(order)],
-            order=[term_label(term) for term in order],
-            two=len(aggregations) == 2,
-        ),
+        draw=lambda theme: [_draw_aggregates(frame, order, MEASURES[measure], theme)],
     )
 
 
@@ -263,39 +212,17 @@ def _aggregates_finding(value: Any, aggregations: tuple[str, ...], named: list[s
     )
 
 
-def lead_finding(lead: pd.Series, heads: int) -> str:
-    """A sentence naming the term, of the four, that is the largest in the most heads.
-
-    lead: the number of heads in which each term is the largest, in descending order.
-    """
-    if lead.empty:
-        return ""
-    name = capitalised(term_label(str(lead.index[0])))
-    return f"{name} is the largest of the four terms in {lead.iloc[0]} of {heads} heads"
-
-
-def leading_by_layer(lead: pd.DataFrame) -> str:
-    """A sentence that names the largest term at each layer. lead: layers by labels of terms."""
-    largest = lead.idxmax(axis=1)
-    parts = [
-        f"{label} at {'layer' if (largest == label).sum() == 1 else 'layers'} {ranges(largest.index[largest == label])}"
-        for label in dict.fromkeys(largest)
-    ]
-    return f"Of the terms of word and position, the largest is {join_names(parts)}"
-
-
-def without_negligible(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of heads by terms without the terms that round to 0.00 in every head; the four always stay."""
-    return table[[term for term in table if term in FOUR or table[term].abs().max() >= NEGLIGIBLE]]
-
-
-def negligible_note(table: pd.DataFrame) -> str:
-    """A sentence on the number of terms that are not drawn, followed by a space; empty if all are drawn."""
-    count = table.shape[1] - without_negligible(table).shape[1]
-    return f"Not drawn, but in the data: {plural(count, 'term')} below {NEGLIGIBLE:g} in every head. " if count else ""
-
-
-def leading_term(table: pd.DataFrame) -> str:
-    """A sentence naming the term, of the four, that is the largest in the most heads. table: heads by terms."""
-    four = table[[term for term in FOUR if term in table]].dropna()
-    return lead_finding(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""
+def _draw_aggregates(frame: pd.DataFrame, terms: list[str], label: str, theme: Theme) -> Chart:
+    """A dot and an interval for each term; the two aggregations in two colours and two shapes."""
+    rows, order = frame[frame.term.isin(terms)], [term_label(term) for term in terms]
+    names, two = list(AGGREGATIONS.values()), frame.over.nunique() == len(AGGREGATIONS)
+    key = marks.legend(place="top") if two else None
+    dots = marks.row_plot(
+        rows, x=marks.number(alt.X, "value", label, zero=True, ticks=8),
+        y=marks.rows_down("term_label", order, title=TERM, grid=False), theme=theme,
+        color=marks.series("over", names, theme, key), shape=marks.shapes("over", names, key),
+        offset=alt.YOffset("over:N", sort=names) if two else alt.Undefined, bars=True,
+        tooltip=(("term_label", "term"), ("over", "aggregation"), ("value", label, ".4f"), *marks.interval_tips(".4f")),
+    )  # fmt: skip
+    height = (34 if two else marks.ROW) * len(order)
+    return marks.panel(marks.rule(theme, x=0), *dots, theme=theme, width=620, height=height)

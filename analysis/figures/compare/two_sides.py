@@ -1,20 +1,28 @@
 """Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
+import altair as alt
 import numpy as np
 import pandas as pd
-from numpy import ndarray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, figure
 from analysis.figures.terms.cell import selected_cell
-from analysis.figures.terms.data import CITATION_KEYS, MEASURES, NEGLIGIBLE, MeasureParameters, measure_note, term_label
 from analysis.figures.terms.maps import REST, ViewParameters, four, method_assumption, viewed_head, visible_terms
+from analysis.figures.terms.measures import (
+    CITATION_KEYS,
+    MEASURES,
+    NEGLIGIBLE,
+    TERM,
+    MeasureParameters,
+    measure_note,
+    term_label,
+)
+from analysis.figures.terms.token_maps import token_map
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
 
@@ -31,22 +39,6 @@ class CompareParameters(ViewParameters):
         """The parameters of the left and of the right side."""
         head = self.head if self.head2 == text_probe.FOLLOWING["head2"] else self.head2
         return self, self.model_copy(update={"head": head})
-
-
-@dataclass(frozen=True)
-class TwoSidesContent:
-    """table: a row a term, with the columns left, right and difference, whose values `label` says in words."""
-
-    table: pd.DataFrame
-    label: str
-
-
-@dataclass(frozen=True)
-class CompareMapsContent:
-    """maps: name -> values (query, key) and the tokens of rows and columns, on a scale from -limit to limit."""
-
-    maps: dict[str, tuple[ndarray, Sequence[str]]]
-    limit: float
 
 
 def _side(decomposition: Decomposition, head: int | None = None) -> str:
@@ -109,7 +101,7 @@ def _fold_terms(table: pd.DataFrame, pair: Pair, *, add_up: bool) -> pd.DataFram
 
 
 @figure("compare_terms", MeasureParameters, live=PAIR)
-def compare_terms(params: MeasureParameters, pair: Pair) -> Figure[TwoSidesContent]:
+def compare_terms(params: MeasureParameters, pair: Pair) -> Figure:
     """Every term of both sides, mean over heads, and the difference."""
     measure = params.measure
     columns = {}
@@ -138,12 +130,41 @@ def compare_terms(params: MeasureParameters, pair: Pair) -> Figure[TwoSidesConte
             f"{measure_note(measure, coloured=False)} {_assumptions(pair)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
-        content=TwoSidesContent(table=_fold_terms(table, pair, add_up=measure == "share"), label=MEASURES[measure]),
+        draw=lambda theme: _draw_sides(_fold_terms(table, pair, add_up=measure == "share"), MEASURES[measure], theme),
+        columns=2,
     )
 
 
+def _draw_sides(table: pd.DataFrame, label: str, theme: Theme) -> list[Chart]:
+    """The two sides as dots joined by a line, and beside it the difference as bars, on one scale."""
+    order = [term_label(term) for term in table.index]
+    wide = table.reset_index().assign(label=order, what="right minus left")
+    values = wide[[*SIDES, "difference"]]
+    domain = (min(0.0, float(values.min().min())), float(values.max().max()))
+    x = marks.number(alt.X, "value", label, domain=domain, nice=True, ticks=6)
+    change = marks.number(alt.X, "difference", "difference", domain=domain, nice=True, ticks=6)
+    y = marks.rows_down("label", order, title=TERM, grid=False)
+    key = marks.legend(place="top", columns=2)
+    lines = alt.Chart(wide).mark_rule(color=theme.faint, strokeWidth=marks.LINE)
+    dots = marks.row_plot(
+        wide.melt(["term", "label"], list(SIDES), "side", "value").dropna(), x=x, y=y, theme=theme, ends=None,
+        color=marks.series("side", SIDES, theme, key), shape=marks.shapes("side", SIDES, key),
+        tooltip=(("label", "term"), "side", ("value", "", ".4f")),
+    )  # fmt: skip
+    bars = alt.Chart(wide).mark_bar(height=marks.BAR).encode(
+        x=change, y=y, tooltip=marks.tips(("label", "term"), ("difference", "", "+.4f")),
+        # A legend as high as that of the dots, so that rows stand level.
+        color=marks.hues("what", {"right minus left": theme.ink}, key),
+    )  # fmt: skip
+    joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2=alt.X2("right:Q")), *dots
+    return [
+        marks.panel(marks.rule(theme, x=0), *layers, theme=theme, width=marks.HALF, height=marks.ROW * len(order))
+        for layers in (joined, (bars,))
+    ]
+
+
 @figure("compare_cell", CompareParameters, live=PAIR)
-def compare_cell(params: CompareParameters, pair: Pair) -> Figure[TwoSidesContent]:
+def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
     """The score of one query on one key, by their places, as the sum of its terms: both sides, and the difference."""
     matches = [
         viewed_head(side, decomposition, visible_terms(decomposition))
@@ -175,12 +196,13 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure[TwoSidesConten
             f"{_side(pair[1], heads[1])}. {_assumptions(pair)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {text}",
-        content=TwoSidesContent(table=_fold_terms(table, pair, add_up=True), label=kind),
+        draw=lambda theme: _draw_sides(_fold_terms(table, pair, add_up=True), kind, theme),
+        columns=2,
     )
 
 
 @figure("compare_maps", CompareParameters, live=PAIR)
-def compare_maps(params: CompareParameters, pair: Pair) -> Figure[CompareMapsContent]:
+def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
     term = params.term
     for side, decomposition in zip(SIDES, pair, strict=True):
@@ -225,5 +247,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure[CompareMapsCon
             f"{_assumptions(pair)}"
         ),
         alt=f"{len(maps)} maps of {term_label(term)}. {text}",
-        content=CompareMapsContent(maps=maps, limit=limit),
+        draw=lambda theme: [
+            token_map(values, labels, limit, theme, title=name) for name, (values, labels) in maps.items()
+        ],
+        columns=3,
     )

@@ -1,0 +1,67 @@
+"""Tables of heads by terms: their drawing, and the sentences on them."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.core.formatting import capitalised, fixed, plural
+from analysis.core.term_names import FOUR
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.terms.measured_colours import measured_colours
+from analysis.figures.terms.measures import MEASURES, NEGLIGIBLE, TERM, term_label
+
+
+def lead_finding(lead: pd.Series, heads: int) -> str:
+    """A sentence naming the term, of the four, that is the largest in the most heads.
+
+    lead: the number of heads in which each term is the largest, in descending order.
+    """
+    if lead.empty:
+        return ""
+    name = capitalised(term_label(str(lead.index[0])))
+    return f"{name} is the largest of the four terms in {lead.iloc[0]} of {heads} heads"
+
+
+def leading_term(table: pd.DataFrame) -> str:
+    """A sentence naming the term, of the four, that is the largest in the most heads. table: heads by terms."""
+    four = table[[term for term in FOUR if term in table]].dropna()
+    return lead_finding(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""
+
+
+def without_negligible(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of heads by terms without the terms that round to 0.00 in every head; the four always stay."""
+    return table[[term for term in table if term in FOUR or table[term].abs().max() >= NEGLIGIBLE]]
+
+
+def negligible_note(table: pd.DataFrame) -> str:
+    """A sentence on the number of terms that are not drawn, followed by a space; empty if all are drawn."""
+    count = table.shape[1] - without_negligible(table).shape[1]
+    return f"Not drawn, but in the data: {plural(count, 'term')} below {NEGLIGIBLE:g} in every head. " if count else ""
+
+
+def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
+    """Heads by terms, the number in every cell."""
+    label = MEASURES[measure]
+    limit = float(np.abs(np.nan_to_num(table.to_numpy())).max()) or 1.0
+    color, ink = measured_colours(limit, measure, label, theme)
+    frame = table.reset_index().melt("head", var_name="term", value_name="value")
+    frame = frame.assign(
+        label=frame.term.map(term_label), written=["–" if value != value else fixed(value) for value in frame.value]
+    )
+    x = marks.columns_across("label", [term_label(term) for term in table.columns])
+    base = alt.Chart(frame).encode(
+        x=x,
+        y=marks.categories(alt.Y, "head", "head"),
+        tooltip=marks.tips("head", ("label", TERM), ("value", label, ".4f")),
+    )
+    # On a phone the numbers would run into one another; tooltips and the data table still give them.
+    numbers = base.mark_text(fontSize=marks.TEXT, opacity=alt.expr("width < 480 ? 0 : 1"))
+    layers = base.mark_rect().encode(color=color), numbers.encode(text=alt.Text("written:N"), color=ink)
+    four = alt.Chart(frame[frame.term == FOUR[-1]]).mark_rule(color=theme.ink, strokeWidth=1.5)
+    end = x.copy()
+    end["bandPosition"] = 1
+    # On screen the slanted names take their room from the height given, which few heads have none to spare of.
+    names_height = 60 if theme.screen and len(table) < 8 else 0
+    height = 26 * len(table) + names_height
+    return marks.panel(*layers, four.encode(x=end), theme=theme, width=marks.WIDE, height=height)
