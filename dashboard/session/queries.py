@@ -17,7 +17,7 @@ from analysis.figures.geometry.estimates import stored_cases
 from analysis.figures.glue import study_rows as glue
 from analysis.figures.glue import table as glue_table
 from analysis.figures.glue.headline import headline
-from analysis.figures.runs import data as runs
+from analysis.figures.runs import stored as runs
 from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.links import Value

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.figures.runs.data import kind_title
+from analysis.figures.runs.stored import kind_title
 from analysis.figures.training.data import COMMAND, title
 from dashboard.session import queries
 from dashboard.widgets import show

@@ -7,7 +7,7 @@ import pyarrow.parquet as parquet
 import streamlit as st
 
 from analysis.core.csv_export import to_csv
-from analysis.figures.sql.data import MARKS, numeric
+from analysis.figures.sql.chart import MARKS, numeric
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
 from dashboard.session import queries

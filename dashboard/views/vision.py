@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.figures.terms.measures import MEASURES
-from analysis.figures.vision.data import model_title
+from analysis.figures.vision.one_image import model_title
 from analysis.probes.drawn_images import CORPUS
 from analysis.probes.intervention_probe import ImageInterventionRequest
 from dashboard.session import live, queries

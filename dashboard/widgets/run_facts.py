@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.runs.data import UNREADABLE, kind_title, settings
+from analysis.figures.runs.stored import UNREADABLE, kind_title, settings
 from analysis.figures.training.data import title
 from dashboard.session.markdown_escape import hide_server_paths
 

@@ -85,8 +85,9 @@ def test_figures_show_the_patches_where_they_stand() -> None:
     run = request.run()
     moved, kl = (FIGURES[name].of(values, run) for name in ("vision_moved", "vision_kl"))
     rows, columns = run.grid
-    assert moved.content.values[2, 5] == run.cosine[1 + 2 * columns + 5]
-    assert moved.content.values.shape == (rows, columns)
+    cells: Any = panels(moved)[0].data
+    assert len(cells) == rows * columns
+    assert cells.value.tolist()[2 * columns + 5] == run.cosine[1 + 2 * columns + 5]
     assert "--image scene --do shuffle_positions:3" in moved.command == kl.command
     assert "one image of" in kl.caption
     assert all(len(panels(figure)) == 1 for figure in (moved, kl))

@@ -18,7 +18,7 @@ import pytest
 from analysis import figures, glue_comparison, store_build
 from analysis.core.errors import AddendError, ImportProblem, NoResults
 from analysis.figures import drawings
-from analysis.figures.runs import data as runs
+from analysis.figures.runs import stored as runs
 from analysis.figures.training import data as training
 from analysis.imports.base import READERS, UserMetadata
 from analysis.imports.limits import MAX_BAD

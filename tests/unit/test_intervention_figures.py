@@ -98,7 +98,10 @@ def test_the_heat_map_and_the_maps_show_the_runs_numbers() -> None:
     np.testing.assert_array_equal(frame.loc["before"], made.before[3])
     np.testing.assert_array_equal(frame.loc["after"], made.after[3])
     np.testing.assert_allclose(frame.loc["after − before"], made.after[3] - made.before[3])
-    assert maps.content.limit == max(made.before[3].max(), made.after[3].max())
+    before, _, difference = (drawn.to_dict()["encoding"]["color"] for drawn in drawings.panels(maps))
+    limit = max(made.before[3].max(), made.after[3].max())
+    assert (before["scale"]["domain"][0], before["scale"]["domain"][-1]) == (0, limit)
+    assert (difference["scale"]["domain"][0], difference["scale"]["domain"][-1]) == (-limit, limit)
     with pytest.raises(LinkError, match="this model has heads 0 to 3"):
         figure("intervention_maps", made, head=4)
 

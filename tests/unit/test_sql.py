@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import psutil
 import pyarrow as pa
 import pytest
@@ -542,14 +543,14 @@ def built(**changed):
 
 def test_a_chart_is_of_the_columns_asked_for(world):
     made = built(query="SELECT range AS a, -range AS b, 2 * range AS c FROM range(3)", x="a", y="b", mark="point")
-    assert made.content.rows.y.tolist() == [0, -1, -2]
-    assert (made.content.x, made.content.y, made.content.colour) == ("a", "b", "")
+    assert drawn_rows(made).y.tolist() == [0, -1, -2]
+    assert drawn_columns(made) == ("a", "b", "")
     assert made.frame().c.tolist() == [0, 2, 4]
 
 
 def test_a_chart_finds_its_columns_by_itself(world):
     made = built()
-    assert (made.content.x, made.content.y, made.content.colour) == ("layer", "share", "term")
+    assert drawn_columns(made) == ("layer", "share", "term")
 
 
 def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
@@ -558,17 +559,30 @@ def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
         "SELECT i AS step, 'series ' || j AS name, 100 * j + i AS loss FROM range(5) a(i), range(20) b(j) ORDER BY ALL"
     )
     made = built(query=series)
-    assert made.content.colour == ""
-    for name, rows in made.content.rows.groupby("line"):
+    assert drawn_columns(made)[2] == ""
+    for name, rows in drawn_rows(made).groupby("line"):
         assert rows.x.tolist() == [0, 1, 2, 3, 4], name
         assert rows.y.diff().dropna().eq(1).all()
     line = next(layer for layer in drawn_layers(made) if layer["mark"]["type"] == "line")
     assert line["encoding"]["detail"]["field"] == "line"
-    assert set(built(query="SELECT i AS a, 'text ' || i AS b, i AS c FROM range(30) t(i)").content.rows.line) == {""}
+    assert set(drawn_rows(built(query="SELECT i AS a, 'text ' || i AS b, i AS c FROM range(30) t(i)")).line) == {""}
 
 
 def drawn_layers(made):
     return drawings.panels(made)[0].to_dict()["layer"]
+
+
+def drawn_rows(made):
+    (panel,) = drawings.panels(made)
+    # Layers that share their rows leave them to the panel.
+    return panel.data if isinstance(panel.data, pd.DataFrame) else panel.layer[0].data
+
+
+def drawn_columns(made):
+    """The titles of x and y, and of the legend of colours; empty where there is no legend."""
+    encoding = drawn_layers(made)[0]["encoding"]
+    key = encoding["color"].get("legend") or {}
+    return encoding["x"]["title"], encoding["y"]["title"], key.get("title", "")
 
 
 @pytest.mark.parametrize(
@@ -601,7 +615,7 @@ def test_every_kind_of_chart_is_drawn(world, mark, x):
     drawn = panel.to_dict()["layer"][0]
     assert drawn["encoding"]["x"]["title"] == "a.b[0]:Q"
     assert drawn["encoding"]["y"]["title"] == "<b>"
-    assert pa.Table.from_pandas(made.content.rows).num_rows == 9
+    assert pa.Table.from_pandas(drawn_rows(made)).num_rows == 9
 
 
 def test_copies_of_killed_processes_are_cleared(tmp_path):

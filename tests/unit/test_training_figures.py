@@ -14,7 +14,7 @@ from scipy.stats import t as t_distribution
 from analysis import links, store_build
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES, drawings
-from analysis.figures.runs.data import all_runs, settings
+from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.data import TrainingParameters, index, usual_baseline
 from analysis.figures.training.data import select_trainings as select

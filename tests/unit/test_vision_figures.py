@@ -6,7 +6,7 @@ and the words of captions with numbers computed here.
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import altair as alt
 import numpy as np
@@ -15,7 +15,7 @@ import pytest
 
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES, Figure, drawings
-from analysis.figures.vision.data import MAX_SMALL_MAPS, mosaic, position_source
+from analysis.figures.vision.positions import MAX_SMALL_MAPS, mosaic, position_source
 from analysis.links import VIEWS
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.models import random_vit_name as random_vit
@@ -39,6 +39,35 @@ def build(name: str, *given: Any, **changes: Any) -> Figure:
     return FIGURES[name].of(params(**changes), *given)
 
 
+def grids(frame: pd.DataFrame, name: str, down: str, across: str, value: str) -> dict[str, np.ndarray]:
+    """The maps of a figure's frame, which names them in one of its columns."""
+    return {
+        str(key): rows.pivot(index=down, columns=across, values=value).to_numpy()
+        for key, rows in frame.groupby(name, sort=False)
+    }
+
+
+def score_grids(figure: Figure) -> dict[str, np.ndarray]:
+    return grids(figure.frame(), "map", "row", "column", "value")
+
+
+def _is_outline(data: Any) -> bool:
+    return isinstance(data, pd.DataFrame) and set(data) == {"x", "x2", "y", "y2"}
+
+
+def outlined(figure: Figure) -> tuple[int, int] | None:
+    """Row and column of the patch that is outlined on every panel; None where none is."""
+    frames: list[list[Any]] = [
+        [layer.data for layer in panel.layer if _is_outline(layer.data)]
+        for panel in cast("list[Any]", drawings.panels(figure))
+    ]
+    if not any(frames):
+        return None
+    places = {(frame.y.item() + 0.5, frame.x.item() + 0.5) for (frame,) in frames}
+    (place,) = places
+    return int(place[0]), int(place[1])
+
+
 # Stored
 
 
@@ -46,13 +75,10 @@ def build(name: str, *given: Any, **changes: Any) -> Figure:
 def test_layers_and_heads_are_those_of_the_file(store: Path, measure: str) -> None:
     rows = pd.read_parquet(RESULTS / "terms" / FILE)
     figure = build("vision_layers", measure=measure)
-    assert list(figure.content.maps) == [
-        "word_to_word",
-        "word_to_position",
-        "position_to_word",
-        "position_to_position",
-    ]
-    for term, values in figure.content.maps.items():
+    maps = grids(figure.frame(), "term", "layer", "head", measure)
+    assert set(maps) == {"word_to_word", "word_to_position", "position_to_word", "position_to_position"}
+    assert len(drawings.panels(figure)) == len(maps)
+    for term, values in maps.items():
         assert values.shape == (12, 6)
         for layer, head in ((0, 0), (3, 1), (11, 5)):
             own = rows[
@@ -68,9 +94,10 @@ def test_layers_and_heads_are_those_of_the_file(store: Path, measure: str) -> No
 
 def test_absent_sources_have_no_map(store: Path) -> None:
     """Of the sixteen, those of segments are none of this model's."""
-    maps = build("vision_layers", group="all").content.maps
-    assert len(maps) == 9
-    assert not any("segment" in term for term in maps)
+    figure = build("vision_layers", group="all")
+    terms = set(figure.frame().term)
+    assert len(terms) == len(drawings.panels(figure)) == 9
+    assert not any("segment" in term for term in terms)
 
 
 def test_a_model_that_is_not_stored_is_said_with_the_command(store: Path) -> None:
@@ -135,27 +162,26 @@ def test_whether_positions_are_interpolated_is_said() -> None:
 
 def test_maps_are_the_querys_scores_laid_out_as_the_image_is(made: ImageDecomposition) -> None:
     figure = build("vision_maps", made, head=2, patch=12, centred=False)
-    content = figure.content
-    assert content.query == (1, 3), "token 12 is patch 11, after [CLS]"
+    assert outlined(figure) == (1, 3), "token 12 is patch 11, after [CLS]"
     assert made.tokens[12] == "r1 c3"
-    for term, values in content.maps.items():
+    for term, values in score_grids(figure).items():
         own = made.scores[2, 12] if term == "total" else made.terms[term][2, 12]
         np.testing.assert_allclose(values, own[1:].reshape(8, 8), rtol=1e-6)
-    whole = build("vision_maps", made, head=2, patch=12, centred=False, group="all").content.maps
+    whole = score_grids(build("vision_maps", made, head=2, patch=12, centred=False, group="all"))
     summed = sum(values for name, values in whole.items() if name != "total")
     np.testing.assert_allclose(summed, whole["total"], atol=1e-4)
     assert "r1 c3" in figure.title
 
 
 def test_centring_takes_the_mean_over_every_key_the_class_token_included(made: ImageDecomposition) -> None:
-    maps = build("vision_maps", made, patch=5).content.maps
+    maps = score_grids(build("vision_maps", made, patch=5))
     row = made.terms["position_to_position"][0, 5]
     np.testing.assert_allclose(maps["position_to_position"], (row - row.mean())[1:].reshape(8, 8), rtol=1e-5)
 
 
 def test_a_special_token_asks_too_and_has_no_place(made: ImageDecomposition) -> None:
     figure = build("vision_maps", made, patch=0)
-    assert figure.content.query is None
+    assert outlined(figure) is None
     assert "[CLS]" in figure.title
     assert drawings.panels(figure)
 
@@ -179,8 +205,8 @@ def test_hidden_patches_leave_holes(made: ImageDecomposition) -> None:
         _measured={},
     )
     figure = build("vision_maps", part, patch=3)
-    assert figure.content.query == (0, 4)
-    assert all(np.isnan(values[:, 1::2]).all() for values in figure.content.maps.values())
+    assert outlined(figure) == (0, 4)
+    assert all(np.isnan(values[:, 1::2]).all() for values in score_grids(figure).values())
     assert "of which 32 are hidden from the model" in figure.caption
     drawn = drawings.panels(figure)[1]
     assert len(drawn.layer[0].data) == 32
@@ -200,7 +226,7 @@ def test_every_figure_is_drawn_on_one_scale_around_zero(made: ImageDecomposition
     domains = [panel.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in panels[1:]]
     assert all(domain == domains[0] for domain in domains)
     assert domains[0][0] == -domains[0][-1]
-    largest = max(np.abs(values).max() for values in figure.content.maps.values())
+    largest = max(np.abs(values).max() for values in score_grids(figure).values())
     assert domains[0][-1] >= largest
     assert isinstance(panels[0], alt.LayerChart)
 

@@ -1,1 +1,1 @@
-"""Figures of interventions on a text: their data, and their drawings in `draw*.py`."""
+"""Figures of interventions: on one text, and over a corpus."""

@@ -1,1 +1,1 @@
-"""Figures of one stored run: their data, and their drawings in `draw*.py`."""
+"""The list of stored runs, and the figure of one run."""

@@ -1,1 +1,1 @@
-"""Figures of a reader's own query: their data, and their drawings in `draw*.py`."""
+"""The figure of a reader's own query."""

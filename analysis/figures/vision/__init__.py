@@ -1,1 +1,1 @@
-"""Figures of models of images: their data, and their drawings in `draw*.py`."""
+"""Figures of models of images: over the drawn images, of one image, and of interventions on it."""

@@ -1,25 +1,19 @@
 """Figures of interventions on a model of images: which patches' outputs move, and whose attention changes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure
-from analysis.figures.interventions.data import PatternChangeContent, pattern_change
+from analysis.figures.heatmap import heatmap
+from analysis.figures.interventions.one_text import pattern_change
 from analysis.figures.one_run import image_facts
-from analysis.figures.vision.data import CITATION_KEYS, with_random_weights
+from analysis.figures.vision.one_image import CITATION_KEYS, with_random_weights
 from analysis.measurements.interventions.result import ImageInterventionResult
 from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import ImageInterventionRequest
-
-
-@dataclass(frozen=True)
-class MovedContent:
-    """values: (row, column), the cosine of each patch's output before and after; NaN for hidden patches."""
-
-    values: np.ndarray
-
 
 RUN = LiveRun(
     obtain=ImageInterventionRequest.obtain,
@@ -30,7 +24,7 @@ RUN = LiveRun(
 
 
 @figure("vision_moved", Parameters, live=RUN)
-def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure[MovedContent]:
+def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure:
     """The cosine of each patch's output before and after, where the patch stands."""
     rows, columns = outcome.grid
     special = len(outcome.token_info) - len(outcome.kept)
@@ -55,12 +49,12 @@ def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure
             f"({provenance.dtype}, {provenance.device}). Positions are changed in the model's own table."
         ),
         alt=f"Map of {rows} by {columns} patches; {text}.",
-        content=MovedContent(values=values.reshape(rows, columns)),
+        draw=lambda theme: [_moved(values.reshape(rows, columns), theme)],
     )
 
 
 @figure("vision_kl", Parameters, live=RUN)
-def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure[PatternChangeContent]:
+def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure:
     """Every head's attention, before against after."""
     text_figure = pattern_change(outcome)
     return replace(
@@ -68,3 +62,12 @@ def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure[Pa
         finding=with_random_weights(text_figure.finding, outcome.provenance.model),
         caption=text_figure.caption.replace("one text of", "one image of"),
     )
+
+
+def _moved(values: np.ndarray, theme: Theme) -> Chart:
+    """The cosine of each patch's output, (row, column): patches where they stand; hidden ones are NaN and left out."""
+    return heatmap(
+        values, domain=(min(0.0, float(np.nanmin(values))), 1), row_title="row of the patch",
+        column_title="column of the patch", value_title="cosine, before and after", diverging=False, side=380,
+        height=360, theme=theme,
+    )  # fmt: skip

@@ -1,13 +1,16 @@
-"""A chart of a reader's own query: which columns it is drawn from, and its caption."""
+"""A chart of a reader's own query, as lines, points or bars."""
 
-from dataclasses import dataclass
 from shlex import quote
 
+import altair as alt
 import pandas as pd
 from pandas.api import types
 
 from analysis.core.errors import AddendError
+from analysis.figures import marks
+from analysis.figures.drawing import SERIES, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.training.line_marks import DASHES
 from analysis.sql.run_query import ask
 from analysis.store import read
 
@@ -18,6 +21,8 @@ MAX_COLOURS = 12
 MAX_NAMES, MAX_NAME_LENGTH = 100, 60
 """Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
 NONE = ""
+HEIGHT = 380
+KEY_COLUMNS = 2
 
 
 class ChartParameters(Parameters):
@@ -28,23 +33,6 @@ class ChartParameters(Parameters):
     x: str
     y: str
     colour: str
-
-
-@dataclass(frozen=True)
-class ChartContent:
-    """rows: columns x, y, colour and line. x, y, colour: their names; colour is empty if there is none.
-
-    line: names the lines, which can be more than there are colours.
-
-    kind: of x: quantitative, temporal or nominal. mark: one of MARKS.
-    """
-
-    rows: pd.DataFrame
-    x: str
-    y: str
-    colour: str
-    kind: str
-    mark: str
 
 
 def numeric(frame: pd.DataFrame, column: str) -> bool:
@@ -83,7 +71,7 @@ def _lines(frame: pd.DataFrame, x: str, y: str) -> "pd.Series[str] | str":
 
 
 @figure("sql_chart", ChartParameters)
-def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
+def sql_chart(params: ChartParameters) -> Figure:
     """The rows of a query, drawn.
 
     Raises AddendError for a query that is refused or has nothing to draw, and for a mark or column there is not.
@@ -136,5 +124,49 @@ def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
             "store": f"built {store.built}, code {store.git_sha}",
             "versions": store.versions,
         },
-        content=ChartContent(drawn, x, y, colour, kind, mark),
+        draw=lambda theme: [_chart(drawn, x, y, colour, kind=kind, mark=mark, theme=theme)],
     )
+
+
+def _chart(rows: pd.DataFrame, x: str, y: str, colour: str, *, kind: str, mark: str, theme: Theme) -> Chart:
+    """Columns x, y, colour and line of `rows`; bars begin at zero, lines and points where the values do.
+
+    x, y, colour: the names that a reader knows them by; colour is empty if there is none. The column line names the
+    lines, which can be more than there are colours. kind: of x: quantitative, temporal or nominal. mark: one of MARKS.
+    """
+    names = list(dict.fromkeys(rows.colour))
+    across = _x_axis(rows, x, kind)
+    up = marks.number(alt.Y, "y", y, zero=mark == "bar")
+    key = marks.legend(colour, columns=KEY_COLUMNS, lines=mark == "line") if colour else None
+    color = marks.series("colour", names, theme, key)
+    tooltip: tuple[marks.Tip, ...] = ((f"x:{kind[0].upper()}", x), ("y", y, ".4~g"))
+    if colour:
+        tooltip = (*tooltip, ("colour", colour))
+    elif (rows.line != "").any():
+        tooltip = (*tooltip, "line")
+    if mark == "bar":
+        bars = alt.Chart(rows).mark_bar().encode(x=across, y=up, color=color, tooltip=marks.tips(*tooltip))
+        layers: list[Chart] = [bars.encode(xOffset=alt.XOffset("colour:N", sort=names)) if kind == "nominal" else bars]
+    else:
+        lines = mark == "line"
+        patterns = {name: DASHES[index // len(SERIES) % len(DASHES)] for index, name in enumerate(names)}
+        layers = marks.line_plot(
+            rows, x=across, y=up, theme=theme, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
+            detail="line:N",
+            dots=marks.SEED if lines else marks.DOT, width=marks.LINE if lines else 0,
+        )  # fmt: skip
+    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)
+
+
+def _x_axis(rows: pd.DataFrame, title: str, kind: str) -> alt.X:
+    """The axis of x: whole numbers have whole ticks, names the order of the rows."""
+    if kind == "nominal":
+        return alt.X("x:N", title=title, sort=None, axis=alt.Axis(labelAngle=-40, labelLimit=160))
+    if kind == "temporal":
+        return alt.X("x:T", title=title)
+    values: pd.Series = rows.x.dropna()
+    if (values % 1 != 0).any():
+        return marks.number(alt.X, "x", title)
+    extent = float(values.max() - values.min())
+    form = ",d" if extent < 1e5 else "~s"
+    return marks.number(alt.X, "x", title, ticks=int(min(10, max(1, extent))), form=form)

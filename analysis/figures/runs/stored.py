@@ -1,27 +1,16 @@
-"""Every stored run with its settings, and the curve of one."""
+"""Every stored run, with its settings."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from analysis.ablation.presets import describe_changes, options
 from analysis.core import frames
-from analysis.core.errors import AddendError, NoResults
-from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import COMMAND, MASKED, UNIT, objective, title
-from analysis.figures.training.run_curves import thinned
 from analysis.store import read
 from analysis.store.kinds import kind_title as kind_title
 
-LOSSES = {
-    "validation_loss": "validation",
-    "training_loss": "training",
-    "finetuning_validation_loss": "fine-tuning, dev set",
-    "finetuning_training_loss": "fine-tuning, training set",
-}
 FINISHED, STOPPED, UNREADABLE, IMPORTED = "finished", "stopped early", "unreadable", "imported"
 
 NUMBERS = ("seed", "seconds", "steps")
@@ -92,72 +81,3 @@ def _flatten(values: Mapping[str, Any], path: str = "") -> list[tuple[str, str]]
         else:
             rows.append((f"{path}{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
     return rows
-
-
-class RunParameters(Parameters):
-    """run: the id of a pre-training; empty for the newest."""
-
-    run: str
-
-
-@dataclass(frozen=True)
-class RunContent:
-    """rows: step, value and loss (which one of `LOSSES`), thinned. label: the kind of loss, with its unit."""
-
-    rows: pd.DataFrame
-    label: str
-
-
-@figure("runs_curve", RunParameters)
-def run_curve(params: RunParameters) -> Figure[RunContent]:
-    """The losses of one pre-training; of the newest where the link names none.
-
-    Raises NoResults where it has no curve or none is stored, AddendError where its file holds no losses.
-    """
-    run_id = params.run
-    known = read.query(
-        "SELECT r.* FROM runs r WHERE r.kind = 'curves' AND (? = '' OR r.run_id = ?) "
-        "ORDER BY r.created DESC, r.run_id LIMIT 1",
-        [run_id, run_id],
-    )
-    if known.empty:
-        raise NoResults(
-            f"The run {run_id!r} has no curve."
-            if run_id
-            else f"No run with a curve is stored yet. Make one with: {COMMAND}"
-        )
-    run = known.iloc[0]
-    rows = read.query(
-        "SELECT variant, seed, metric, step, tokens, seconds, value, run_id FROM curves "
-        f"WHERE run_id = ? AND metric IN ({', '.join('?' for _ in LOSSES)}) ORDER BY step",
-        [run.run_id, *LOSSES],
-    )
-    if rows.empty:
-        raise AddendError(f"The run {run.run_id!r} holds no losses; its file is {run.file}.")
-    last = rows.groupby("metric").value.last()
-    final_losses = "; ".join(f"{LOSSES[name]} {last[name]:.2f}" for name in LOSSES if name in last)
-    variant = str(rows.variant.iloc[0])
-    task = "every masked word" if objective(variant) == MASKED else "every next token"
-    label = f"loss ({UNIT})"
-    description = (
-        f"Loss in {UNIT}, of {task}; the training loss is the mean since the previous evaluation, on other texts than "
-    )
-    description += "the validation loss."
-    if str(run.preset).startswith(IMPORTED):
-        label = "loss (as logged)"
-        description = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
-    return Figure(
-        title=f"{title(variant)}, seed {rows.seed.iloc[0]}",
-        finding=f"{title(variant)}, seed {rows.seed.iloc[0]}: {final_losses}",
-        frame=lambda: rows,
-        caption=f"{description} In the end: {final_losses}.",
-        alt=f"Lines of loss against steps, up to step {rows.step.max():,}. In the end: {final_losses}.",
-        command=run.command,
-        provenance={
-            run.run_id: f"{run.file}, {run.device}, {run.created}, code {run.git_sha}",
-            "versions": run.versions,
-        },
-        content=RunContent(
-            thinned(rows).assign(loss=lambda result: result.metric.map(LOSSES))[["step", "value", "loss"]], label
-        ),
-    )

@@ -1,85 +1,36 @@
-"""Figures of interventions: a model on one text before and after, the permutation test, and effects over a corpus."""
+"""Figures of interventions on one text: a model before and after, and the permutation test."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from shlex import quote
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+import altair as alt
 import numpy as np
 import pandas as pd
 from numpy import ndarray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
-from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, signed
+from analysis.core.formatting import signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure
-from analysis.figures.one_run import checked_head, map_frame, run_facts, stored_facts
+from analysis.figures.heatmap import heatmap, token_axis
+from analysis.figures.one_run import checked_head, map_frame, run_facts
 from analysis.figures.terms.maps import HeadParameters
+from analysis.figures.terms.token_maps import pattern_map, token_map
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest
 from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
-from analysis.store import read
 
 CITATION_KEYS = ("ke2021tupe", "reimers2019sbert")
-OUTCOMES = {
-    "attention_kl": "attention: KL(before ‖ after), nats",
-    "drift": "output: 1 − cosine",
-    "loss_change": "loss: change, nats per token",
-}
-"""Outcomes that the stored figure shows, each only for models that have it."""
+STAGES = ("before", "after")
+POSITIONS = ("off", "on")
+HEIGHT = 240
 
 
 class PermutationParameters(Parameters):
     """The seed of the permutation."""
 
     seed: int
-
-
-class EffectsParameters(Parameters):
-    """The model that was intervened on."""
-
-    model: str
-
-
-@dataclass(frozen=True)
-class TokensContent:
-    """losses: whether the model predicts tokens, so that there are losses. labels: the tokens."""
-
-    losses: bool
-    labels: list[str]
-
-
-@dataclass(frozen=True)
-class PatternChangeContent:
-    """kl: (layer, head), how far the attention pattern changes, in nats."""
-
-    kl: ndarray
-
-
-@dataclass(frozen=True)
-class PatternsContent:
-    """maps: name -> attention (query, key) of the tokens in `labels`, on a scale up to `limit`."""
-
-    maps: dict[str, ndarray]
-    labels: Sequence[str]
-    limit: float
-
-
-@dataclass(frozen=True)
-class PermutationContent:
-    """labels: the tokens, as they were permuted."""
-
-    labels: list[str]
-
-
-@dataclass(frozen=True)
-class EffectsContent:
-    """order: the interventions, that of the largest effect first. outcomes: those measured, name -> title."""
-
-    order: list[str]
-    outcomes: dict[str, str]
 
 
 RUN = LiveRun(
@@ -101,7 +52,7 @@ def _description(outcome: InterventionResult | PermutationTest) -> str:
 
 
 @figure("intervention_tokens", Parameters, live=RUN)
-def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figure[TokensContent]:
+def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figure:
     """The outcome: losses of predicted tokens where there is a head, else how far each output moved."""
     frame = pd.DataFrame({"place": range(len(outcome.tokens)), "token": outcome.tokens, "cosine": outcome.cosine})
     mean = f"mean cosine of the output hidden states before and after {outcome.cosine.mean():.4f}"
@@ -139,17 +90,17 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
         frame=lambda: frame,
         caption=f"{summary}. Intervention: {outcome.words}. {_description(outcome)}.",
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
-        content=TokensContent(losses=predictions is not None, labels=list(frame.token)),
+        draw=lambda theme: [_tokens(frame, theme, losses=predictions is not None)],
     )
 
 
 @figure("intervention_kl", Parameters, live=RUN)
-def intervention_kl(_: Parameters, outcome: InterventionResult) -> Figure[PatternChangeContent]:
+def intervention_kl(_: Parameters, outcome: InterventionResult) -> Figure:
     """Every head's attention, before against after."""
     return pattern_change(outcome)
 
 
-def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
+def pattern_change(outcome: InterventionResult) -> Figure:
     """The change in the attention of every head, for a text or an image."""
     layer, head = np.unravel_index(int(outcome.kl.argmax()), outcome.kl.shape)
     frame = frames.cells(outcome.kl, "kl", layer=None, head=None)
@@ -164,17 +115,18 @@ def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
         ),
         alt=f"Heat map of {outcome.layers} layers by {outcome.heads} heads; the largest is at layer {layer}, head "
         f"{head}.",
-        content=PatternChangeContent(kl=outcome.kl),
+        draw=lambda theme: [_change(outcome.kl, theme)],
     )
 
 
 @figure("intervention_maps", HeadParameters, live=RUN)
-def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Figure[PatternsContent]:
+def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Figure:
     """One head's pattern before and after, and the difference, on one scale."""
     strongest = int(outcome.kl[outcome.layer].argmax())
     head = strongest if params.head == STRONGEST else checked_head(params.head, outcome.heads)
     before, after = outcome.before[head], outcome.after[head]
     maps = {"before": before, "after": after, "after − before": after - before}
+    limit = float(max(before.max(), after.max()))
     query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
     change = f"from “{outcome.tokens[query]}” to “{outcome.tokens[key]}”, {signed(float((after - before)[query, key]))}"
     return Figure(
@@ -187,12 +139,13 @@ def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Fi
             f"{_description(outcome)}."
         ),
         alt=f"Three maps, {len(outcome.tokens)} tokens a side; attention changes most {change}.",
-        content=PatternsContent(maps=maps, labels=outcome.tokens, limit=float(max(before.max(), after.max()))),
+        draw=lambda theme: _maps(maps, outcome.tokens, limit, theme),
+        columns=3,
     )
 
 
 @figure("intervention_permutation", PermutationParameters, live=PERMUTATION)
-def intervention_permutation(params: PermutationParameters, outcome: PermutationTest) -> Figure[PermutationContent]:
+def intervention_permutation(params: PermutationParameters, outcome: PermutationTest) -> Figure:
     """A test of the output's dependence on the order of tokens, with positions switched off and on."""
     off, on = float(outcome.off.max()), float(outcome.on.max())
     tokens = [outcome.token_info[index].text for index in outcome.order]
@@ -214,73 +167,7 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
         ),
         alt=f"Two marks for each of {len(tokens)} tokens, on a log scale. {verdict}: {off:.1e} against {on:.2g}.",
         command=intervention_probe.permutation_command(outcome, params.seed),
-        content=PermutationContent(labels=tokens),
-    )
-
-
-def _left_out(spec: str, reason: str, rows: Any, texts: int) -> str:
-    """The sentence on an intervention that some texts, or all, were too long for."""
-    result = rows[rows.intervention == spec]
-    if result.empty:
-        return f" {reason}"
-    return f" {result.texts.iloc[0]} of {texts} texts leave room for {result.done.iloc[0]}."
-
-
-@figure("intervention_effects", EffectsParameters)
-def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
-    """The effect of every intervention over a corpus."""
-    model = params.model
-    rows = read.query(
-        "SELECT * FROM newest_interventions WHERE model = ? AND layer IS NULL AND intervention <> '' "
-        "ORDER BY created DESC, run_id, texts DESC",
-        [model],
-    )
-    if rows.empty:
-        raise NoResults(
-            f"No interventions on {readable(model)} are stored yet. Run: python -m analysis intervene --model "
-            f"{quote(model)}"
-        )
-    newest: Any = rows[rows.run_id == rows.run_id.iloc[0]]
-    first: Any = newest.iloc[0]
-    config = json.loads(first.config)
-    # A cosine near 1 is a small effect: shown as what is missing to 1, so that all outcomes grow with the effect.
-    cosine = newest.outcome == "cosine"
-    drift = newest[cosine].assign(outcome="drift", value=1 - newest.value, low=1 - newest.high, high=1 - newest.low)
-    long = pd.concat([newest[~cosine], drift])[["intervention", "outcome", "value", "low", "high", "texts", "tokens"]]
-    long = long.assign(done=long.intervention.map(config["said"]))
-    kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
-    text = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"
-    losses = long[long.outcome == "loss_change"]
-    loss_note = f" Losses are over {losses.tokens.max():,} of the tokens" if len(losses) else ""
-    if loss_note and config["head"] == "masked":
-        maximum = config.get("most_masked", "as many as the code then took,")
-        loss_note += f", each masked alone: all tokens of a text but the special ones, or {maximum} evenly spaced"
-    loss_note += "." if loss_note else ""
-    left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
-    return Figure(
-        title=f"Every intervention over the {first.corpus.replace('_', ' ')}",
-        finding=(
-            f"“{capitalised(kl.done.iloc[0])}” changes attention most, by {kl.value.iloc[0]:.2f} nats; "
-            f"“{kl.done.iloc[-1]}” least, by {kl.value.iloc[-1]:.3f}"
-        ),
-        frame=lambda: long,
-        caption=(
-            f"{readable(first.model)}, each intervention alone on {first.texts} texts, {first.tokens:,} tokens. "
-            f"Attention (mean over layers and heads) changes {text}. Dropped terms are dropped at every layer. Lines: "
-            f"95 % bootstrap intervals, {config['resamples']:,} resamples of {config['clusters']} groups of texts "
-            f"that share no passage; they say nothing about other texts or models.{loss_note}{left_out}"
-        ),
-        alt=f"Dot plots of {kl.shape[0]} interventions. Attention changes {text}.",
-        command=(
-            f'{first.command}\npython -m analysis query "SELECT * FROM intervention_effects WHERE model = '
-            f"'{first.model}'\" --csv"
-        ),
-        provenance=stored_facts(first, corpus=f"{first.corpus}, {first.texts} texts, {first.tokens:,} tokens"),
-        citation_keys=CITATION_KEYS,
-        content=EffectsContent(
-            order=list(kl.done),
-            outcomes={name: label for name, label in OUTCOMES.items() if (long.outcome == name).any()},
-        ),
+        draw=lambda theme: [_permutation(frame, theme)],
     )
 
 
@@ -290,3 +177,68 @@ def _outcome_finding(outcome: InterventionResult) -> str:
         before, after = outcome.predictions.losses
         return f"The loss goes from {before:.2f} to {after:.2f} nats per token"
     return f"The outputs before and after have a mean cosine of {outcome.cosine.mean():.2f}"
+
+
+def _token_axis(labels: list[str]) -> alt.X:
+    """Tokens across, by their order: a token may come twice."""
+    return alt.X("order:O", axis=token_axis(labels, "token", angle=-60))
+
+
+def _dots(
+    frame: pd.DataFrame, x: alt.X, y: alt.Y, kinds: tuple[str, ...], theme: Theme, *tooltip: marks.Tip, title: str = ""
+) -> list[Chart]:
+    """Dots over tokens, two a token, whose `kind` has a colour and a shape. title: of the legend."""
+    key = marks.legend(title or None, place="top", columns=2)
+    color, shape = marks.series("kind", kinds, theme, key), marks.shapes("kind", kinds, key)
+    return marks.line_plot(frame, x=x, y=y, theme=theme, color=color, shape=shape, width=0, tooltip=tooltip)
+
+
+def _tokens(frame: pd.DataFrame, theme: Theme, *, losses: bool) -> Chart:
+    """Losses before and after joined by a line; or a cosine's distance from 1."""
+    x = _token_axis(list(frame.token))
+    frame = frame.assign(order=range(len(frame)))
+    lines = alt.Chart(frame).mark_rule(strokeWidth=marks.LINE, color=theme.faint)
+    if losses:
+        both = pd.concat([frame.assign(kind=stage, loss=frame[f"loss_{stage}"]) for stage in STAGES])
+        y = marks.number(alt.Y, "loss", "cross-entropy (nats)", zero=True)
+        dots = _dots(
+            both, x, y, STAGES, theme, "token", ("likeliest_before", "most likely token before"),
+            ("likeliest_after", "most likely token after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
+        )  # fmt: skip
+        spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2=alt.Y2("loss_after:Q"))
+    else:
+        y = marks.number(alt.Y, "cosine", "cosine, before and after", domain=(min(0.0, float(frame.cosine.min())), 1))
+        dots = marks.line_plot(frame, x=x, y=y, theme=theme, width=0, tooltip=("token", ("cosine", "", ".4f")))
+        spans = lines.encode(x=x, y=y, y2=alt.datum(1))
+    return marks.panel(spans, *dots, theme=theme, width=marks.WIDE, height=HEIGHT)
+
+
+def _change(values: ndarray, theme: Theme) -> Chart:
+    """The change of every head, (layer, head): layers down, heads across."""
+    return heatmap(
+        values, domain=(0, float(values.max()) or 1.0), row_title="layer", column_title="head",
+        value_title="KL (nats)", side=600, height=max(120, 26 * len(values)), theme=theme,
+    )  # fmt: skip
+
+
+def _maps(maps: Mapping[str, ndarray], labels: Sequence[str], limit: float, theme: Theme) -> list[Chart]:
+    """Maps of the patterns before and after, and of their difference. One scale; the difference's has both signs."""
+    return [
+        token_map(values, labels, limit, theme, value="difference", title=name)
+        if "−" in name
+        else pattern_map(values, labels, theme, limit, title=name)
+        for name, values in maps.items()
+    ]
+
+
+def _permutation(wide: pd.DataFrame, theme: Theme) -> Chart:
+    """Each token's error, positions off and on, on a logarithmic scale."""
+    frame = wide.assign(order=range(len(wide))).melt(["order", "token"], list(POSITIONS), "kind", "error")
+    # A logarithm has no place for an error of exactly 0: it is drawn at the smallest one that there is.
+    smallest = float(frame.error[frame.error > 0].min()) if (frame.error > 0).any() else 1e-17
+    y = marks.number(alt.Y, "drawn", "largest difference of the output", log=10, form=".0e", ticks=8)
+    dots = _dots(
+        frame.assign(drawn=np.maximum(frame.error, smallest)), _token_axis(list(wide.token)), y, POSITIONS, theme,
+        "token", ("kind", "positions"), ("error", "difference", ".2e"), title="positions",
+    )  # fmt: skip
+    return marks.panel(*dots, theme=theme, width=marks.WIDE, height=HEIGHT)

@@ -1,0 +1,168 @@
+"""Figures of models of images over the drawn images: their terms in every layer and head, and their positions."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from analysis.core.errors import NoResults
+from analysis.core.formatting import capitalised, percent
+from analysis.core.provenance import model_options
+from analysis.figures import marks
+from analysis.figures.depth import terms as depth_terms
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import STRONGEST, Figure, Parameters, figure, one_of
+from analysis.figures.heatmap import heatmap
+from analysis.figures.one_run import stored_facts
+from analysis.figures.terms.maps import GROUPS
+from analysis.figures.terms.measures import MEASURES, MeasureParameters, measure_note, term_label
+from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
+from analysis.measurements.terms.result import FOUR
+from analysis.probes.drawn_images import CORPUS, IMAGES
+from analysis.store import read
+
+STORED_CITATION_KEYS = (*CITATION_KEYS, "oquab2024dinov2")
+SOURCES_NOTE = (
+    "Word is what a patch shows and, for [CLS], its learned vector; bias holds every constant, that of the patch "
+    "projection included."
+)
+
+
+class StoredModelParameters(Parameters):
+    """stored: the model whose results are shown."""
+
+    stored: str
+
+
+class StoredVisionParameters(StoredModelParameters, MeasureParameters):
+    """group: whether the four terms of word and position are shown, or all."""
+
+    group: Annotated[str, one_of(GROUPS)]
+
+
+class StoredHeadParameters(StoredModelParameters, MeasureParameters):
+    """One head of one layer; -1: where the term is largest."""
+
+    at_layer: int = STRONGEST
+    at_head: int = STRONGEST
+
+
+def _stored_rows(sql: str, model: str) -> Any:
+    rows = read.query(sql, [model])
+    if rows.empty:
+        raise NoResults(
+            f"Nothing is stored yet of {model!r} over the drawn images. "
+            f"Run: python -m analysis measure images {model_options(model)}"
+        )
+    return rows
+
+
+def _provenance(row: Any) -> dict[str, str]:
+    return stored_facts(row, images=f"{CORPUS}: {', '.join(IMAGES)}")
+
+
+def _interpolation(text: str) -> str:
+    grid = json.loads(text)
+    return position_source((grid["rows"], grid["columns"]), grid.get("trained") or [grid["trained_side"]] * 2)
+
+
+@figure("vision_layers", StoredVisionParameters)
+def vision_layers(params: StoredVisionParameters) -> Figure:
+    """Every layer and head of a model, over the drawn images."""
+    measure = params.measure
+    terms = GROUPS[params.group]
+    result = _stored_rows(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", params.stored)
+    heads, means = (result[result.aggregation == kind] for kind in ("head", "mean_over_heads"))
+    maps = {}
+    for term in terms:
+        table = heads[heads.term == term].pivot(index="layer", columns="head", values=measure).sort_index()
+        if table.to_numpy().any():
+            maps[term] = table.to_numpy()
+    first = result.iloc[0]
+    position_means = means[means.term == FOUR[-1]].set_index("layer")
+    top_layer = position_means[measure].idxmax()
+    top = position_means.loc[top_layer]
+    text = (
+        f"Mean over heads, {term_label(FOUR[-1])} is largest in layer {top_layer}: {top[measure]:.3f} "
+        f"[{top[f'{measure}_low']:.3f} to {top[f'{measure}_high']:.3f}]."
+    )
+    columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]
+    shown = heads[heads.term.isin(list(maps))].sort_values(["term", "layer", "head"])[columns]
+    return Figure(
+        title=f"Every layer and head of {first.model}",
+        finding=(
+            f"{capitalised(term_label(FOUR[-1]))} is largest in layer {top_layer}: {percent(top[measure])} of the "
+            "variance of scores"
+            if measure == "share"
+            else text.split(" [")[0]
+        ),
+        frame=lambda: shown.rename(columns={"texts": "images"}),
+        caption=(
+            f"{capitalised(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend, "
+            f"{first.queries:,} queries pooled. {text} Brackets: 95 % bootstrap interval over these "
+            f"images; it says nothing about others. {measure_note(measure)} {_interpolation(first.config)} "
+            f"{SOURCES_NOTE} Layer 0 is exact; deeper, patterns, norms and gates are held at the values they have in "
+            "the model (frozen). Terms add up "
+            f"to the model's own scores to {result.max_error.max():.1e} ({result.relative_error.max():.1e} of their "
+            f"range), at worst ({first['dtype']}, {first.device})."
+        ),
+        alt=f"{len(maps)} heat maps, {len(position_means)} layers by {heads['head'].nunique()} heads. {text}",
+        command=(
+            f'{first.command}\npython -m analysis query "SELECT layer, head, term, {measure} FROM newest_terms '
+            f"WHERE model = '{first.model}' AND corpus = '{CORPUS}' AND aggregation = 'head'\" --csv"
+        ),
+        provenance=_provenance(first),
+        citation_keys=STORED_CITATION_KEYS,
+        draw=lambda theme: _layers(maps, measure, theme),
+        columns=2,
+    )
+
+
+@figure("vision_head", StoredHeadParameters)
+def vision_head(params: StoredHeadParameters) -> Figure:
+    """Every term of one layer and head, over the drawn images."""
+    link_fields = params.values("measure", "at_layer", "at_head")
+    cell = depth_terms.cell(
+        depth_terms.CellParameters.of({**link_fields, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
+    )
+    return replace(cell, citation_keys=STORED_CITATION_KEYS)
+
+
+@figure("vision_positions", StoredModelParameters)
+def vision_positions(params: StoredModelParameters) -> Figure:
+    """The stored similarity of the positions of a model's patches."""
+    model = params.stored
+    result = _stored_rows("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
+    first = result.iloc[0]
+    config = json.loads(first.config)
+    result_figure = positions_figure(
+        f"How alike the positions of {first.model} are",
+        np.stack([np.asarray(row, dtype=float) for row in result.similarity]),
+        (config["rows"], config["columns"]),
+        caption=f"{first.model}. {_interpolation(first.config)}",
+    )
+    return replace(
+        result_figure,
+        command=(
+            f'{first.command}\npython -m analysis query "SELECT patch, similarity FROM newest_patch_positions '
+            f"WHERE model = '{first.model}'\" --csv"
+        ),
+        provenance=_provenance(first),
+    )
+
+
+def _layers(maps: Mapping[str, np.ndarray], measure: str, theme: Theme) -> list[Chart]:
+    """Layers by heads, a map a term, on one scale."""
+    share = measure == "share"
+    limit = float(max(np.nanmax(np.abs(values)) for values in maps.values())) or 1.0
+    limit = min(limit, 1.0) if share else limit
+    return [
+        heatmap(
+            values, domain=(-limit if share else 0.0, limit), row_title="layer", column_title="head",
+            value_title="share" if share else "effect (nats)", title=term_label(term), legend=index >= len(maps) - 2,
+            side=marks.HALF, height=22 * len(values), theme=theme,
+        )
+        for index, (term, values) in enumerate(maps.items())
+    ]  # fmt: skip

@@ -1,0 +1,278 @@
+"""Figures of one image taken apart: the scores between its patches, and the positions of its model."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from analysis.core import frames
+from analysis.core.errors import LinkError
+from analysis.core.formatting import capitalised, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
+from analysis.figures.heatmap import LEGEND_PIXELS, index_axes, picture, png_address
+from analysis.figures.one_run import cancellation_note, checked_head, image_facts
+from analysis.figures.terms.bars import draw_bars
+from analysis.figures.terms.heads import draw_heads, leading_term
+from analysis.figures.terms.maps import GROUPS, HeadParameters, heads_by_terms, with_rest
+from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
+from analysis.figures.terms.token_maps import share_and_effect
+from analysis.figures.vision.drawn_images import SOURCES_NOTE
+from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
+from analysis.measurements.terms.image_result import ImageDecomposition, similarity
+from analysis.measurements.terms.result import FOUR, TERMS
+from analysis.models import random_vit_name as random_vit
+from analysis.probes import image_probe
+
+SIDE = 290
+"""Pixels of a panel that is laid out as the image is, the longer way."""
+QUERY = "#d6007f"
+"""The outline of the query's patch, a colour on none of our scales."""
+
+
+class PatchParameters(HeadParameters):
+    """patch: the token of the query. key: the token of the key, -1 for the one with the highest score.
+
+    centred: whether scores are shown minus their mean over keys. group: which terms are shown.
+    """
+
+    patch: int
+    key: int = STRONGEST
+    centred: bool
+    group: Annotated[str, one_of(GROUPS)]
+
+
+IMAGE_RUN = LiveRun(
+    obtain=image_probe.ImageRequest.obtain,
+    provenance=image_facts,
+    command=image_probe.command,
+    citation_keys=CITATION_KEYS,
+)
+
+
+def model_title(model: str) -> str:
+    """A model's name, or a description for the model with random weights."""
+    return random_vit.TITLE if model == random_vit.NAME else model
+
+
+def with_random_weights(finding: str, model: str) -> str:
+    """A finding on a model; one on random weights says so first, because nothing of it was learned."""
+    return f"With random weights, {finding[0].lower()}{finding[1:]}" if model == random_vit.NAME else finding
+
+
+def _description(decomposition: ImageDecomposition) -> str:
+    rows, columns = decomposition.grid
+    hidden = rows * columns - len(decomposition.kept)
+    left = f", of which {hidden} are hidden from the model" if hidden else ""
+    return (
+        f"{model_title(decomposition.provenance.model)}, layer {decomposition.layer} ({decomposition.method}), image "
+        f"{decomposition.provenance.text!r}, "
+        f"{rows} by {columns} patches{left}"
+    )
+
+
+def _error_note(decomposition: ImageDecomposition) -> str:
+    provenance = decomposition.provenance
+    return (
+        f"Sum of the terms against the model's own scores: {decomposition.max_error:.1e} at most "
+        f"({decomposition.relative_error:.1e} of "
+        f"their range; {provenance.dtype} on {provenance.device}). {cancellation_note(decomposition.cancellation)}"
+    )
+
+
+@figure("vision_heads", MeasureParameters, live=IMAGE_RUN)
+def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -> Figure:
+    """Every head's terms on one image."""
+    measure = params.measure
+    terms = [term for term in ORDER if term in decomposition.present]
+    table, long = heads_by_terms(decomposition, terms, measure)
+    return Figure(
+        title="Every head on this image",
+        finding=with_random_weights(leading_term(table), decomposition.provenance.model),
+        frame=lambda: long,
+        caption=f"{capitalised(MEASURES[measure])}, {_description(decomposition)}. {measure_note(measure)} "
+        f"{SOURCES_NOTE} {_error_note(decomposition)}",
+        alt=f"Heat map of {decomposition.heads} heads by {len(table.columns)} terms on one image.",
+        draw=lambda theme: [draw_heads(table, measure, theme)],
+    )
+
+
+@figure("vision_maps", PatchParameters, live=IMAGE_RUN)
+def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> Figure:
+    """The scores of one patch's query with every patch's key, term by term, laid out like the image."""
+    head, query = checked_head(params.head, decomposition.heads), params.patch
+    if not 0 <= query < len(decomposition.tokens):
+        raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {len(decomposition.tokens) - 1}.")
+    centred = params.centred
+    terms = [term for term in GROUPS[params.group] if term in decomposition.present]
+    rows = {
+        "total": decomposition.scores[head, query],
+        **{term: decomposition.terms_of(term, head)[query] for term in terms},
+    }
+    if centred:
+        rows = {name: row - row.mean() for name, row in rows.items()}
+    maps = {name: decomposition.on_grid(row) for name, row in rows.items()}
+    limit = float(max(np.nanmax(np.abs(row)) for row in rows.values())) or 1.0
+    largest = max(terms, key=lambda term: float(np.abs(rows[term]).max()))
+    special = "; ".join(
+        f"{term_label(name)} {signed(row[0])}" for name, row in rows.items() if len(rows) <= len(FOUR) + 1
+    )
+    complete = len(terms) == len([term for term in TERMS if term in decomposition.present])
+    rest = "" if complete else " The total holds the others too."
+    token = decomposition.token_info[query]
+    columns = decomposition.grid[1]
+    place = None if token.special else divmod(int(decomposition.kept[query - decomposition.specials]), columns)
+
+    def frame() -> pd.DataFrame:
+        parts = {name: frames.cells(values, "value", row=None, column=None) for name, values in maps.items()}
+        return frames.stacked(parts, "map")
+
+    return Figure(
+        title=f"Head {head}: what patch {token.text} asks of every patch",
+        finding=with_random_weights(
+            f"In head {head}, patch {token.text} scores others mostly by {term_label(largest)}",
+            decomposition.provenance.model,
+        ),
+        frame=frame,
+        caption=(
+            f"Pre-softmax scores of the query at {token.text} (row and column, from 0) with the key of every patch, "
+            f"{_description(decomposition)}, head {head}; "
+            f"{'minus their mean over all keys' if centred else 'as they are'}; one scale "
+            f"for all maps.{rest} {f'[CLS] as key: {special}. ' if special else ''}"
+            f"{position_source(decomposition.grid, decomposition.trained)} {_error_note(decomposition)}"
+        ),
+        alt=(
+            f"The image, and {len(maps)} maps of {decomposition.grid[0]} by {columns} patches; of the terms shown "
+            "the largest "
+            f"values are in {term_label(largest)}."
+        ),
+        draw=lambda theme: _maps(decomposition, head, maps, limit, place, theme),
+        columns=3,
+    )
+
+
+@figure("vision_cell", PatchParameters, live=IMAGE_RUN)
+def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> Figure:
+    """The score of one patch's query on one patch's key as the sum of its terms."""
+    head, query, key = checked_head(params.head, decomposition.heads), params.patch, params.key
+    last = len(decomposition.tokens) - 1
+    if not 0 <= query <= last or not STRONGEST <= key <= last:
+        raise LinkError(f"The link says patch={query} and key={key}; this image gives tokens 0 to {last}.")
+    if key == STRONGEST:
+        key = int(decomposition.scores[head, query].argmax())
+    rows = {term: decomposition.terms_of(term, head)[query] for term in ORDER if term in decomposition.present}
+    rows["total"] = decomposition.scores[head, query]
+    centred = params.centred
+    values = {name: float(row[key] - centred * row.mean()) for name, row in rows.items()}
+    frame = pd.DataFrame({"part": list(values), "value": list(values.values())}).assign(query=query, key=key)
+    parts = {part: value for part, value in values.items() if part != "total"}
+    shown = {**with_rest(decomposition, parts), "total": values["total"]}
+    bars = pd.DataFrame({"part": list(shown), "value": list(shown.values())})
+    query_token, key_token = (decomposition.tokens[index] for index in (query, key))
+    largest = max(parts, key=lambda part: abs(parts[part]))
+    text = (
+        f"Patch {query_token} scores patch {key_token} {signed(values['total'])}; the largest term is "
+        f"{term_label(largest)}, {signed(values[largest])}."
+    )
+    return Figure(
+        title=f"Head {head}, query {query_token} on key {key_token}",
+        finding=with_random_weights(text.removesuffix("."), decomposition.provenance.model),
+        frame=lambda: frame,
+        caption=(
+            f"What each term adds to the {'key-centred score' if centred else 'score before centring'} of one query "
+            f"on one key; {_description(decomposition)}. {_error_note(decomposition)}"
+        ),
+        alt=f"Bars, one a term. {text}",
+        draw=lambda theme: [draw_bars(bars, "score", theme)],
+    )
+
+
+@figure("vision_table", Parameters, live=IMAGE_RUN)
+def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figure:
+    """The similarity of the positions of the selected model's patches."""
+    provenance, grid = decomposition.provenance, decomposition.grid
+    caption = f"{model_title(provenance.model)}. {position_source(grid, decomposition.trained)}"
+    result = positions_figure("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)
+    return replace(result, finding=with_random_weights(result.finding, provenance.model))
+
+
+def _outline(query: tuple[int, int] | None) -> list[Chart]:
+    """The query's patch, on axes that count patches from their middles."""
+    if query is None:
+        return []
+    row, column = query
+    frame = pd.DataFrame({"x": [column - 0.5], "x2": [column + 0.5], "y": [row - 0.5], "y2": [row + 0.5]})
+    mark = alt.Chart(frame).mark_rect(fill=None, stroke=QUERY, strokeWidth=2.5)
+    return [mark.encode(x=alt.X("x:Q"), x2=alt.X2("x2"), y=alt.Y("y:Q"), y2=alt.Y2("y2"))]
+
+
+def _image(pixels: np.ndarray, grid: tuple[int, int]) -> list[Chart]:
+    """The image, and lines between its patches."""
+    rows, columns = grid
+    across = alt.Chart(pd.DataFrame({"y": np.arange(1, rows) - 0.5}))
+    down = alt.Chart(pd.DataFrame({"x": np.arange(1, columns) - 0.5}))
+    style = {"color": "white", "opacity": 0.45, "strokeWidth": 0.7}
+    return [
+        picture(png_address(Image.fromarray(pixels)), grid, *index_axes(grid, "row", "column")),
+        across.mark_rule(**style).encode(y=alt.Y("y:Q")),
+        down.mark_rule(**style).encode(x=alt.X("x:Q")),
+    ]
+
+
+def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Chart:
+    """One term's scores at the places of their keys: cells to read by pointing."""
+    row, column = (indices.ravel() for indices in np.indices(values.shape))
+    frame = pd.DataFrame({"row": row, "column": column, "score": values.ravel()}).dropna()
+    frame = frame.assign(x=frame.column - 0.5, x2=frame.column + 0.5, y=frame.row - 0.5, y2=frame.row + 0.5)
+    x, y = index_axes(values.shape, "row", "column")
+    cells, tooltip = alt.Chart(frame).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
+    color = alt.Color("score:Q", scale=scale, legend=key)
+    return cells.encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=color, tooltip=tooltip)
+
+
+def _maps(
+    decomposition: ImageDecomposition,
+    head: int,
+    maps: Mapping[str, np.ndarray],
+    limit: float,
+    place: tuple[int, int] | None,
+    theme: Theme,
+) -> list[Chart]:
+    """The image with its patches and the query's, the total, and the terms, on one scale from -limit to limit.
+
+    maps: name -> scores of every patch as a key, (row, column). place: row and column of the query's patch, None for a
+    special token.
+    """
+    outline, (rows, columns) = _outline(place), decomposition.grid
+    # Read by rows of three: beside the image the queries of words, beside the total those of positions.
+    order = list(maps)
+    if len(order) == 5:
+        order = [*order[1:3], order[0], *order[3:]]
+    measured = {
+        name: (float(decomposition.shares()[name][head]), float(decomposition.effects()[name][head]))
+        for name in maps
+        if name != "total"
+    }
+    last = (len(order) // 3) * 3
+    scale, key = theme.around_zero(limit), marks.colour_bar("score", length=180)
+    panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", "outlined: the query"))]
+    for index, name in enumerate(order, 1):
+        cells = _cells(maps[name], scale, key if index >= last else None)
+        title = (
+            (term_label(name), share_and_effect(*measured[name])) if name in measured else (name, "all terms together")
+        )
+        panels.append(([cells], title))
+    # For patches as square as they are.
+    width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
+    return [
+        marks.panel(
+            *charts, *outline, theme=theme, width=width, title=title,
+            height=height - (LEGEND_PIXELS if theme.screen and index < last else 0),
+        )
+        for index, (charts, title) in enumerate(panels)
+    ]  # fmt: skip
