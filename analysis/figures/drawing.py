@@ -1,9 +1,9 @@
-"""The common base of all drawings: their registry, colours and fonts, and the assembly of panels into one picture."""
+"""The common base of all drawings: their colours and fonts, and the assembly of panels into one picture."""
 
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -13,7 +13,6 @@ from altair.utils.schemapi import disable_debug_mode
 
 from analysis.core import colours
 from analysis.core.colours import Colour
-from analysis.core.registry import Registry
 from analysis.figures import Figure
 
 # Altair would hold every part against its schema as it is made, and the chart as a whole again when it is written.
@@ -124,44 +123,14 @@ def colour_scale(stops: Sequence[str], domain: tuple[float, float]) -> alt.Scale
     return alt.Scale(domain=positions, range=list(stops), clamp=True, interpolate="rgb")
 
 
-ContentT = TypeVar("ContentT")
-Draw = Callable[[Figure[ContentT], Theme], Sequence[Chart]]
-"""A figure's panels, in the order in which they stand."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """Draws a figure as panels that stand `columns` abreast, unless the figure says how many."""
-
-    draw: Draw[Any]
-    columns: int = 1
-
-
-CHARTS: Registry[Drawing] = Registry("drawing")
-
-
-def drawing(*names: str, columns: int = 1) -> Callable[[Draw[ContentT]], Draw[ContentT]]:
-    """Registers a function (figure, theme) -> panels under the name of a figure, or of several that are drawn alike."""
-
-    def register(draw: Draw[ContentT]) -> Draw[ContentT]:
-        for name in names:
-            CHARTS.add(name, Drawing(draw=draw, columns=columns))
-        return draw
-
-    return register
-
-
 def panels(figure: Figure, theme: Theme | None = None) -> Sequence[Chart]:
     """The panels of a figure."""
-    theme = theme or Theme()
-    return figure.draw(theme) if figure.draw else CHARTS[figure.name].draw(figure, theme)
+    return figure.draw(theme or Theme())
 
 
 def columns(figure: Figure) -> int:
     """The number of panels of a figure that stand side by side."""
-    if figure.draw:
-        return figure.columns or 1
-    return figure.columns or CHARTS[figure.name].columns
+    return figure.columns
 
 
 def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> None:

@@ -24,8 +24,7 @@ from analysis import __version__
 from analysis.core import csv_export
 from analysis.core.provenance import git_sha, library_versions, now
 from analysis.figures import Figure, fonts
-from analysis.figures.drawing import FONT, Chart, Theme, printable, themed
-from analysis.figures.drawings import compose, panels, replace_data
+from analysis.figures.drawing import FONT, Chart, Theme, compose, panels, printable, replace_data, themed
 from analysis.figures.paper import COLUMN_INCHES, paper_svg
 
 vlc.register_font_directory(str(fonts.FOLDER))

@@ -85,11 +85,8 @@ def _explain(error: Mapping[str, Any]) -> str:
     return f"The link says {name}={error['input']!r}; {error['msg'][0].lower()}{error['msg'][1:]}."
 
 
-ContentT = TypeVar("ContentT")
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Figure(Generic[ContentT]):
+class Figure:
     """One figure's content. Two figures are equal when they are the same one.
 
     name: the one it is registered under; the registration sets it.
@@ -101,17 +98,14 @@ class Figure(Generic[ContentT]):
     without these two takes them from its `LiveRun`.
     sentences: shown above the figure as a list, besides the finding.
     summary: the rows that a table in a paper would have, where the frame has more of them than a reader can use.
-    draw: the panels on a light or dark ground, in the order in which they stand.
-    columns: the number of panels side by side; 0 leaves it to a drawing that is registered apart.
-    content: further data for a drawing that is registered apart, in a frozen dataclass of the figure's own.
+    draw: the panels on a light or dark ground, in the order in which they stand. columns: the panels side by side.
     """
 
     title: str
     frame: Callable[[], pd.DataFrame]
     caption: str
     alt: str
-    content: ContentT = None  # pyright: ignore[reportAssignmentType]
-    draw: "Callable[[Theme], Sequence[Chart]] | None" = None
+    draw: "Callable[[Theme], Sequence[Chart]]"
     summary: Callable[[], pd.DataFrame] | None = None
     name: str = ""
     command: str = ""
@@ -119,7 +113,7 @@ class Figure(Generic[ContentT]):
     citation_keys: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
     finding: str = ""
-    columns: int = 0
+    columns: int = 1
 
     @property
     def heading(self) -> str:
@@ -153,17 +147,17 @@ class FigureSpec:
     """
 
     parameters: type[Parameters]
-    build: Callable[..., Figure[Any]]
+    build: Callable[..., Figure]
     live: LiveRun[Any] | None = None
 
-    def of(self, values: Values, *run: object) -> Figure[Any]:
+    def of(self, values: Values, *run: object) -> Figure:
         """The figure that a link's values ask for; of a live one, of the run that is given.
 
         Raises LinkError where a value is none that the figure knows, and what building raises.
         """
         return self.build(self.parameters.of(values), *run)
 
-    def make(self, values: Values) -> Figure[Any]:
+    def make(self, values: Values) -> Figure:
         """The figure, its run included. Raises the errors of `of` and of the run."""
         return self.of(values, self.live.obtain(values)) if self.live else self.of(values)
 
@@ -172,20 +166,20 @@ FIGURES: Registry[FigureSpec] = Registry("figure")
 
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 RunP = ParamSpec("RunP")
-Build = Callable[Concatenate[ParametersT, RunP], Figure[ContentT]]
+Build = Callable[Concatenate[ParametersT, RunP], Figure]
 
 
 def figure(
     name: str, parameters: type[ParametersT], *, live: LiveRun[Any] | None = None
-) -> Callable[[Build[ParametersT, RunP, ContentT]], Build[ParametersT, RunP, ContentT]]:
+) -> Callable[[Build[ParametersT, RunP]], Build[ParametersT, RunP]]:
     """Registers a function (parameters) -> Figure, or (parameters, run) -> Figure where `live` gives the run.
 
     The figure gets the name and, if it is live, the provenance, command and citation keys that `live` gives.
     """
 
-    def register(build: Build[ParametersT, RunP, ContentT]) -> Build[ParametersT, RunP, ContentT]:
+    def register(build: Build[ParametersT, RunP]) -> Build[ParametersT, RunP]:
         @wraps(build)
-        def complete(params: ParametersT, *run: RunP.args, **kwargs: RunP.kwargs) -> Figure[ContentT]:
+        def complete(params: ParametersT, *run: RunP.args, **kwargs: RunP.kwargs) -> Figure:
             result = replace(build(params, *run, **kwargs), name=name)
             if live is None:
                 return result

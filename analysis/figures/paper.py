@@ -12,8 +12,7 @@ from typing import Any
 import altair as alt
 import vl_convert as vlc
 
-from analysis.figures.drawing import Theme, themed
-from analysis.figures.drawings import columns, panels
+from analysis.figures.drawing import Theme, columns, panels, themed
 from analysis.figures.figure import Figure
 
 COLUMN_INCHES = {"1-column": 3.3, "2-columns": 6.9}

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import altair as alt
 import pandas as pd
 
-from analysis.figures import Figure, drawings
+from analysis.figures import Figure, drawing
 
 FRAME_PIXELS = 130
 """Pixels for axes and a title of one line, which Streamlit fits into the given height."""
@@ -18,18 +18,18 @@ LEGEND_ROW, LEGEND_GAP = 30, 24
 
 Specification = dict[str, Any]
 
-_specifications: WeakKeyDictionary[Figure, dict[drawings.Theme, list[Specification]]] = WeakKeyDictionary()
+_specifications: WeakKeyDictionary[Figure, dict[drawing.Theme, list[Specification]]] = WeakKeyDictionary()
 
 
-def vega_specs(figure: Figure, theme: drawings.Theme) -> list[Specification]:
+def vega_specs(figure: Figure, theme: drawing.Theme) -> list[Specification]:
     """The panels of a figure, with their frames under `datasets`. Cached for as long as the figure exists."""
     by_theme = _specifications.setdefault(figure, {})
     if theme not in by_theme:
-        by_theme[theme] = [_specification(panel, theme) for panel in drawings.panels(figure, theme)]
+        by_theme[theme] = [_specification(panel, theme) for panel in drawing.panels(figure, theme)]
     return by_theme[theme]
 
 
-def _specification(panel: Any, theme: drawings.Theme) -> Specification:
+def _specification(panel: Any, theme: drawing.Theme) -> Specification:
     frames: dict[str, pd.DataFrame] = {}
 
     def name(frame: pd.DataFrame) -> alt.NamedData:
@@ -37,7 +37,7 @@ def _specification(panel: Any, theme: drawings.Theme) -> Specification:
         frames[key] = frame
         return alt.NamedData(name=key)
 
-    drawings.replace_data(panel, name)
+    drawing.replace_data(panel, name)
     # Validating it would take most of the time; the tests of charts do that.
     result = panel.to_dict(validate=False)
     if isinstance(result.get("height"), int | float):

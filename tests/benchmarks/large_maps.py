@@ -22,7 +22,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from analysis.core import default_model
 from analysis.figures import FIGURES
-from analysis.figures.drawings import Theme
+from analysis.figures.drawing import Theme
 from analysis.links import VIEWS
 from analysis.measurements.terms import Decomposition
 from analysis.measurements.terms.run import decompose

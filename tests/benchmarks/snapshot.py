@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 import altair as alt  # noqa: E402
 
 from analysis import links  # noqa: E402
-from analysis.figures import FIGURES, drawings  # noqa: E402
+from analysis.figures import FIGURES, drawing  # noqa: E402
 from analysis.literature import tables as published  # noqa: E402
 from analysis.store import read  # noqa: E402
 
@@ -106,7 +106,7 @@ def figure(builder: Any, values: dict[str, Any]) -> dict[str, str]:
     """One figure, hashed part by part."""
     try:
         made = builder.make(values)
-        drawn = [panel.to_dict(format="vega-lite") for panel in _without_rows(drawings.panels(made))]
+        drawn = [panel.to_dict(format="vega-lite") for panel in _without_rows(drawing.panels(made))]
     except Exception as problem:  # noqa: BLE001  a fault is a part of what is taken down
         return {"problem": f"{type(problem).__name__}: {problem}"[:300]}
     return {
@@ -121,7 +121,7 @@ def figure(builder: Any, values: dict[str, Any]) -> dict[str, str]:
 def _without_rows(panels: list[Any]) -> list[Any]:
     """Panels with the hash of their rows in place of the rows."""
     for panel in panels:
-        drawings.replace_data(panel, lambda rows: alt.UrlData(digest(rows.to_csv(index=False, float_format="%.6g"))))
+        drawing.replace_data(panel, lambda rows: alt.UrlData(digest(rows.to_csv(index=False, float_format="%.6g"))))
     return panels
 
 

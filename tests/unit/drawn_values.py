@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.figures import Figure
-from analysis.figures.drawings import Theme
+from analysis.figures.drawing import Theme
 from dashboard.widgets.vega_specs import vega_specs
 
 

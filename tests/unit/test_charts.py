@@ -29,8 +29,8 @@ from PIL import Image
 from pypdf import PdfReader
 
 from analysis import __version__
-from analysis.figures import Figure, drawing, drawings, export, fonts, panels
-from analysis.figures.drawings import CHARTS, Theme
+from analysis.figures import Figure, drawing, export, fonts, panels
+from analysis.figures.drawing import Theme
 from analysis.figures.heatmap import MAX_CELLS, heatmap
 from analysis.figures.terms.heads import draw_heads
 from dashboard.widgets.vega_specs import vega_specs
@@ -42,16 +42,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<script>alert(1)</script>&\"'"
 
 
-@pytest.fixture(autouse=True)
-def _own_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test registers is gone after it."""
-    monkeypatch.setattr(CHARTS, "_entries", dict(CHARTS._entries))
-
-
 def drawn(*panels: Any, columns: int = 1, **more: Any) -> Figure:
     """A figure named "made_up" with these panels."""
-    CHARTS._entries.pop("made_up", None)
-    drawing.drawing("made_up", columns=columns)(lambda figure, theme: list(panels))
     given: dict[str, Any] = {
         "name": "made_up",
         "title": "Word → position",
@@ -61,7 +53,8 @@ def drawn(*panels: Any, columns: int = 1, **more: Any) -> Figure:
         "command": "python -m analysis query 'SELECT 1'",
         "provenance": {"model": "all-MiniLM-L6-v2 (sha256:53aa)", "text": "two words", "versions": "numpy 2"},
         "citation_keys": ("ke2021tupe",),
-        "content": None,
+        "draw": lambda theme: list(panels),
+        "columns": columns,
     }
     return Figure(**{**given, **more})
 
@@ -438,7 +431,7 @@ def test_a_sign_that_no_file_may_hold_is_replaced(sign: str) -> None:
 def test_panels_keep_their_own_colour_scale() -> None:
     """Side by side, a map from -1 to 1 and one from 0 to 100: neither is drawn on the scale of the other."""
     left, right = square(np.full((2, 2), 1.0)), square(np.full((2, 2), 100.0), domain=(0, 100), diverging=False)
-    specification = drawings.compose(drawn(left, right, columns=2)).to_dict()
+    specification = drawing.compose(drawn(left, right, columns=2)).to_dict()
     assert specification["resolve"]["scale"]["color"] == "independent"
     domains = [unit["encoding"]["color"]["scale"]["domain"] for unit in marks(specification)]
     assert [(domain[0], domain[-1]) for domain in domains] == [(-1, 1), (0, 100)]
@@ -454,11 +447,11 @@ def test_panels_keep_their_own_colour_scale() -> None:
 def test_the_content_of_a_figure_may_say_how_many_panels_stand_abreast() -> None:
     panels = [square(np.eye(2)) for _ in range(4)]
     figure = drawn(*panels, columns=2)
-    assert drawings.columns(figure) == drawings.compose(figure).to_dict()["columns"] == 2
-    assert drawings.columns(replace(figure, columns=4)) == 4
+    assert drawing.columns(figure) == drawing.compose(figure).to_dict()["columns"] == 2
+    assert drawing.columns(replace(figure, columns=4)) == 4
 
 
-def scatter(figure: Figure, theme: Theme) -> list[Any]:
+def scatter(theme: Theme) -> list[Any]:
     frame = pd.DataFrame({"x": np.arange(6_000), "y": np.arange(6_000) % 7})
     dots = alt.Chart(frame).mark_point().encode(x="x:Q", y="y:Q")
     line = alt.Chart().mark_rule().encode(y=alt.datum(3))
@@ -467,8 +460,7 @@ def scatter(figure: Figure, theme: Theme) -> list[Any]:
 
 def test_a_figure_of_many_rows_is_exported() -> None:
     """Altair refuses frames of over 5,000 rows unless told otherwise."""
-    figure = drawn()
-    CHARTS._entries["made_up"] = drawing.Drawing(draw=scatter)
+    figure = drawn(draw=scatter)
     specification = json.loads(export.render(figure, "json", LINK))
     assert max(len(rows) for rows in specification["datasets"].values()) == 6_000
 

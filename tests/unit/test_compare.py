@@ -7,7 +7,7 @@ from specimens import TEXT, embedded_loaded
 
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
-from analysis.figures.drawings import panels
+from analysis.figures.drawing import panels
 from analysis.links import VIEWS
 from analysis.probes import text_probe
 

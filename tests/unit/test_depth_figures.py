@@ -10,10 +10,10 @@ import pytest
 from analysis import store_build
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.term_names import TERMS
-from analysis.figures import FIGURES, Figure, drawings
+from analysis.figures import FIGURES, Figure, drawing
 from analysis.figures.depth.basis import MEASURES
 from analysis.figures.depth.decoding import READINGS
-from analysis.figures.drawings import Theme
+from analysis.figures.drawing import Theme
 from analysis.links import VIEWS
 from analysis.measurements.decoding.measure import HELD_BACK
 from analysis.store import files
@@ -95,9 +95,9 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     figure = made("depth_decoding", models=("two", "one", "not there"))
     rows = figure.frame()
     assert list(dict.fromkeys(rows.model)) == ["two", "one"]
-    by_panel = [drawn(panel, "chance") for panel in drawings.panels(figure)]
+    by_panel = [drawn(panel, "chance") for panel in drawing.panels(figure)]
     assert [len(panel) for panel in by_panel] == [3 + 5] * len(READINGS)
-    titles = [panel.to_dict(validate=False)["title"]["text"] for panel in drawings.panels(figure)]
+    titles = [panel.to_dict(validate=False)["title"]["text"] for panel in drawing.panels(figure)]
     assert [title if isinstance(title, str) else " ".join(title) for title in titles] == list(READINGS.values())
     # Depth runs from 0 to 1 whatever the number of layers.
     assert sorted(set(rows.depth[rows.model == "two"])) == [0, 0.25, 0.5, 0.75, 1]
@@ -106,7 +106,7 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     assert "and 0.9 after the last" in figure.caption
     assert figure.command == "make decoding of two\nmake decoding of one"
     for theme in (Theme(), Theme(dark=True, screen=True)):
-        assert len(drawings.panels(figure, theme)) == len(READINGS)
+        assert len(drawing.panels(figure, theme)) == len(READINGS)
 
 
 def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:
@@ -156,15 +156,15 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
         figure.caption
     )
     assert "two: the last layer's output moves by 0.4" in figure.caption
-    assert [len(drawings.panels(figure, theme)) for theme in (Theme(), Theme(dark=True, screen=True))] == [2, 2]
+    assert [len(drawing.panels(figure, theme)) for theme in (Theme(), Theme(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (smallest to largest): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
-    panels = drawings.panels(figure)
+    panels = drawing.panels(figure)
     bins = drawn(panels[2], "first").query("model == 'one' and query == 'cls'")
     assert list(zip(bins["first"], bins["last"], strict=True)) == [(1, 1), (2, 3), (4, 7), (8, 10)]
     assert bins.ratio.tolist() == pytest.approx([0.5] * 4)
     assert sorted(set(drawn(panels[0], "depth").depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
-    assert len(drawings.panels(figure)) == 4
+    assert len(drawing.panels(figure)) == 4
     with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure order --texts FILE"):
         made("depth_locality", models=("three",))
 
@@ -198,10 +198,10 @@ def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     assert "sampling this many windows would alone make them differ by 10 %" in figure.caption  # sqrt(0.002 / 0.2)
     rows = figure.frame()
     assert len(rows[rows.measure == "cosine_to_next"]) == 2
-    noise = {name: drawn(panel, "noise") for name, panel in zip(MEASURES, drawings.panels(figure), strict=True)}
+    noise = {name: drawn(panel, "noise") for name, panel in zip(MEASURES, drawing.panels(figure), strict=True)}
     assert noise.pop("position_share").noise.tolist() == [0.002] * 3
     assert all(panel.empty for panel in noise.values())
-    assert len(drawings.panels(figure, Theme())) == len(MEASURES)
+    assert len(drawing.panels(figure, Theme())) == len(MEASURES)
 
 
 def test_every_layer_and_head_has_its_cell(data: Any) -> None:
@@ -214,8 +214,8 @@ def test_every_layer_and_head_has_its_cell(data: Any) -> None:
     assert "frozen" in figure.caption
     effects = made("depth_heads", measure="effect").frame().pivot(index="layer", columns="head", values="effect")
     assert effects.iloc[1, 1] == pytest.approx(0.5)
-    assert sorted(drawn(drawings.panels(figure)[0], "value").value) == pytest.approx(sorted(table.to_numpy().ravel()))
-    assert len(drawings.panels(figure, Theme())) == 1
+    assert sorted(drawn(drawing.panels(figure)[0], "value").value) == pytest.approx(sorted(table.to_numpy().ravel()))
+    assert len(drawing.panels(figure, Theme())) == 1
 
 
 def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data: Any) -> None:
@@ -225,8 +225,8 @@ def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data:
     assert sorted(set(figure.frame().aggregation)) == ["mean_over_heads", "pooled_over_heads"]
     assert len(figure.frame()) == 2 * 2 * 4
     assert "layer 0: position → position; layer 1: position → position" in figure.caption
-    assert len(drawings.panels(figure, Theme())) == 2
-    assert len(drawings.panels(made("depth_terms", measure="effect"), Theme(dark=True))) == 1
+    assert len(drawing.panels(figure, Theme())) == 2
+    assert len(drawing.panels(made("depth_terms", measure="effect"), Theme(dark=True))) == 1
 
 
 def test_an_unknown_term_or_measure_is_said(data: Any) -> None:

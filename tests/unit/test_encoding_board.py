@@ -10,7 +10,7 @@ import pytest
 
 from analysis.core.errors import LinkError
 from analysis.encodings import ENCODINGS
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, directions_with_most
 from analysis.narrative.choosing import METHODS, NEEDS, board
 from analysis.narrative.choosing.models import USED
@@ -127,8 +127,8 @@ def test_a_row_opens_three_pictures_of_its_encoding(variant: str) -> None:
     figure = FIGURES["encoding_overview"].of({"row": variant})
     encoding = ENCODINGS[ENCODING_OF[variant]]
     for dark in (False, True):
-        panels = drawings.panels(figure, drawings.Theme(dark=dark, screen=True))
-        assert len(panels) == drawings.columns(figure) == 3
+        panels = drawing.panels(figure, drawing.Theme(dark=dark, screen=True))
+        assert len(panels) == drawing.columns(figure) == 3
         for panel in panels:
             panel.to_dict()
     assert encoding.title in figure.finding

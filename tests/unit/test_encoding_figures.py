@@ -11,7 +11,7 @@ from analysis import links, store_build
 from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.measures import MEASURES, in_words, stored
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
 from analysis.figures.encodings.similarity import compare_rows
@@ -42,14 +42,14 @@ def made(name: str, **changed):
 
 def drawn_rows(figure, column: str) -> list[dict]:
     """The rows of the one frame of a drawing that has a column."""
-    frames = {name: rows for p in drawings.panels(figure) for name, rows in p.to_dict()["datasets"].items()}
+    frames = {name: rows for p in drawing.panels(figure) for name, rows in p.to_dict()["datasets"].items()}
     (found,) = [rows for rows in frames.values() if rows and column in rows[0]]
     return found
 
 
 def axes_of_range(figure) -> set[tuple[float, ...]]:
     """The domains of the axes on which ranges of columns are drawn."""
-    layers = [layer for p in drawings.panels(figure) for layer in p.to_dict()["layer"]]
+    layers = [layer for p in drawing.panels(figure) for layer in p.to_dict()["layer"]]
     ranges = [layer["encoding"]["y"] for layer in layers if layer["encoding"].get("y", {}).get("field") == "range"]
     return {tuple(axis["scale"]["domain"]) for axis in ranges}
 
@@ -58,7 +58,7 @@ def axes_of_range(figure) -> set[tuple[float, ...]]:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
     figure = made(name, encoding=encoding, other="sinusoidal", length=64, dim=48)
-    for panel in drawings.panels(figure, drawings.Theme(dark=True)):
+    for panel in drawing.panels(figure, drawing.Theme(dark=True)):
         panel.to_dict()
     assert len(figure.frame()) > 0
     assert figure.caption.endswith(".")
@@ -72,7 +72,7 @@ def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
 def test_one_encoding_alone(name):
     for other in ("", "sinusoidal"):
         figure = made(name, other=other)
-        drawings.compose(figure).to_dict()
+        drawing.compose(figure).to_dict()
         if name != "encoding_measures":
             assert set(figure.frame().encoding) == {"sinusoidal"}
 
@@ -114,7 +114,7 @@ def test_of_a_sine_and_its_cosine_one_is_drawn(name, drawn):
     figure = made("encoding_heat", encoding=name, other="")
     (x,) = {
         tuple(layer["encoding"]["x"]["scale"]["domain"])
-        for p in drawings.panels(figure)
+        for p in drawing.panels(figure)
         for layer in p.to_dict()["layer"]
         if "scale" in layer["encoding"].get("x", {})
     }
@@ -201,7 +201,7 @@ def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
     r2 = measures.shift_r2(encode("learned", length=128, dim=384), k=8)
     assert shift_result(sized("learned", 128, 384), 8).matrix is None
     assert f"R² {r2:.3f}" in figure.caption
-    drawn = str([panel.to_dict() for panel in drawings.panels(figure)])
+    drawn = str([panel.to_dict() for panel in drawing.panels(figure)])
     assert f"{r2:.3f}" in drawn
     assert "no closed form" in figure.caption
 
@@ -241,7 +241,7 @@ def test_spectrum_finds_the_wave():
     first = frame[frame.column == 0].set_index("cycles_per_row").share
     assert first.sum() == pytest.approx(1)
     assert first.idxmax() == 10 / 64
-    assert "Constant" in str([p.to_dict() for p in drawings.panels(made("encoding_spectrum", encoding="none"))])
+    assert "Constant" in str([p.to_dict() for p in drawing.panels(made("encoding_spectrum", encoding="none"))])
 
 
 def test_sizes_that_are_not_the_ones_asked_for_are_said():

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import gammaln
 
 from analysis import links
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.figures.geometry.states import read_sentence
 from analysis.narrative.answer.sentences import read_back
 from analysis.narrative.geometry import QUESTIONS, cards
@@ -161,7 +161,7 @@ def test_the_three_lowest_words_are_named_in_the_picture(store: Path) -> None:
     values = {**links.VIEWS["geometry"].defaults(), "model": "all-MiniLM-L6-v2"}
     figure = FIGURES["geometry_calls"].of(values)
     lowest = figure.frame().nsmallest(3, "margin").word
-    drawn = str([panel.to_dict() for panel in drawings.panels(figure)])
+    drawn = str([panel.to_dict() for panel in drawing.panels(figure)])
     assert [word for word in lowest if f"“{word}” at" not in drawn] == []
     assert lowest.iloc[0] in figure.finding
 
@@ -171,7 +171,7 @@ def test_the_axis_of_cosines_holds_nearly_all_pairs(store: Path, dim: int) -> No
     for model in ("all-MiniLM-L6-v2", "cpu-sinusoidal-0"):
         figure = FIGURES["geometry_cosines"].of({"model": model, "dim": dim})
         layer = next(
-            layer for layer in drawings.panels(figure)[0].to_dict()["layer"] if layer["mark"].get("type") == "area"
+            layer for layer in drawing.panels(figure)[0].to_dict()["layer"] if layer["mark"].get("type") == "area"
         )
         low, high = layer["encoding"]["x"]["scale"]["domain"]
         assert -low == high <= 1

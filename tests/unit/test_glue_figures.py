@@ -13,8 +13,8 @@ import pytest
 
 from analysis import store_build
 from analysis.core.errors import LinkError
-from analysis.figures import FIGURES, drawings
-from analysis.figures.drawings import Theme
+from analysis.figures import FIGURES, drawing
+from analysis.figures.drawing import Theme
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.study_rows import GlueParameters, study_and_table, study_of
 from analysis.figures.glue.table import table
@@ -362,8 +362,8 @@ def test_every_figure_says_what_it_rests_on_and_is_drawn(world, name, asked_for)
         assert text in figure.caption, text
     assert "without WNLI" in figure.caption or "including" in asked_for
     assert figure.alt
-    assert drawings.compose(figure).to_dict()
-    assert all(panel.to_dict() for panel in drawings.panels(figure, Theme(dark=True, screen=True)))
+    assert drawing.compose(figure).to_dict()
+    assert all(panel.to_dict() for panel in drawing.panels(figure, Theme(dark=True, screen=True)))
 
 
 def test_the_frame_of_a_figure_holds_what_is_drawn(world):
@@ -398,7 +398,7 @@ def test_without_results_of_our_own_the_published_side_stands_alone(published_al
     figure = FIGURES[name].of(VIEWS["glue"].defaults())
     assert set(figure.frame().source) == {"Ke et al. 2021 (TUPE), Table 1"}
     assert "python -m analysis ablate --preset cpu" in figure.caption
-    assert drawings.compose(figure).to_dict()
+    assert drawing.compose(figure).to_dict()
 
 
 @pytest.mark.parametrize("figure", ["glue_average", "glue_difference", "glue_scores"])
@@ -416,7 +416,7 @@ def test_variants_stand_in_the_order_of_what_is_drawn_of_them(world, name):
     """And of those that only a paper has, below ours."""
     figure = FIGURES[name].make({**VIEWS["glue"].defaults(), "preset": "cpu"})
     compared = 0
-    for panel in (chart.to_dict() for chart in drawings.panels(figure, Theme())):
+    for panel in (chart.to_dict() for chart in drawing.panels(figure, Theme())):
         layer = next(
             layer for layer in panel["layer"] if layer["mark"]["type"] == "point" and "tooltip" in layer["encoding"]
         )

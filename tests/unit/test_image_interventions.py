@@ -16,7 +16,7 @@ from test_images import SIZE, picture, processor
 
 from analysis.core.errors import InterventionError
 from analysis.figures import FIGURES
-from analysis.figures.drawings import panels
+from analysis.figures.drawing import panels
 from analysis.links import VIEWS
 from analysis.measurements.interventions.images import intervene_image
 from analysis.measurements.terms.images import prepare

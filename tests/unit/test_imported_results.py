@@ -17,7 +17,7 @@ import pytest
 
 from analysis import figures, glue_comparison, store_build
 from analysis.core.errors import AddendError, ImportProblem, NoResults
-from analysis.figures import drawings
+from analysis.figures import drawing
 from analysis.figures.runs import stored as runs
 from analysis.figures.training import data as training
 from analysis.imports.base import READERS, UserMetadata
@@ -221,12 +221,12 @@ def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(
         curves = figures.FIGURES["training_curves"].of(asked | {"axis": "seconds"})
         assert "Reached by" not in curves.caption
         assert len(curves.frame()) == 6
-        drawings.compose(curves).to_dict()
+        drawing.compose(curves).to_dict()
     with pytest.raises(NoResults, match="variance"):
         figures.FIGURES["training_scores"].of(asked | {"baseline": "bert_a"})
     soon = figures.FIGURES["training_convergence"].of(params)
     assert soon.frame().groupby("axis").n.max().to_dict() == {"step": 2, "seconds": 0}
-    drawings.compose(soon).to_dict()
+    drawing.compose(soon).to_dict()
 
 
 INJECTED = ("; touch ran;", "$(touch ran)", "`touch ran`", "'; touch ran #", '"; touch ran #')

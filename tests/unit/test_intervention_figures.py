@@ -18,7 +18,7 @@ from transformers import BertForMaskedLM
 
 from analysis.core import default_model
 from analysis.core.errors import InterventionError, LinkError, NoResults, UnknownName
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.links import VIEWS, link
 from analysis.links import parse as parse_link
 from analysis.measurements.interventions.corpus import ROTARY, STANDARD, intervene_corpus
@@ -40,7 +40,7 @@ def loaded(model: Any = None) -> Loaded:
 
 def figure(name: str, made: Any, **params: Any) -> Any:
     built = FIGURES[name].of({**DEFAULTS, "head": 0, **params}, made)
-    assert drawings.panels(built), "it can be drawn"
+    assert drawing.panels(built), "it can be drawn"
     return built
 
 
@@ -98,7 +98,7 @@ def test_the_heat_map_and_the_maps_show_the_runs_numbers() -> None:
     np.testing.assert_array_equal(frame.loc["before"], made.before[3])
     np.testing.assert_array_equal(frame.loc["after"], made.after[3])
     np.testing.assert_allclose(frame.loc["after − before"], made.after[3] - made.before[3])
-    before, _, difference = (drawn.to_dict()["encoding"]["color"] for drawn in drawings.panels(maps))
+    before, _, difference = (drawn.to_dict()["encoding"]["color"] for drawn in drawing.panels(maps))
     limit = max(made.before[3].max(), made.after[3].max())
     assert (before["scale"]["domain"][0], before["scale"]["domain"][-1]) == (0, limit)
     assert (difference["scale"]["domain"][0], difference["scale"]["domain"][-1]) == (-limit, limit)
@@ -192,7 +192,7 @@ def test_the_stored_figure_takes_the_newest_run_and_says_how_to_make_one(data: P
     rows, run = corpus_run(data, tiny_bert())
     sync({})
     shown = FIGURES["intervention_effects"].of({**DEFAULTS, "model": "tiny"})
-    assert drawings.panels(shown)
+    assert drawing.panels(shown)
     got = shown.frame().set_index(["intervention", "outcome"])
     expected = rows[rows.layer.isna()].set_index(["intervention", "outcome"])
     for spec in STANDARD:

@@ -17,7 +17,7 @@ from specimens import embedded_loaded
 
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, Figure, export
-from analysis.figures.drawings import Theme
+from analysis.figures.drawing import Theme
 from analysis.figures.heatmap import MAX_NAMES
 from analysis.links import VIEWS
 from analysis.measurements.terms import FOUR, Decomposition

@@ -9,7 +9,7 @@ from specimens import PAIR, TEXT, embedded_loaded, tiny_bert, tiny_tokenizer
 
 from analysis.core.term_names import SOURCES
 from analysis.figures import FIGURES
-from analysis.figures.drawings import panels
+from analysis.figures.drawing import panels
 from analysis.measurements.terms import decompose
 from analysis.measurements.terms.layers import layers
 from analysis.measurements.terms.masks import ALL, attended_keys, describe_mask

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")])
-PICTURES = ("drawing", "drawings", "fonts", "heatmap", "marks")
+PICTURES = ("drawing", "fonts", "heatmap", "marks")
 """What drawings share, beside the folders of figures."""
 LAYERS = (
     "core",
@@ -194,8 +194,8 @@ for view in analysis.links.VIEWS.values():
                 made.append(name)
                 continue
             assert len(figure.frame()), name
-            from analysis.figures import drawings
-            assert drawings.panels(figure), name
+            from analysis.figures import drawing
+            assert drawing.panels(figure), name
             made.append(name)
 heavy = {"torch", "transformers", "tokenizers"} & set(sys.modules)
 assert not heavy, heavy

@@ -9,7 +9,7 @@ from tiny_tokenizers import byte_level
 from transformers import GPT2Config, GPT2Model
 
 from analysis.figures import FIGURES
-from analysis.figures.drawings import compose
+from analysis.figures.drawing import compose
 from analysis.links import VIEWS
 from analysis.measurements.terms import Decomposition, decompose
 

@@ -29,7 +29,7 @@ from transformers.models.phi import modeling_phi
 
 from analysis.core.errors import LinkError, ModelError, NoFamily
 from analysis.figures import FIGURES
-from analysis.figures.drawings import panels
+from analysis.figures.drawing import panels
 from analysis.models.families import FAMILIES
 from analysis.models.load import load
 from analysis.models.patterns import patterns

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from analysis.commands import app
 from analysis.core.errors import LinkError, ModelError, NoResults
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.links import VIEWS
 from analysis.measurements.positions import stored
 from analysis.measurements.positions.measure import bands_of
@@ -44,7 +44,7 @@ def test_a_map_names_the_layers_that_use_position_most_and_least(tmp_path: Path)
     assert figure.finding.startswith(f"At layer {by_position.idxmax()}, {100 * by_position.max():.0f} % of the scores'")
     assert figure.finding.endswith(f"at layer {by_position.idxmin()}, {100 * by_position.min():.0f} %")
     assert "random weights (seed 0)" in figure.caption
-    assert len(drawings.panels(figure)) == 4
+    assert len(drawing.panels(figure)) == 4
     assert figure.command.startswith("python -m analysis positions ")
 
 
@@ -68,7 +68,7 @@ def test_kernels_are_of_the_head_that_a_link_names(tmp_path: Path) -> None:
     assert frame.distance.max() == 0, "a causal model looks back alone"
     np.testing.assert_allclose(frame.groupby("band").score.mean(), 0, atol=1e-5)
     assert figure.finding.startswith("Head 2 of layer 1")
-    assert len(drawings.panels(figure)) == 1
+    assert len(drawing.panels(figure)) == 1
     with pytest.raises(LinkError, match="layer=7; this model has layers 0 to 2"):
         FIGURES["position_kernels"].make(values | {"layer": 7})
 
@@ -119,7 +119,7 @@ def test_what_is_lost_unturned_is_named_by_its_band(tmp_path: Path) -> None:
         f"The model loses most without the rotation at wavelengths {top.band} tokens in layer {top.layer}: "
     )
     assert len(frame[frame.band == "all of them"]) == 3
-    assert len(drawings.panels(figure)) == 1
+    assert len(drawing.panels(figure)) == 1
 
 
 def test_a_stored_map_is_read_back_as_it_was_measured(data: Path, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_every_committed_map_is_exact_and_on_the_page_s_text(store: Path) -> Non
         assert made.errors.max() < 1e-4, model
         np.testing.assert_allclose(made.shares().sum((1, 2)), 1, atol=1e-3, err_msg=model)
         for name in ("position_map", "position_cell"):
-            assert drawings.panels(FIGURES[name].make(VALUES | {"model": model, "text": text}))
+            assert drawing.panels(FIGURES[name].make(VALUES | {"model": model, "text": text}))
     finding = FIGURES["position_map"].make(VALUES | {"model": "cpu-no_position-0", "text": text}).finding
     assert finding == "No layer's scores depend on position"
 

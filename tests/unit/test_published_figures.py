@@ -11,8 +11,8 @@ import pytest
 from analysis import store_build
 from analysis.core import formatting
 from analysis.core.errors import LinkError
-from analysis.figures import FIGURES, drawings
-from analysis.figures.drawings import Theme
+from analysis.figures import FIGURES, drawing
+from analysis.figures.drawing import Theme
 from analysis.figures.literature.gains import COMPARISONS, means_of
 from analysis.literature import tables as published
 from analysis.store import read
@@ -225,7 +225,7 @@ def test_every_figure_is_drawn_or_says_why_not(name, id):
         return
     figure = FIGURES[name].of(params)
     for theme in (Theme(), Theme(dark=True)):
-        for panel in drawings.panels(figure, theme):
+        for panel in drawing.panels(figure, theme):
             panel.to_dict()
     assert set(figure.citation_keys) == {id.partition("|")[0]}
     assert len(figure.frame()) > 0
@@ -293,5 +293,5 @@ def test_comparisons_carry_their_caveats_and_sources(literature):
     assert set(frame.read_in) == {"full text", "transcription", "second-hand", "authors' repository"}
     known = set(read.query("SELECT citation_key FROM citations").citation_key)
     assert set(literature.citation_keys) <= known
-    for panel in drawings.panels(literature):
+    for panel in drawing.panels(literature):
         panel.to_dict()

@@ -61,9 +61,8 @@ def test_all_modules_of_a_package_are_imported(tmp_path: Path, monkeypatch: pyte
 def test_our_registries_refuse_a_second_of_any_name() -> None:
     from analysis.encodings import ENCODINGS
     from analysis.figures import FIGURES
-    from analysis.figures.drawings import CHARTS
 
-    for registry in (ENCODINGS, FIGURES, CHARTS):
+    for registry in (ENCODINGS, FIGURES):
         for name, entry in list(registry.items()):
             with pytest.raises(ValueError, match=repr(name)):
                 registry.add(name, entry)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ import pytest
 
 from analysis import links, store_build
 from analysis.core.errors import AddendError, QueryError
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.probes import text_probe
 from analysis.sql import public
 from analysis.sql import run_query as module
@@ -569,11 +569,11 @@ def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
 
 
 def drawn_layers(made):
-    return drawings.panels(made)[0].to_dict()["layer"]
+    return drawing.panels(made)[0].to_dict()["layer"]
 
 
 def drawn_rows(made):
-    (panel,) = drawings.panels(made)
+    (panel,) = drawing.panels(made)
     # Layers that share their rows leave them to the panel.
     return panel.data if isinstance(panel.data, pd.DataFrame) else panel.layer[0].data
 
@@ -611,7 +611,7 @@ def test_every_kind_of_chart_is_drawn(world, mark, x):
     made = built(
         query=f'SELECT {x} AS "a.b[0]:Q", range / 2 AS "<b>", range % 2 || \'x\' AS c FROM range(9)', mark=mark
     )
-    (panel,) = drawings.panels(made)
+    (panel,) = drawing.panels(made)
     drawn = panel.to_dict()["layer"][0]
     assert drawn["encoding"]["x"]["title"] == "a.b[0]:Q"
     assert drawn["encoding"]["y"]["title"] == "<b>"

@@ -9,7 +9,7 @@ from analysis import links, store_build
 from analysis.ablation.glue.finetune import Outcome
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import stored
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.figures.glue.headline import headline
 from analysis.measurements.surgery.finetuned import PRESET, SurgeryJob, TaskResult
 from analysis.rules import surgery_rules
@@ -83,4 +83,4 @@ def test_the_figures_of_glue_are_drawn_of_one_model(tuned: Path, name: str) -> N
     assert "fine-tuning seeds of one model" in figure.caption
     assert "pre-training seeds" not in figure.caption
     assert np.isfinite(figure.frame().value.dropna()).all()
-    drawings.compose(figure).to_dict()
+    drawing.compose(figure).to_dict()

@@ -13,7 +13,7 @@ from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
 from analysis.core.errors import AddendError, NoResults
-from analysis.figures import FIGURES, drawings
+from analysis.figures import FIGURES, drawing
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.data import TrainingParameters, index, usual_baseline
@@ -37,14 +37,14 @@ def made(name: str, **changed):
 
 def drawn(figure, *columns: str) -> list[pd.DataFrame]:
     """The data of the drawn marks that have these columns, one frame a mark's data."""
-    specs = [panel.to_dict() for panel in drawings.panels(figure)]
+    specs = [panel.to_dict() for panel in drawing.panels(figure)]
     frames = [pd.DataFrame(rows) for spec in specs for rows in spec["datasets"].values()]
     return [frame for frame in frames if set(columns) <= set(frame.columns)]
 
 
 def panel_titles(figure) -> list[str]:
     """The titles of the panels, in their order."""
-    return [panel.to_dict()["title"]["text"] for panel in drawings.panels(figure)]
+    return [panel.to_dict()["title"]["text"] for panel in drawing.panels(figure)]
 
 
 def select_trainings(values):
@@ -252,8 +252,8 @@ def test_one_seed_has_no_interval_and_says_so(data):
     assert "one pair" in rows.loc["tupe_a"].note
     assert rows.loc["sinusoidal"].note == "no seed in common"
     assert "nothing can be resolved" in figure.caption
-    drawings.compose(figure).to_dict()
-    drawings.compose(made("training_convergence")).to_dict()
+    drawing.compose(figure).to_dict()
+    drawing.compose(made("training_convergence")).to_dict()
 
 
 BETWEEN = {"bert_a": 5.0, "bert_a_norm": 4.4, "bert_a_d": 3.9, "no_cross": 3.85, "tupe_a_tie_cls": 3.8, "tupe_a": 3.79}
@@ -382,7 +382,7 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
     (lines,) = drawn(figure, "size", "beyond")
     assert set(lines.steps[lines.beyond].agg(["min", "max"]).round()) == {40_000, 160_000}
-    drawings.compose(figure).to_dict()
+    drawing.compose(figure).to_dict()
 
 
 def test_a_power_law_is_that_of_scipy():
@@ -422,7 +422,7 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     store_build.refresh()
     figure = made("training_settings")
     assert figure.sentences[0].endswith("nearest 0 at peak rate 0.002; both on the plateau at 1 setting.")
-    drawings.compose(figure).to_dict()
+    drawing.compose(figure).to_dict()
 
 
 def test_without_a_second_setting_the_command_for_one_is_said(three):
@@ -467,7 +467,7 @@ def test_convergence_in_seconds_is_steps_times_what_a_step_costs(three):
     assert rows.loc["seconds", "no_position"].took == "> 40"
     assert figure.provenance["Step times"].startswith("run ")
     assert "were not measured, for: No position." in figure.caption
-    drawings.compose(figure).to_dict()
+    drawing.compose(figure).to_dict()
     against = made("training_convergence", baseline="tupe_a").frame().set_index(["axis", "variant"])
     steps = against.loc["step", "bert_a"].ratio
     assert against.loc["seconds", "bert_a"].ratio == pytest.approx(steps / 1.05)
@@ -514,7 +514,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
     figure = made("training_plateau")
     assert [text for rows in drawn(figure, "written") for text in rows.written] == ["> 400 (n = 1)"]
     assert "did not leave the plateau within the run" in figure.caption
-    drawings.compose(figure).to_dict()
+    drawing.compose(figure).to_dict()
 
 
 # ---- The recipe ----
@@ -581,7 +581,7 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     figure = made("training_scores")
     assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
-    assert len(drawings.panels(figure)) == 2
+    assert len(drawing.panels(figure)) == 2
     assert figure.frame().step.min() == 0
 
 
@@ -610,11 +610,11 @@ def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
 @pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
 def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, name):
     figure = made(name)
-    for theme in (drawings.Theme(), drawings.Theme(dark=True, screen=True)):
-        for panel in drawings.panels(figure, theme):
+    for theme in (drawing.Theme(), drawing.Theme(dark=True, screen=True)):
+        for panel in drawing.panels(figure, theme):
             panel.to_dict()
     rows = sum(
-        len(panel["datasets"][key]) for panel in [drawings.compose(figure).to_dict()] for key in panel["datasets"]
+        len(panel["datasets"][key]) for panel in [drawing.compose(figure).to_dict()] for key in panel["datasets"]
     )
     assert rows < 5_000
     assert figure.caption.endswith(".")

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from analysis.core.errors import LinkError, NoResults
-from analysis.figures import FIGURES, Figure, drawings
+from analysis.figures import FIGURES, Figure, drawing
 from analysis.figures.vision.positions import MAX_SMALL_MAPS, mosaic, position_source
 from analysis.links import VIEWS
 from analysis.measurements.terms.image_result import ImageDecomposition
@@ -59,7 +59,7 @@ def outlined(figure: Figure) -> tuple[int, int] | None:
     """Row and column of the patch that is outlined on every panel; None where none is."""
     frames: list[list[Any]] = [
         [layer.data for layer in panel.layer if _is_outline(layer.data)]
-        for panel in cast("list[Any]", drawings.panels(figure))
+        for panel in cast("list[Any]", drawing.panels(figure))
     ]
     if not any(frames):
         return None
@@ -77,7 +77,7 @@ def test_layers_and_heads_are_those_of_the_file(store: Path, measure: str) -> No
     figure = build("vision_layers", measure=measure)
     maps = grids(figure.frame(), "term", "layer", "head", measure)
     assert set(maps) == {"word_to_word", "word_to_position", "position_to_word", "position_to_position"}
-    assert len(drawings.panels(figure)) == len(maps)
+    assert len(drawing.panels(figure)) == len(maps)
     for term, values in maps.items():
         assert values.shape == (12, 6)
         for layer, head in ((0, 0), (3, 1), (11, 5)):
@@ -96,7 +96,7 @@ def test_absent_sources_have_no_map(store: Path) -> None:
     """Of the sixteen, those of segments are none of this model's."""
     figure = build("vision_layers", group="all")
     terms = set(figure.frame().term)
-    assert len(terms) == len(drawings.panels(figure)) == 9
+    assert len(terms) == len(drawing.panels(figure)) == 9
     assert not any("segment" in term for term in terms)
 
 
@@ -183,7 +183,7 @@ def test_a_special_token_asks_too_and_has_no_place(made: ImageDecomposition) -> 
     figure = build("vision_maps", made, patch=0)
     assert outlined(figure) is None
     assert "[CLS]" in figure.title
-    assert drawings.panels(figure)
+    assert drawing.panels(figure)
 
 
 @pytest.mark.parametrize(("field", "value"), [("head", 4), ("head", -1), ("patch", 65), ("patch", -1)])
@@ -208,7 +208,7 @@ def test_hidden_patches_leave_holes(made: ImageDecomposition) -> None:
     assert outlined(figure) == (0, 4)
     assert all(np.isnan(values[:, 1::2]).all() for values in score_grids(figure).values())
     assert "of which 32 are hidden from the model" in figure.caption
-    drawn = drawings.panels(figure)[1]
+    drawn = drawing.panels(figure)[1]
     assert len(drawn.layer[0].data) == 32
 
 
@@ -221,7 +221,7 @@ def test_the_model_with_random_weights_is_never_shown_without_saying_so(made: Im
 
 def test_every_figure_is_drawn_on_one_scale_around_zero(made: ImageDecomposition) -> None:
     figure = build("vision_maps", made)
-    panels = drawings.panels(figure)
+    panels = drawing.panels(figure)
     assert len(panels) == 6
     domains = [panel.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in panels[1:]]
     assert all(domain == domains[0] for domain in domains)
@@ -236,4 +236,4 @@ def test_positions_of_zeros_are_said_to_be_that(made: ImageDecomposition) -> Non
     figure = build("vision_table", dataclasses.replace(made, positions=np.zeros_like(made.positions)))
     assert "Its positions are all zero" in figure.caption
     assert "nan" not in figure.caption
-    assert drawings.panels(figure)
+    assert drawing.panels(figure)

@@ -1,1 +1,1 @@
-"""Figures of our own GLUE scores: their data, and their drawings in `draw*.py`."""
+"""Figures of our own GLUE scores."""

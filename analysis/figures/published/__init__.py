@@ -1,1 +1,1 @@
-"""Figures of one published table: their data, and their drawings in `draw*.py`."""
+"""Figures of one published table."""

@@ -1,1 +1,1 @@
-"""Figures of the guided reading: their data, and their drawings in `draw*.py`."""
+"""Figures of the guided reading."""

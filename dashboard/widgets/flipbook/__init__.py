@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from analysis.figures import Figure, drawings
+from analysis.figures import Figure, drawing
 from analysis.figures.drawing import Theme
 from analysis.figures.export import panel_svgs
 from analysis.figures.svg_ids import prefix_ids
@@ -42,7 +42,7 @@ def _without_descriptions(svg: str) -> str:
 
 def columns_in(figure: Figure, width: int) -> int:
     """The number of panels side by side, in a place of so many pixels."""
-    columns = drawings.columns(figure)
+    columns = drawing.columns(figure)
     return columns if (width - GAP * (columns - 1)) / columns >= LEAST else 1
 
 

@@ -9,7 +9,7 @@ from shlex import quote
 import streamlit as st
 
 from analysis import links
-from analysis.figures import FIGURES, Figure, drawings, export
+from analysis.figures import FIGURES, Figure, drawing, export
 from analysis.figures.paper import paper_caption
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import exports
@@ -126,7 +126,7 @@ def _file_stem(figure: Figure) -> str:
 def embedded_frame(figure: Figure, link: str) -> str:
     """The HTML that shows a figure alone, in a frame of its size, in another page."""
     panels = vega_specs(figure, theme())
-    rows = -(-len(panels) // drawings.columns(figure))
+    rows = -(-len(panels) // drawing.columns(figure))
     tallest = max((panel.get("height", 0) for panel in panels), default=0)
     height = 150 + rows * (int(tallest) if isinstance(tallest, int | float) else 400)
     source = f"{link}{'&' if '?' in link else '?'}{ONLY}={figure.name}&embed=true"

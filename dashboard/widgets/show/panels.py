@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.core.colours import Colour
-from analysis.figures import Figure, drawings
+from analysis.figures import Figure, drawing
 from dashboard.session.page_address import is_dark
 from dashboard.widgets.vega_specs import vega_specs
 
@@ -17,9 +17,9 @@ CELL = "cell"
 ROW_AND_COLUMN = ("row", "column")
 
 
-def theme() -> drawings.Theme:
+def theme() -> drawing.Theme:
     """Light or dark, as the reader's browser has it."""
-    return drawings.Theme(dark=is_dark(), screen=True)
+    return drawing.Theme(dark=is_dark(), screen=True)
 
 
 def shade() -> str:
@@ -36,7 +36,7 @@ def charts(
 ) -> None:
     """The panels of a figure, in its columns."""
     panels = vega_specs(figure, theme())
-    columns = drawings.columns(figure)
+    columns = drawing.columns(figure)
     for start in range(0, len(panels), columns):
         row = panels[start : start + columns]
         places = st.columns(columns) if columns > 1 else [st.container()]
