@@ -73,7 +73,9 @@ def vision_layers(params: StoredVisionParameters) -> Figure:
     """Every layer and head of a model, over the drawn images."""
     measure = params.measure
     terms = GROUPS[params.group]
-    result = _stored_rows(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", params.stored)
+    result = _stored_rows(
+        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}' ORDER BY ALL", params.stored
+    )
     heads, means = (result[result.aggregation == kind] for kind in ("head", "mean_over_heads"))
     maps = {}
     for term in terms:
