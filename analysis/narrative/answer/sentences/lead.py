@@ -29,7 +29,7 @@ def _loses(facts: Facts) -> str:
         return ""
     matrix = ""
     if _holds(facts, "C34a") or _holds(facts, "C34r"):
-        matrix = ", and a matrix of its own for positions gained nothing"
+        matrix = ", and a matrix of its own for positions did not lower the final loss further"
     return (
         f" In our small encoders positions did better where they were told {' or '.join(ways)} than added once at the "
         f"input{matrix}. Why designers chose to add, nobody measured."

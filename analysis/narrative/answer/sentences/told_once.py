@@ -6,7 +6,7 @@ from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fi
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
-TOLD = ("C34b", "C34a", "C34p", "C34c", "C34f", "C34d", "C34n")
+TOLD = ("C34b", "C34a", "C34p", "C34o", "C34c", "C34f", "C34d", "C34n")
 """The statements, of these, that Home tells, in this order; the others are on the page Claims."""
 
 
@@ -23,7 +23,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     if steps.verdict == SUPPORTED and steps.effect is not None:
         order = f", and begin to use word order in {percent(steps.effect)} of the steps"
     matrix = (
-        f" A matrix of its own for positions (TUPE-A) adds nothing to that: {abs(own.effect):.3f} nats between the two."
+        f" A matrix of its own for positions (TUPE-A) ends no lower: {abs(own.effect):.3f} nats between the two."
         if own.verdict == SUPPORTED
         else f" Whether a matrix of its own adds to that is not resolved ({abs(own.effect):.3f} nats between the two)."
     )
