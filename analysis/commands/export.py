@@ -14,9 +14,7 @@ FORMAT_HELP = "svg, png, pdf, json, html, csv, md or tex; for a paper 1-column.p
 def export(
     link: Annotated[str, typer.Argument(help="A link copied from the dashboard.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
-    form: Annotated[
-        str | None, typer.Option("--format", help="svg, png, pdf, json, html, csv, md, tex, 1-column.pdf, ...")
-    ] = None,
+    form: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)] = None,
     figure: Annotated[str | None, typer.Option(help="Which figure of the page; by default its first.")] = None,
 ) -> None:
     """Writes a figure and, next to it, a manifest of where its numbers come from."""
