@@ -13,6 +13,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
+from analysis.figures.training.row_marks import row_texts
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
 
@@ -175,6 +176,4 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
                     filled=judged,
                     tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
                 )
-    text = alt.Chart(rows).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
-    numbers = text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
-    return marks.panel(*layers, numbers, theme=theme, width=marks.HALF, height=marks.ROW * len(order))
+    return marks.panel(*layers, row_texts(rows, y, theme), theme=theme, width=marks.HALF, height=marks.ROW * len(order))
