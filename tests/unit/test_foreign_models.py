@@ -80,7 +80,14 @@ def service(seconds: int = 60, models_mb: int = 2_000) -> ModelServer:
 def processes() -> list[psutil.Process]:
     """The processes of models that run now."""
     assert TEMPLATE._process
-    return [one for one in psutil.Process(TEMPLATE._process.pid).children() if one.status() != psutil.STATUS_ZOMBIE]
+    return [one for one in psutil.Process(TEMPLATE._process.pid).children() if runs(one)]
+
+
+def runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended after it was listed
+        return False
 
 
 # What it gives --------------------------------------------------------------------------------------------------------
@@ -376,7 +383,7 @@ time.sleep(600)
     assert len(numbers) == 2
     server.kill()
     server.wait()
-    until(lambda: not any(process.is_running() and process.status() != "zombie" for process in numbers))
+    until(lambda: not any(runs(process) for process in numbers))
 
 
 # What it answers ------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from anyio.from_thread import start_blocking_portal
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
@@ -224,7 +225,8 @@ def put(path: str, receive) -> list[int]:
         await guarded(scope, receive, send)
         assert guarded.uploads._uploading == []
 
-    asyncio.run(ask())
+    with start_blocking_portal() as portal:  # a thread of its own: Playwright keeps an event loop running in this one
+        portal.call(ask)
     return statuses
 
 
