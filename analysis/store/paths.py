@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache, lru_cache, wraps
 from pathlib import Path
+from threading import RLock
 from typing import ParamSpec, TypeVar
 
 from analysis.core import settings
@@ -75,16 +76,23 @@ ResultT = TypeVar("ResultT")
 def cached_until_store_changes(
     maxsize: int = 4,
 ) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
-    """An LRU cache whose entries hold for one state of the store. Results are shared and must not be modified."""
+    """Caches a function's last results for one state of the store: the only cache of what the store decides.
+
+    Results are shared and must not be modified. Callers that ask for the same at once wait for one of them.
+    """
 
     def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
         @lru_cache(maxsize=maxsize)
-        def cached(_: tuple[str, int, int], *args: ArgumentsP.args, **kwargs: ArgumentsP.kwargs) -> ResultT:
-            return function(*args, **kwargs)
+        def entry(*key: object, **keywords: object) -> tuple[RLock, list[ResultT]]:
+            return RLock(), []
 
         @wraps(function)
         def current(*args: ArgumentsP.args, **kwargs: ArgumentsP.kwargs) -> ResultT:
-            return cached(version(), *args, **kwargs)  # the version only tells one store from another
+            lock, results = entry(version(), *args, **kwargs)
+            with lock:
+                if not results:
+                    results.append(function(*args, **kwargs))
+                return results[0]
 
         return current
 

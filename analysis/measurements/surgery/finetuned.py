@@ -76,7 +76,6 @@ def _encoder() -> tuple[PreTrainedModel, Tokenizer, str]:
     return loaded.model, loaded.tokenizer, loaded.source.revision
 
 
-@cache
 def _positions() -> list[Float[Tensor, "slot hidden"]]:
     """The stored mean positions of what enters each of its layers."""
     from analysis.measurements.means.stored import stored_basis
