@@ -12,20 +12,16 @@ from typing import ParamSpec, TypeVar
 
 from analysis.core import settings
 from analysis.core.provenance import ROOT
-from analysis.store.storage import is_address
 
 BUNDLE = Path(__file__).resolve().parents[1] / "bundled_data"
 """The results files inside an installed package; a checkout has them in data/."""
 
 
 def data_folder() -> Path:
-    """The folder of results files: ADDEND_DATA, or data/ in the checkout; of an address, the mirror of it here.
+    """The folder of results files: ADDEND_DATA, or data/ in the checkout.
 
     Of an installed package, a copy of its results in the reader's home, where a store and imports may be written.
     """
-    if is_mirrored():
-        mirrors = Path(settings.text("ADDEND_MIRROR") or Path.home() / ".cache" / "addend")
-        return mirrors / hashlib.sha256(settings.text("ADDEND_DATA").encode()).hexdigest()[:12]
     if configured := settings.text("ADDEND_DATA"):
         return Path(configured)
     return _unpack(BUNDLE) if BUNDLE.is_dir() else ROOT / "data"
@@ -47,11 +43,6 @@ def _unpack(bundle: Path) -> Path:
                 if not folder.is_dir():  # else another process made the same copy a moment ago
                     raise
     return folder
-
-
-def is_mirrored() -> bool:
-    """True if the results files lie on object storage; see `analysis.store.mirror`."""
-    return is_address(settings.text("ADDEND_DATA"))
 
 
 def store_path() -> Path:

@@ -14,7 +14,7 @@ from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.links import Value
 from analysis.literature import tables as published
-from analysis.store import mirror, read
+from analysis.store import read
 
 PROTOCOLS, MARGINS = glue_comparison.PROTOCOLS, glue_comparison.MARGINS
 GLUE_COMMAND = glue_comparison.MAKE
@@ -34,7 +34,6 @@ experiments_board = board_rows.board
 
 def ensure_store() -> None:
     """Builds the store when it is missing or older than the files. Raises StoreError with a remedy."""
-    mirror.keep_current()
     if not store_build.is_current():
         with st.spinner("Building the store from the results files"):
             store_build.refresh()
