@@ -15,6 +15,8 @@ from analysis.core.provenance import ROOT
 
 BUNDLE = Path(__file__).resolve().parents[1] / "bundled_data"
 """The results files inside an installed package; a checkout has them in data/."""
+CHECKSUMS = "SHA256SUMS"
+"""The file in the data folder with the checksums of the committed files."""
 
 
 def data_folder() -> Path:
@@ -30,7 +32,7 @@ def data_folder() -> Path:
 @cache
 def _unpack(bundle: Path) -> Path:
     """The copy of a package's results, made atomically and once for each content."""
-    content = hashlib.sha256((bundle / "SHA256SUMS").read_bytes()).hexdigest()[:12]
+    content = hashlib.sha256((bundle / CHECKSUMS).read_bytes()).hexdigest()[:12]
     folder = Path.home() / ".local" / "share" / "addend" / content
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
