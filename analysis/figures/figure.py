@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from analysis.core.errors import LinkError
 from analysis.core.registry import Registry
 from analysis.links import Values
+from analysis.store.paths import cached_until_store_changes
 
 if TYPE_CHECKING:
     from analysis.figures.drawing import Chart, Theme
@@ -163,6 +164,20 @@ class FigureSpec:
 
 
 FIGURES: Registry[FigureSpec] = Registry("figure")
+
+
+def stored_figure(name: str, values: Values) -> Figure:
+    """A figure of stored results. It is made once for the values that its parameters declare, until the store changes.
+
+    Raises what `FigureSpec.of` does.
+    """
+    return _stored_figure(name, FIGURES[name].parameters.of(values))
+
+
+@cached_until_store_changes(128)
+def _stored_figure(name: str, parameters: Parameters) -> Figure:
+    return FIGURES[name].build(parameters)
+
 
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 RunP = ParamSpec("RunP")

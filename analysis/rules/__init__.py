@@ -142,13 +142,11 @@ class TrainingRules:
         return ""
 
 
-@cache
 def training_rules() -> TrainingRules:
     """The rules of `trainings.toml`."""
     return _load_training_rules(TRAININGS)
 
 
-@cache
 def decoder_rules() -> TrainingRules:
     """The rules of `decoders.toml`."""
     return _load_training_rules(DECODERS)
@@ -254,7 +252,6 @@ class EncoderRules:
         return ""
 
 
-@cache
 def encoder_rules() -> EncoderRules:
     """The rules of `encoders.toml`."""
     file = _rule_file(ENCODERS)
@@ -359,7 +356,6 @@ class SurgeryRules:
         return {**self.settings, **self.changes.get(task, {})}
 
 
-@cache
 def surgery_rules() -> SurgeryRules:
     """The rules of `surgeries.toml`."""
     file = _rule_file(SURGERIES)

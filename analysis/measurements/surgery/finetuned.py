@@ -75,7 +75,6 @@ def intact_encoder() -> Loaded:
     return load(resolve(), device="cpu")
 
 
-@cache
 def mean_positions() -> list[Float[Tensor, "slot hidden"]]:
     """The stored mean positions of what enters each of its layers."""
     from analysis.measurements.means.stored import stored_basis
