@@ -27,7 +27,7 @@ def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> N
 
     The one of what is shown is pressed, so this is called when the page knows what it shows.
     """
-    key = f"{pickers.view.page}.stored"
+    key = f"{pickers.view.page}.stored_maps"
     model = str(pickers.get("model")).strip()
     revision, text = stored.get(model, ("", ""))
     is_stored = (

@@ -27,7 +27,7 @@ from dashboard.hosting import log
 from dashboard.session import live, query_quota
 from dashboard.session.markdown_escape import escape_markdown
 from tests.app.shown import opened, shown
-from tests.app.test_vision import png
+from tests.app.test_look_at_images import image, png
 
 ROOT = Path(__file__).parents[2]
 
@@ -287,7 +287,7 @@ def bitmap() -> bytes:
 
 def send(app: AppTest, name: str, data: bytes) -> AppTest:
     app.file_uploader[0].upload(name, data, "image/png")
-    next(button for button in app.button if button.label == "Take it apart").click()
+    next(button for button in app.button if button.label == "Take apart").click()
     return app.run()
 
 
@@ -306,7 +306,7 @@ UPLOADS = [
 
 
 def test_a_hostile_upload_is_refused_with_a_sentence():
-    app = opened("vision")
+    app = image()
     for name, data, said in UPLOADS:
         send(app, name, data)
         stands(app)
@@ -314,7 +314,7 @@ def test_a_hostile_upload_is_refused_with_a_sentence():
 
 
 def test_a_hostile_file_name_is_shown_as_text():
-    app = opened("vision")
+    app = image()
     for name in ("<img src=x onerror=alert(1)>.png", "../../x.png", "[x](http://evil.example).png"):
         send(app, name, png(64, 64))
         stands(app, name)

@@ -177,14 +177,14 @@ def test_a_model_that_rotates_opens_on_positions_and_has_no_page_of_flat_lines(l
 def test_a_stored_map_is_pressed_only_while_it_is_shown(llama: str) -> None:
     app = opened("positions")
     assert complaints(app) == []
-    assert app.pills(key="inside.stored").value == "all-MiniLM-L6-v2"
+    assert app.pills(key="inside.stored_maps").value == "all-MiniLM-L6-v2"
     assert ", stored;" in captions(app)
-    app.pills(key="inside.stored").set_value("SmolLM2-135M-Instruct (de-quantised 4-bit)").run()
+    app.pills(key="inside.stored_maps").set_value("SmolLM2-135M-Instruct (de-quantised 4-bit)").run()
     assert complaints(app) == []
     assert app.header[0].value.startswith("At layer 11, ")
     app = opened("positions", model=llama, text="the cat sat on the mat .")
     assert complaints(app) == []
-    assert app.pills(key="inside.stored").value is None
+    assert app.pills(key="inside.stored_maps").value is None
 
 
 def test_a_baseline_stands_beside_a_map_and_one_that_cannot_be_run_is_said() -> None:
@@ -234,10 +234,10 @@ def test_what_cannot_be_changed_is_said(asked: dict[str, str], said: str) -> Non
 
 
 def test_the_fields_of_old_pages_are_fields_of_this_one() -> None:
-    """But for the switch of the permutation test, which is a figure here."""
+    """But for the switch of the permutation test and the parts of a page, which are figures here."""
     fields = set(VIEWS["inside"].defaults())
     for page in MOVED:
-        assert set(VIEWS[page].defaults()) - fields <= {"permute"}
+        assert set(VIEWS[page].defaults()) - fields <= {"permute", "part"}
         moved = moved_values(page, VIEWS[page].defaults())
         for name, value in VIEWS[page].defaults().items():
-            assert name == "permute" or moved[name] == value
+            assert name in ("permute", "part") or moved[name] == value
