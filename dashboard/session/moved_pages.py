@@ -46,6 +46,12 @@ def _tab_of_vision(values: Values) -> dict[str, Value]:
     return {"tab": "scores", "look": ""} if changed & on_one_image else {"tab": "layers"}
 
 
+def _two_sides(values: Values) -> dict[str, Value]:
+    """Scores with both sides; what the right one has as the left one follows it."""
+    same = {f"{name}2": "" for name in ("method", "freeze") if values[f"{name}2"] == values[name]}
+    return {"tab": "scores", "look": "cell", **same}
+
+
 def _changed(page: str, values: Values) -> set[str]:
     """The fields in which a link differs from the page as it opened."""
     return {name for name, default in VIEWS[page].defaults().items() if values[name] != default}
@@ -56,6 +62,7 @@ MOVED: dict[str, Callable[[Values], dict[str, Value]]] = {
     "positions": lambda values: {"tab": "positions", "look": _look_of_positions(values)},
     "interventions": lambda values: {"tab": "change", "look": _look_of_interventions(values)},
     "vision": _tab_of_vision,
+    "compare": _two_sides,
 }
 """Old page -> the tab, and the figure of it, that shows what its link showed."""
 

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.inside import change, form, image, layers, positions, scores, similarity
+from dashboard.widgets.inside import change, comparison, form, image, layers, positions, scores, similarity
 from dashboard.widgets.inside.run import choose
 from dashboard.widgets.pickers import Pickers
 
@@ -37,4 +37,8 @@ if is_image:
 else:
     if pickers.get("pair") and tab != "similarity":
         form.side(pickers)
-    TABS[tab][1](pickers, facts)
+    if tab in ("scores", "layers") and comparison.compared(pickers):
+        (comparison.scores if tab == "scores" else comparison.layers)(pickers, facts)
+    else:
+        comparison.only_left(pickers)
+        TABS[tab][1](pickers, facts)

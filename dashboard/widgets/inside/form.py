@@ -10,6 +10,7 @@ from analysis.probes.text_probe import SIDES
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form
+from dashboard.widgets.inside import comparison
 from dashboard.widgets.inside.run import choose_once
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.term_pickers import METHODS
@@ -56,6 +57,7 @@ def form(pickers: Pickers) -> Upload | None:
             _image_examples(pickers, uploaded)
         else:
             _examples(pickers)
+            comparison.pills(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
             _more(pickers, is_image=is_image)
     if is_image and str(pickers.get("model")).strip() == random_vit.NAME:
@@ -80,6 +82,7 @@ def _text_boxes(pickers: Pickers) -> None:
     )
     with last:
         sent = st.form_submit_button("Take apart", type="primary", width="stretch")
+    entered |= comparison.boxes(pickers)
     if sent:
         for name, value in entered.items():
             pickers.typed(name, value)
@@ -208,6 +211,14 @@ def _more(pickers: Pickers, *, is_image: bool) -> None:
         pickers.typed("revision", st.session_state[key].strip())
 
     st.text_input("Revision of the model", key=key, help=probe_form.REVISION, on_change=change)
+    if pickers.get("model2"):
+        right = pickers.box("revision2")
+        st.text_input(
+            "Revision of the model on the right",
+            key=right,
+            help=probe_form.REVISION,
+            on_change=lambda: pickers.typed("revision2", st.session_state[right].strip()),
+        )
     pickers.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
     if is_image:
         pickers.toggle("masked", "Hide patches, as a masked autoencoder's training did", help="ViT-MAE only.")

@@ -15,10 +15,11 @@ PAGE = "inside"
 RunT = TypeVar("RunT")
 
 
-def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT]) -> RunT:
+def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT], *sides: str) -> RunT:
     """The result of a run, whose progress a status box shows. On a failure says why, and ends the page.
 
-    compute: makes the result, and reports its progress to the function that it is given.
+    compute: makes the result, and reports its progress to the function that it is given. sides: the ends of the names
+    of the fields that it takes: "" of the left side, "2" of the right one.
     """
     place = st.empty()
     status = place.status("Starting", expanded=False)
@@ -28,7 +29,7 @@ def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT]) -> R
     except AddendError as problem:
         probe_form.fail(pickers, status, problem)
         probe_form.offer_truncation(pickers, problem)
-        probe_form.offer_ways_out(pickers, problem, "")
+        probe_form.offer_ways_out(pickers, problem, *(sides or ("",)))
         st.stop()
     place.empty()
     return result
