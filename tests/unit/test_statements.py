@@ -264,7 +264,7 @@ def test_the_rules_judge_the_preset_as_it_is() -> None:
         assert all(one.expect in contests.ALLOWED for one in rules.statements)
         assert all(VARIANTS[name].needs in (None, *rules.planned) for name in rules.planned)
         assert all(training(preset, name).steps == rules.steps_of.get(name, rules.steps) for name in rules.planned)
-        assert all(rules_for(name) is rules for name in rules.planned)
+        assert all(rules_for(name) == rules for name in rules.planned)
 
 
 def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
