@@ -49,6 +49,7 @@ COMMANDS = (
     "site",
     "measure",
     "ablate",
+    "refit",
     "finetune_surgery",
     "checksums",
     "keep_checkpoint",

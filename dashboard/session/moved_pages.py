@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.links import VIEWS, Value
+from analysis.probes.intervention_probe import STRENGTHS
 from dashboard.session import held_texts
 from dashboard.session.page_address import query_parameters
 
@@ -36,10 +37,32 @@ def _look_of_interventions(values: Values) -> str:
     return "heads" if maps else "tokens"
 
 
+def _tab_of_vision(values: Values) -> dict[str, Value]:
+    """The tab, and the figure of it, that shows what a link to the old page asks for; it opened on what is stored."""
+    changed = _changed("vision", values)
+    if changed & set(VIEWS["interventions"].defaults()) & {*STRENGTHS.values(), "do", "terms", "layers", "heads"}:
+        return {"tab": "change"}
+    on_one_image = {"model", "revision", "layer", "image", "masked", "head", "patch", "centred", "key"}
+    return {"tab": "scores", "look": ""} if changed & on_one_image else {"tab": "layers"}
+
+
+def _two_sides(values: Values) -> dict[str, Value]:
+    """Scores with both sides; what the right one has as the left one follows it."""
+    same = {f"{name}2": "" for name in ("method", "freeze") if values[f"{name}2"] == values[name]}
+    return {"tab": "scores", "look": "cell", **same}
+
+
+def _changed(page: str, values: Values) -> set[str]:
+    """The fields in which a link differs from the page as it opened."""
+    return {name for name, default in VIEWS[page].defaults().items() if values[name] != default}
+
+
 MOVED: dict[str, Callable[[Values], dict[str, Value]]] = {
     "probe": lambda values: {"tab": "scores"},
     "positions": lambda values: {"tab": "positions", "look": _look_of_positions(values)},
     "interventions": lambda values: {"tab": "change", "look": _look_of_interventions(values)},
+    "vision": _tab_of_vision,
+    "compare": _two_sides,
 }
 """Old page -> the tab, and the figure of it, that shows what its link showed."""
 

@@ -32,7 +32,13 @@ LAYERS = (
     "commands",
 )
 """The rooms of the analysis from the ground up; those on one line know nothing of each other."""
-WITHIN_MEASUREMENTS = ("means", "decoding, terms", "geometry, interventions", "order, positions, similarity, surgery")
+WITHIN_MEASUREMENTS = (
+    "means",
+    "decoding, terms",
+    "geometry, interventions",
+    "order, positions, similarity, surgery",
+    "refit",
+)
 DASHBOARD = ("hosting, model_server", "session", "widgets", "views")
 
 

@@ -296,8 +296,9 @@ def error_of(total: Float[Tensor, "head query key"], scores: Float[Tensor, "head
 
 
 READS = {
-    "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure images",
-    "image": "reads text, not images. Open it on the page Look inside",
+    "text": "reads images, not text. Choose Image in the form of Look inside, or measure it with: "
+    "python -m analysis measure images",
+    "image": "reads text, not images. Choose Text in the form of Look inside",
 }
 """The rest of a message about a model that does not read text, or images."""
 
