@@ -9,10 +9,10 @@ from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.training.data import stored_presets
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import BoardRow, described, studied, summary, trained_title
+from analysis.narrative.choosing.board import EncodingRow, described, studied, summary, trained_title
 from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.settings import IN_USE
-from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra
+from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra
 from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import choosing_table, encoding_board, show
@@ -27,7 +27,7 @@ HEADS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 64)
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 131072)
 
 
-def draw_size() -> Size:
+def draw_size() -> ModelSize:
     """The reader's own size, in a popover; a size that a link names is offered besides the usual ones."""
 
     def chosen(field: str, label: str, options: tuple[int, ...]) -> int:
@@ -35,7 +35,7 @@ def draw_size() -> Size:
         return pickers.slider(field, label, sorted({*options, named}) if 0 < named < 10**6 else list(options))
 
     with st.popover("Costs at my size", icon=":material/straighten:", key=f"{PAGE}.size"):
-        size = Size(
+        size = ModelSize(
             width=chosen("width", "Width", WIDTHS),
             layers=chosen("layers", "Layers", LAYERS),
             heads=chosen("heads", "Heads", HEADS),
@@ -48,7 +48,7 @@ def draw_size() -> Size:
     return size
 
 
-def draw_row(row: BoardRow, size: Size) -> None:
+def draw_row(row: EncodingRow, size: ModelSize) -> None:
     """The content of an opened row: a description, the line of configuration, three pictures and links."""
     way = IN_USE[row.name]
     with st.container(border=True, key=f"{PAGE}.opened"):

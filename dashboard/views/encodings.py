@@ -8,7 +8,7 @@ from analysis.core import default_model
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.shift import shifts
 from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, compare_rows
-from analysis.figures.encodings.sized import PairParameters, pair
+from analysis.figures.encodings.sized import EncodingPairParameters, pair
 from dashboard.session import queries
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
@@ -92,7 +92,7 @@ if part == "distance":
 values = pickers.done()
 
 show.copy_link("encodings", values)
-shown = pair(PairParameters.of(values))
+shown = pair(EncodingPairParameters.of(values))
 for column, entry in zip(st.columns(2), shown, strict=False):
     with column:
         describe(entry)

@@ -6,7 +6,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
 from analysis.core.formatting import first_sentence
 from analysis.figures.experiments.board import ORDERS, ordered
-from analysis.figures.experiments.board_rows import BoardRow, default_preset, judged_presets
+from analysis.figures.experiments.board_rows import VariantRow, default_preset, judged_presets
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
@@ -61,7 +61,7 @@ def press(variant: str) -> None:
     pickers.set("row", variant)
 
 
-def draw_panel(row: BoardRow) -> None:
+def draw_panel(row: VariantRow) -> None:
     """The panel under the opened row."""
     show_panel(row, board, pickers, PAGE, values)
 
