@@ -4,7 +4,6 @@ import streamlit as st
 
 from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
-from analysis.core.formatting import first_sentence
 from analysis.figures.experiments.board import ORDERS, ordered
 from analysis.figures.experiments.board_rows import BoardRow, default_preset, judged_presets
 from dashboard.session import queries
@@ -14,7 +13,6 @@ from dashboard.widgets import show
 from dashboard.widgets.experiments_board import show_board
 from dashboard.widgets.experiments_panel import TABS, show_panel
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.show.menu import menu
 
 PAGE = "experiments"
 
@@ -66,26 +64,23 @@ def draw_panel(row: BoardRow) -> None:
     show_panel(row, board, pickers, PAGE, values)
 
 
-link = show.address(PAGE, values)
-with st.container(horizontal=True, vertical_alignment="top", key=f"{PAGE}.{figure.name}.figure_heading"):
-    st.header(escape_markdown(figure.heading), anchor=figure.name)
-    menu(figure, PAGE, link, figure.caption)
-summary = first_sentence(figure.caption)
-st.caption(f"**{escape_markdown(figure.title)}.** {escape_markdown(summary)}.")
-show_board(
-    board,
-    rows,
-    f"{PAGE}.board",
-    opened=opened,
-    on_press=press,
-    panel=draw_panel,
-    dark=is_dark(),
-    grouped=order == "way",
-)
-if board.widths_note:
-    st.caption(escape_markdown(board.widths_note))
-with st.container(key=f"{PAGE}.{figure.name}.on_paper"):
-    st.caption(escape_markdown(figure.caption))
+def draw_board() -> None:
+    """The rows of the board, and the panel under the one that is opened."""
+    show_board(
+        board,
+        rows,
+        f"{PAGE}.board",
+        opened=opened,
+        on_press=press,
+        panel=draw_panel,
+        dark=is_dark(),
+        grouped=order == "way",
+    )
+    if board.widths_note:
+        st.caption(escape_markdown(board.widths_note))
+
+
+show.show(figure, PAGE, values, board=draw_board)
 if board.others:
     with st.expander(
         f"{len(board.others)} variants more, which were not trained to predict masked words by this recipe"
