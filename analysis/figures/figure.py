@@ -7,7 +7,7 @@ of a link, into a `Figure`: rows, words and drawing. The dashboard and the comma
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
@@ -31,6 +31,8 @@ class Parameters(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+    topic: ClassVar[str] = ""
+    """The word before a field's name in the link of a page whose other figures use that name too: `glue_preset`."""
 
     @classmethod
     def of(cls, values: Values) -> Self:
@@ -39,15 +41,28 @@ class Parameters(BaseModel):
         Raises LinkError, naming the field, its value and what was expected.
         """
         try:
-            return cls.model_validate(dict(values))
+            return cls.model_validate(cls.declared(values))
         except ValidationError as invalid:
             raise LinkError(" ".join(_explain(error) for error in invalid.errors())) from None
 
     @classmethod
     def declared(cls, values: Values) -> dict[str, Any]:
-        """The entries of a link's values that this class declares, by the names of the link's fields."""
+        """The entries of a link's values that this class declares, by their names without the topic.
+
+        >>> GlueParameters.declared({"preset": "cpu2", "glue_preset": "surgery", "protocol": "mean"})
+        {'preset': 'surgery', 'protocol': 'mean'}
+        """
+        fields = cls.fields(values)
+        return {name: values[field] for name, field in fields.items() if field in values}
+
+    @classmethod
+    def fields(cls, known: Collection[str]) -> dict[str, str]:
+        """The name of each parameter -> the field of a link that gives it: its own, or that with the topic before it.
+
+        known: the names of the link's fields.
+        """
         names = [info.alias or name for name, info in cls.model_fields.items()]
-        return {name: values[name] for name in names if name in values}
+        return {name: f"{cls.topic}_{name}" if f"{cls.topic}_{name}" in known else name for name in names}
 
     def values(self, *names: str) -> dict[str, Any]:
         """Some of the fields with their values, as a link has them; all where none is named."""

@@ -221,7 +221,7 @@ def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], lis
 @store_cache(32, shared=True)
 def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
-    return glue_table.table(*glue_study(dict(values)), relative=values["view"] == "difference")
+    return glue_table.table(*glue_study(dict(values)), relative=values["glue_view"] == "difference")
 
 
 def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:

@@ -36,6 +36,7 @@ class GlueParameters(Parameters):
     Empty: no table; the baseline that runs or table have of their own.
     """
 
+    topic = "glue"
     preset: str = glue_comparison.DEFAULT_PRESET
     baseline: str = "bert_a"
     protocol: str = "mean"
