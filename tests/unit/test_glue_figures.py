@@ -429,7 +429,7 @@ def test_the_map_of_differences_holds_every_number_and_signs_what_is_resolved(wo
         assert {layer["mark"]["type"] for layer in panel["layer"]} == {"rect", "text"}
         titles = panel["layer"][0]["encoding"]["y"]["sort"]
         rows = next(iter(panel["datasets"].values()))
-        averages = {row["title"]: row["difference"] for row in rows if row["column"].startswith("Average")}
+        averages = {row["label"]: row["difference"] for row in rows if row["column"].startswith("Average")}
         ordered = [averages[title] for title in titles if title in averages]
         assert ordered == sorted(ordered, reverse=True)
 

@@ -92,7 +92,8 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{study.name}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {study.name}'s, in points; orange is higher, blue is lower.",
+            "difference": f"Score on each task minus {study.name}'s, in points (orange: higher; blue: lower; "
+            "*: a difference that survives the correction; =: equivalent).",
             "scores": "Score on each task's dev set; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "

@@ -17,7 +17,13 @@ QUANTILE = 0.95
 NUMBERS_FROM = 520
 """Pixels of a panel from which there is room for numbers; below, cells show their signs alone."""
 ROW = 30
-"""Pixels of a row of the map."""
+"""Pixels of a row of the map, at least."""
+LABEL = 24
+"""Letters in a line of a variant's name."""
+REMARKS = ("not learnt", "not GLUE")
+"""Remarks that stand beside a task's name; the caption says which were trained on a part of their data."""
+SLANT = 5.2
+"""Pixels of height that a letter of a slanting name takes."""
 
 
 def colour_limit(rows: pd.DataFrame, own_tasks: set[str]) -> float:
@@ -29,7 +35,7 @@ def colour_limit(rows: pd.DataFrame, own_tasks: set[str]) -> float:
 def cells(content: Comparison, rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with what stands in their cells: task heading, number, sign, and intervals in words."""
     headings = {
-        task: " ".join(filter(None, (name, below and f"({below})")))
+        task: name + "".join(f" ({remark})" for remark in below.split(", ") if remark in REMARKS)
         for task, group in by_task(content, rows)
         for name, below in [heading(content, task, group)]
     }
@@ -53,24 +59,25 @@ def _ordered_titles(rows: pd.DataFrame) -> list[str]:
 
 def draw(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     """A map of our own rows and, below it, one of a published table; their columns and colours are the same."""
-    frame = cells(content, rows)
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
-    columns = [frame.column[frame.task == task].iloc[0] for task, _ in by_task(content, rows)]
-    published = frame.verdict == PUBLISHED
-    groups = [group for group in (frame[~published], frame[published]) if len(group)]
-    return [_map(group, columns, limit, content.baseline, theme, number) for number, group in enumerate(groups)]
+    published = rows.verdict == PUBLISHED
+    groups = [group for group in (rows[~published], rows[published]) if len(group)]
+    return [_map(content, group, limit, theme, keyed=not number) for number, group in enumerate(groups)]
 
 
-def _map(rows: pd.DataFrame, columns: list[str], limit: float, baseline: str, theme: Theme, number: int) -> Chart:
-    titles = _ordered_titles(rows)
-    used = ["column", "text", "sign", "difference", *(tip if isinstance(tip, str) else tip[0] for tip in TIPS)]
+def _map(content: Comparison, rows: pd.DataFrame, limit: float, theme: Theme, *, keyed: bool) -> Chart:
+    """One map. keyed: whether the bar of colours stands under it."""
+    columns = [str(group.column.iloc[0]) for _, group in by_task(content, cells(content, rows))]
+    labels = marks.wrapped_labels(_ordered_titles(rows), LABEL)
+    rows = cells(content, rows).assign(label=rows.title.map(labels))
+    used = ["column", "label", "text", "sign", "difference", *(tip if isinstance(tip, str) else tip[0] for tip in TIPS)]
     used += [tip if isinstance(tip, str) else tip[0] for tip in DIFFERENCE_TIPS]
     frame = rows[list(dict.fromkeys([*(name.split(":")[0] for name in used), "note"]))]
     strong = f"abs(datum.difference) > {theme.strong * limit}"
-    bar = marks.colour_bar(f"points, minus {baseline}") if number == 0 else None
+    bar = marks.colour_bar(f"points, minus {content.baseline}", length=150) if keyed else None
     base = alt.Chart(frame).encode(
         x=marks.columns_across("column", columns),
-        y=marks.rows_down("title", titles, grid=False),
+        y=marks.labelled_rows(list(labels.values()), gap=0),
         tooltip=marks.tips(*TIPS, *DIFFERENCE_TIPS, "note"),
     )
     letters = {"fontSize": marks.TEXT, "fontWeight": alt.expr("datum.sign === '*' ? 'bold' : 'normal'")}
@@ -84,6 +91,8 @@ def _map(rows: pd.DataFrame, columns: list[str], limit: float, baseline: str, th
         base.mark_text(**letters, opacity=narrow).encode(text="sign:N", color=ink),
         theme=theme,
         width=marks.WIDE,
-        height=ROW * len(titles) + (90 if theme.screen else 0),
+        # On screen the slanting names take their room from the height.
+        height=marks.row_height(list(labels.values()), ROW) * len(labels)
+        + (round(SLANT * max(map(len, columns))) if theme.screen else 0),
         title=str(rows.source.iloc[0]),
     )
