@@ -75,8 +75,12 @@ def _map(content: Comparison, rows: pd.DataFrame, limit: float, theme: Theme, *,
     frame = rows[list(dict.fromkeys([*(name.split(":")[0] for name in used), "note"]))]
     strong = f"abs(datum.difference) > {theme.strong * limit}"
     bar = marks.colour_bar(f"points, minus {content.baseline}", length=150) if keyed else None
+    x = marks.columns_across("column", columns)
+    # Where columns are narrow, names stand upright, since slanting ones would cover each other.
+    x["axis"].labelAngle = alt.expr(f"width < {NUMBERS_FROM} ? -90 : -55")
+    x["axis"].labelAlign, x["axis"].labelBaseline = "left", "middle"
     base = alt.Chart(frame).encode(
-        x=marks.columns_across("column", columns),
+        x=x,
         y=marks.labelled_rows(list(labels.values()), gap=0),
         tooltip=marks.tips(*TIPS, *DIFFERENCE_TIPS, "note"),
     )
