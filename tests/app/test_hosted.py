@@ -230,27 +230,23 @@ LINKS: dict[str, list[dict[str, str]]] = {
         {"tab": "change", "do": "shuffle_positions", "seed": "999999999"},
         {"tab": "change", "do": "<b>teleport</b>"},
     ],
-    "encodings": [
-        {"length": "999999999", "dim": "999999999"},
+    "choose": [
+        {"look": "values", "encoding_length": "999999999", "dim": "999999999"},
     ],
     "vision": [
         {"image": "/etc/passwd"},
         {"layer": "999999999"},
     ],
-    "published": [
-        {"table": "'; DROP TABLE runs; --"},
+    "experiments": [
+        {"part": "published", "published_table": "'; DROP TABLE runs; --"},
+        {"part": "curves", "variants": "<b>x</b>", "recipe": "../.."},
+        {"part": "glue", "glue_preset": "<b>x</b>", "margin": "inf"},
     ],
     "runs": [
         {"run": "<b>x</b>", "kind": "../..", "variant": "' OR ''='"},
     ],
     "depth": [
         {"models": "<b>x</b>", "corpus": "' OR 1=1 --"},
-    ],
-    "training": [
-        {"variants": "<b>x</b>", "recipe": "../.."},
-    ],
-    "glue": [
-        {"preset": "<b>x</b>", "margin": "inf"},
     ],
 }
 

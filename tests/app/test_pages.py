@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from analysis.links import VIEWS
+from analysis.moved_links import MOVED
 from analysis.probes import text_probe
-from dashboard.session.moved_pages import MOVED
 from tests.app.shown import figures, opened, shown
 
 ROOT = Path(__file__).parents[2]

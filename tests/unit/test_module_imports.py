@@ -26,6 +26,7 @@ LAYERS = (
     "models, imports",
     "links, measurements",
     "probes, claims",
+    "moved_links",
     "figures",
     "narrative",
     "store_build",

@@ -61,7 +61,7 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     measure = pair[0].measure
     terms = [term for term in (*FOUR, *ADDED_TERMS) if any(term in present(run) for run in pair)]
     means = [{term: np.nanmean(_of_term(run, term), axis=-1) for term in terms} for run in pair]
-    panels = dict(zip(SIDES, means, strict=True))
+    panels: dict[str, dict[str, ndarray]] = dict(zip(SIDES, means, strict=True))
     if len(pair[0].values) == len(pair[1].values):
         panels[DIFFERENCE] = {term: means[1][term] - means[0][term] for term in terms}
     frame = pd.DataFrame(
@@ -77,7 +77,7 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     if largest.empty:
         text = f"The sides have {len(pair[0].values)} and {len(pair[1].values)} layers, so there is no difference."
     else:
-        peak = largest.loc[largest.value.abs().idxmax()]
+        peak = largest.iloc[int(largest.value.abs().argmax())]
         text = f"The largest difference is in {peak.series}, layer {peak.layer}: {signed(float(peak.value), 3)}."
     return Figure(
         title="Against depth, side by side",
