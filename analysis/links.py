@@ -136,6 +136,7 @@ _INTERVENTION = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale=
                        base="4", bands="1+2", without=-1, apart=1, terms=("position_to_position",),
                        layers=(), heads=())
 """Interventions and their strengths."""
+INTERVENTION_FIELDS = frozenset(field.name for field in _INTERVENTION)
 
 _TRAININGS = ("training_curves", "training_gap", "training_parts", "training_settings", "training_advantage",
               "training_convergence", "training_plateau", "training_length", "training_scores", "training_costs")
@@ -225,7 +226,8 @@ VIEWS: dict[str, View] = {
                 *_fields(published_table="ke2021tupe|Table 1", published_baseline="", published_without=("cola",),
                          published_view="average"),
             ),
-            ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS, *_GLUE, *_PUBLISHED),
+            ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS,
+             "refit_recovered", "refit_curves", *_GLUE, *_PUBLISHED),
         ),
         View("published", "Published ablations",
             _fields(table="ke2021tupe|Table 1", baseline="", without=("cola",), view="average"), _PUBLISHED,

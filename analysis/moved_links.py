@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analysis.links import VIEWS, Value
-from analysis.probes.intervention_probe import STRENGTHS
+from analysis.links import INTERVENTION_FIELDS, VIEWS, Value
 
 Values = Mapping[str, Any]
 
@@ -34,7 +33,7 @@ def _look_of_interventions(values: Values) -> str:
 def _tab_of_vision(values: Values) -> dict[str, Value]:
     """The tab, and the figure of it, that shows what a link to the old page asks for; it opened on what is stored."""
     changed = _changed("vision", values)
-    if changed & set(VIEWS["interventions"].defaults()) & {*STRENGTHS.values(), "do", "terms", "layers", "heads"}:
+    if changed & INTERVENTION_FIELDS:
         return {"tab": "change"}
     on_one_image = {"model", "revision", "layer", "image", "masked", "head", "patch", "centred", "key"}
     return {"tab": "scores", "look": ""} if changed & on_one_image else {"tab": "layers"}
