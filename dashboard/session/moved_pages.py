@@ -13,6 +13,8 @@ from dashboard.session.page_address import query_parameters
 PROBLEMS = "moved_pages.problems"
 """The key in a session's state of what an old link asks for and cannot be given."""
 Values = Mapping[str, Any]
+LOOK_OF_PART = {"decoding": "decoding", "order": "order", "basis": "basis", "terms": "heads"}
+"""A part of the old page Depth -> the figure of the tab Layers that shows it."""
 
 
 def _look_of_positions(values: Values) -> str:
@@ -52,6 +54,17 @@ def _two_sides(values: Values) -> dict[str, Value]:
     return {"tab": "scores", "look": "cell", **same}
 
 
+def _scores_of_terms(values: Values) -> dict[str, Value]:
+    """Scores over many texts, on which the old page opened; of one text where a link asks for a part of its maps."""
+    on_one_text = {"probe", "head", "group", "words", "specials", "centred", "query", "key"}
+    if not _changed("terms", values) & on_one_text:
+        return {"tab": "scores", "over": "corpus", "probe": ""}
+    # Another model had another saved probe.
+    default = VIEWS["terms"].defaults()
+    other = values["model"] != default["model"] and values["probe"] == default["probe"]
+    return {"tab": "scores", **({"probe": ""} if other else {})}
+
+
 def _changed(page: str, values: Values) -> set[str]:
     """The fields in which a link differs from the page as it opened."""
     return {name for name, default in VIEWS[page].defaults().items() if values[name] != default}
@@ -63,6 +76,8 @@ MOVED: dict[str, Callable[[Values], dict[str, Value]]] = {
     "interventions": lambda values: {"tab": "change", "look": _look_of_interventions(values)},
     "vision": _tab_of_vision,
     "compare": _two_sides,
+    "terms": _scores_of_terms,
+    "depth": lambda values: {"tab": "layers", "over": "corpus", "look": LOOK_OF_PART.get(values["part"], "decoding")},
 }
 """Old page -> the tab, and the figure of it, that shows what its link showed."""
 

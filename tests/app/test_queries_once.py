@@ -9,19 +9,20 @@ from typing import Any
 
 import pytest
 
-from analysis.links import VIEWS
 from analysis.store import read
-from tests.app.shown import opened
+from dashboard.widgets.inside import corpus
+from tests.app.shown import PAGES, opened
 
 PARTS = {
     "training": ("curves", "gap", "parts", "settings", "convergence", "length", "scores", "costs"),
-    "depth": ("decoding", "order", "basis", "terms"),
     "geometry": ("angles", "directions", "subspaces", "ranks", "heads", "states", "read", "words", "collisions"),
     "encodings": ("values", "distance", "all"),
     "choose": ("needs", "cost", "length", "evidence"),
 }
 OPENINGS = [(page, {"part": part}) for page, parts in PARTS.items() for part in parts]
-OPENINGS += [(page, {}) for page in VIEWS if page not in PARTS]
+OPENINGS += [(page, {}) for page in PAGES if page not in PARTS]
+OPENINGS += [("inside", {"over": "corpus"})]
+OPENINGS += [("inside", {"tab": "layers", "over": "corpus", "look": name}) for name in corpus.LOOKS]
 OPENINGS += [("glue", {"view": "scores"}), ("published", {"view": "scores"}), ("claims", {"claim": "C01"})]
 
 

@@ -61,7 +61,7 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     measure = pair[0].measure
     terms = [term for term in (*FOUR, *ADDED_TERMS) if any(term in present(run) for run in pair)]
     means = [{term: np.nanmean(_of_term(run, term), axis=-1) for term in terms} for run in pair]
-    panels = dict(zip(SIDES, means, strict=True))
+    panels: dict[str, dict[str, ndarray]] = dict(zip(SIDES, means, strict=True))
     if len(pair[0].values) == len(pair[1].values):
         panels[DIFFERENCE] = {term: means[1][term] - means[0][term] for term in terms}
     frame = pd.DataFrame(
@@ -73,11 +73,11 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
         ],
         columns=["side", "layer", "series", "value"],
     )
-    largest = frame[frame.side == DIFFERENCE].dropna()
+    largest = frame[frame.side == DIFFERENCE].dropna().reset_index(drop=True)
     if largest.empty:
         text = f"The sides have {len(pair[0].values)} and {len(pair[1].values)} layers, so there is no difference."
     else:
-        peak = largest.loc[largest.value.abs().idxmax()]
+        peak = largest.iloc[int(largest.value.abs().argmax())]
         text = f"The largest difference is in {peak.series}, layer {peak.layer}: {signed(float(peak.value), 3)}."
     return Figure(
         title="Against depth, side by side",
@@ -121,7 +121,7 @@ def compare_layers(params: LayersParameters, pair: Pair) -> Figure:
     term, measure = params.term, pair[0].measure
     if not any(term in run.terms for run in pair):
         raise LinkError(f"Neither side has the term {term_label(term)}; choose another.")
-    maps = {side: _of_term(run, term) for side, run in zip(SIDES, pair, strict=True)}
+    maps: dict[str, ndarray] = {side: _of_term(run, term) for side, run in zip(SIDES, pair, strict=True)}
     if maps["left"].shape == maps["right"].shape:
         maps[DIFFERENCE] = maps["right"] - maps["left"]
         size = np.nan_to_num(np.abs(maps[DIFFERENCE]))
