@@ -4,12 +4,16 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
+from analysis.figures import stored_figure
+from analysis.figures.encodings.overview import ENCODING_OF
+from analysis.figures.training.data import stored_presets
+from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import BoardRow, described, studied, trained_title
+from analysis.narrative.choosing.board import BoardRow, described, studied, summary, trained_title
+from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra
 from analysis.rules import training_rules
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import choosing_table, encoding_board, show
 from dashboard.widgets.pickers import Pickers
@@ -50,7 +54,7 @@ def draw_row(row: BoardRow, size: Size) -> None:
     with st.container(border=True, key=f"{PAGE}.opened"):
         says, code = st.columns(2, gap="large")
         with says:
-            pictures = show.address("encodings", {"encoding": queries.encoding_of(row.name), "other": ""})
+            pictures = show.address("encodings", {"encoding": ENCODING_OF[row.name], "other": ""})
             links = [f"[All of its pictures]({pictures})"]
             if row.baseline or (row.loss and not row.loss.ring):
                 trainings = show.address("training", {"preset": JUDGED, "variants": ("bert_a", row.name)})
@@ -70,7 +74,7 @@ def draw_row(row: BoardRow, size: Size) -> None:
                 st.caption("No configuration of transformers chooses it; our own encoder does.")
                 st.code(f"python -m analysis ablate --variants {row.name}", language="bash")
         with show.reporting_problems():
-            show.show(queries.figure("encoding_overview", pickers.values()), PAGE, pickers.values())
+            show.show(stored_figure("encoding_overview", pickers.values()), PAGE, pickers.values())
 
 
 def draw_facts() -> None:
@@ -94,13 +98,13 @@ def draw_facts() -> None:
             icon=":material/warning:",
         )
         st.button(f"Show preset {JUDGED}", on_click=lambda: pickers.set("preset", JUDGED), type="primary")
-    lines = queries.choices(pickers.values())
+    lines = choosing.lines(part, preset, needs)
     st.caption(
         f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, "
         "decoders, all trained in the same way; BERT-A, which adds learned positions, is the baseline. A published "
         "result counts as better or worse by its printed difference, however small, since most tables print no spread."
     )
-    if part == "cost" and (measured := queries.preset_of_costs(preset)) != preset:
+    if part == "cost" and (measured := choosing.measured_preset(preset)) != preset:
         st.caption(
             f"Costs were not measured with preset {named}: these were measured with preset {escape_markdown(measured)}."
         )
@@ -126,16 +130,16 @@ needs = pickers.buttons(
 answer, right = st.columns([5, 1], vertical_alignment="center")
 with right:
     size = draw_size()
-presets = queries.trained_presets()
+presets = stored_presets()
 if presets:
     pickers.set_initial("preset", JUDGED, presets)
 opened = pickers.fixed("row", ["", *IN_USE])
 try:
-    rows = queries.encoding_rows(JUDGED, needs, size)
+    rows = encoding_rows(JUDGED, needs, size)
 except AddendError as problem:
     show.show_problem(problem)
     st.stop()
-answer.markdown(escape_markdown(queries.encoding_summary(JUDGED, needs, size)))
+answer.markdown(escape_markdown(summary(rows, needs)))
 position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
 upper, lower = rows[: position + 1], rows[position + 1 :]
 axis = encoding_board.cost_axis(rows)
