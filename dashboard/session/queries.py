@@ -12,7 +12,7 @@ from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims import board
 from analysis.figures.encodings.overview import ENCODING_OF
-from analysis.figures.experiments import board_rows
+from analysis.figures.experiments import board_rows, imported_rows
 from analysis.figures.geometry.estimates import stored_cases
 from analysis.figures.glue import study_rows as glue
 from analysis.figures.glue import table as glue_table
@@ -49,6 +49,7 @@ glue_headline = headline
 encoding_of = ENCODING_OF.__getitem__
 claims_board = board.board
 experiments_board = board_rows.board
+imported_boards = imported_rows.imported_boards
 statement_counts = statements.counts
 statement_parents = statements.statement_parents
 claim_documents = statements.documents
@@ -94,6 +95,12 @@ def ensure_store() -> None:
     if not store_build.is_current():
         with st.spinner("Building the store from the results files"):
             store_build.refresh()
+
+
+def rebuild_store() -> None:
+    """Builds the store of files that were just added, which `ensure_store` would only notice after a while."""
+    with st.spinner("Building the store from the results files"):
+        store_build.refresh()
 
 
 def run_reader_query(query: str) -> Answer:
