@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from analysis.links import VIEWS, Value
+from analysis.probes.intervention_probe import STRENGTHS
 
 Values = Mapping[str, Any]
 
@@ -28,6 +29,27 @@ def _look_of_interventions(values: Values) -> str:
     default = VIEWS["interventions"].defaults()
     maps = any(values[name] != default[name] for name in ("layer", "head", "query", "key"))
     return "heads" if maps else "tokens"
+
+
+def _tab_of_vision(values: Values) -> dict[str, Value]:
+    """The tab, and the figure of it, that shows what a link to the old page asks for; it opened on what is stored."""
+    changed = _changed("vision", values)
+    if changed & set(VIEWS["interventions"].defaults()) & {*STRENGTHS.values(), "do", "terms", "layers", "heads"}:
+        return {"tab": "change"}
+    on_one_image = {"model", "revision", "layer", "image", "masked", "head", "patch", "centred", "key"}
+    return {"tab": "scores", "look": ""} if changed & on_one_image else {"tab": "layers"}
+
+
+def _two_sides(values: Values) -> dict[str, Value]:
+    """Scores with both sides; what the right one has as the left one follows it."""
+    side: dict[str, Value] = {"side": "together"} if values.get("pair") else {}
+    same = {f"{name}2": "" for name in ("method", "freeze") if values[f"{name}2"] == values[name]}
+    return side | {"tab": "scores", "look": "cell", **same}
+
+
+def _changed(page: str, values: Values) -> set[str]:
+    """The fields in which a link differs from the page as it opened."""
+    return {name for name, default in VIEWS[page].defaults().items() if values[name] != default}
 
 
 def _inside(**fields: Callable[[Values], str]) -> Callable[[Values], dict[str, Value]]:
@@ -56,6 +78,8 @@ MOVED: Mapping[str, tuple[str, Callable[[Values], dict[str, Value]]]] = {
     "probe": ("inside", _inside(tab=lambda values: "scores")),
     "positions": ("inside", _inside(tab=lambda values: "positions", look=_look_of_positions)),
     "interventions": ("inside", _inside(tab=lambda values: "change", look=_look_of_interventions)),
+    "vision": ("inside", _tab_of_vision),
+    "compare": ("inside", _two_sides),
     "training": ("experiments", lambda values: {}),
     "glue": ("experiments", _with_topic("glue", "glue")),
     "published": ("experiments", _with_topic("published", "published")),

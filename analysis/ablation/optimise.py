@@ -43,6 +43,12 @@ def groups(model: nn.Module, weight_decay: float) -> list[dict[str, list[nn.Para
     ]
 
 
+def warm_up_and_decay(steps: int, warmup_share: float) -> Callable[[int], float]:
+    """The factor of the learning rate at each step, from 0. No step is made at a factor of 0."""
+    warm_up = round(steps * warmup_share)
+    return lambda step: (step + 1) / (warm_up + 1) if step < warm_up else (steps - step) / (steps - warm_up)
+
+
 def train_step(
     model: nn.Module,
     losses: Callable[..., Tensor],

@@ -16,7 +16,6 @@ first verdicts the views `claim_rules`, `claim_queries`, `claim_views`, `verdict
 
 import hashlib
 import tomllib
-from functools import cache
 from operator import itemgetter
 from pathlib import Path
 
@@ -44,14 +43,12 @@ CLAIMS = {
 """Every claim by its id, in order."""
 
 
-@cache
 def quotations() -> tuple[Quotation, ...]:
     """The documents' own words, claim by claim, in the order of their file."""
     entries = tomllib.loads(QUOTATIONS.read_text(encoding="utf-8"))["quotation"]
     return tuple(Quotation(**entry) for entry in entries)
 
 
-@cache
 def _code() -> str:
     """Changes whenever the code that judges does: the statements, their rules, the statistics they rest on."""
     digest = hashlib.sha256()
@@ -66,6 +63,7 @@ def _code() -> str:
 
 def tables() -> dict[str, list[dict[str, object]]]:
     """Rows of the tables `documents`, `questions`, `headings`, `claim_documents` and `quotations`."""
+    code = _code()
     return {
         "questions": [
             {"question": key, "title": title, "place": place} for place, (key, title) in enumerate(QUESTIONS.items())
@@ -78,7 +76,7 @@ def tables() -> dict[str, list[dict[str, object]]]:
                 "title": claim.title,
                 "question": claim.question,
                 "statement": claim.statement,
-                "code": _code(),
+                "code": code,
             }
             for claim in CLAIMS.values()
         ],

@@ -15,7 +15,6 @@ from rich.markup import escape
 from analysis.commands import measure
 from analysis.core.errors import AddendError
 from analysis.core.optional_dependencies import FOR_MODELS, models_can_run
-from analysis.store import mirror
 
 ALIASES = {
     "measure-images": "images",
@@ -50,6 +49,7 @@ COMMANDS = (
     "site",
     "measure",
     "ablate",
+    "refit",
     "finetune_surgery",
     "checksums",
     "keep_checkpoint",
@@ -77,7 +77,6 @@ for alias, kind in ALIASES.items():
 @app.callback()
 def start() -> None:
     """Addend: evidence on why position embeddings are added to words."""
-    mirror.start()
 
 
 def main() -> None:

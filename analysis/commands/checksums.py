@@ -12,14 +12,12 @@ def checksums(
 ) -> None:
     """Writes data/SHA256SUMS anew, after results were added; or checks the files against it."""
     from analysis.store import checksums
-    from analysis.store.paths import data_folder
+    from analysis.store.paths import CHECKSUMS, data_folder
 
     data = data_folder()
     if not check:
         count, rewritten = checksums.renew(data)
-        typer.echo(
-            f"{count} files listed in {data / checksums.NAME}; {rewritten} results files were given page checksums."
-        )
+        typer.echo(f"{count} files listed in {data / CHECKSUMS}; {rewritten} results files were given page checksums.")
         return
     listed, computed = checksums.listed_sums(data), checksums.computed_sums(data)
     mismatched = [path for path in listed if computed.get(path) != listed[path]]

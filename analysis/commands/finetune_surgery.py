@@ -10,7 +10,7 @@ from analysis.commands.options import split_names
 
 def finetune_surgery(
     glue: Annotated[Path, typer.Option(help="The folder of GLUE's files.")],
-    arms: Annotated[str, typer.Option(help="Names separated by commas; by default all of them.")] = "",
+    arms: Annotated[str, typer.Option(help="Names separated by commas; by default those of the rules.")] = "",
     seeds: Annotated[str, typer.Option(help="Numbers separated by commas; by default those of the rules.")] = "",
     out: Annotated[Path, typer.Option(help="Where unfinished runs are kept.")] = Path("runs/surgery"),
     jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
@@ -27,7 +27,7 @@ def finetune_surgery(
     from analysis.measurements.surgery.finetuned import SurgeryJob
     from analysis.rules import surgery_rules
 
-    names = split_names(arms) or list(ARMS)
+    names = split_names(arms) or list(surgery_rules().arms)
     if unknown := [name for name in names if name not in ARMS]:
         raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
     try:

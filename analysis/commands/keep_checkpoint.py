@@ -43,7 +43,7 @@ def keep_checkpoint(
     import analysis.ablation.encoder  # noqa: F401  its classes are registered with transformers
     from analysis import store_build
     from analysis.core.errors import AddendError
-    from analysis.store import checkpoints, mirror
+    from analysis.store import checkpoints
     from analysis.store.paths import data_folder
 
     store_build.refresh()
@@ -64,7 +64,6 @@ def keep_checkpoint(
     objective = "Next-token prediction" if causal else "Masked-language modelling"
     card = CARD.format(**facts, objective=objective, corpus=corpus, licence=licence)
     (target / "README.md").write_text(card, encoding="utf-8")
-    mirror.send()
     typer.echo(f"{target} written.")
 
 

@@ -21,10 +21,6 @@ class StoreLocked(StoreError):
     """Another process holds the store; it may be fine in a moment."""
 
 
-class StorageUnavailable(StoreError):
-    """Object storage cannot be reached, or refuses; what was fetched before can still be shown."""
-
-
 class QueryError(AddendError):
     """A reader's SQL that is refused, fails, or takes more than it may."""
 

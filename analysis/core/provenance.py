@@ -42,7 +42,6 @@ def _package() -> str:
         return "unknown"
 
 
-@lru_cache(maxsize=1)
 def library_versions() -> str:
     """Versions of Python and of the libraries that numbers depend on, "name version" joined by commas."""
     return ", ".join([f"python {platform.python_version()}", *(f"{name} {_version(name)}" for name in LIBRARIES)])

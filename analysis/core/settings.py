@@ -15,8 +15,6 @@ from analysis.core.errors import SettingError
 PREFIX = "ADDEND_"
 OTHER_VARIABLES = ("ADDEND_VENV", "ADDEND_KILLS")
 """Variables of our scripts and tests, which the app does not read."""
-ADDRESS = re.compile(r"[a-z][a-z0-9.+-]*://[^\s?#@]*[^\s?#@/:]/?")
-"""Address of object storage, without user, password or query, since these may hold keys."""
 SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
 
 
@@ -28,7 +26,7 @@ class Setting:
     """
 
     name: str
-    kind: Literal["switch", "number", "text", "names", "address", "place"]
+    kind: Literal["switch", "number", "text", "names", "address", "folder"]
     description: str
     default: str = ""
     hosted: str | None = None
@@ -55,21 +53,15 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting(
             "ADDEND_DATA",
-            "place",
-            "the folder of results files, or an address of object storage such as `s3://bucket/folder`; by default "
-            "`data/`",
-        ),
-        Setting(
-            "ADDEND_MIRROR",
-            "text",
-            "where this machine keeps the files of an `ADDEND_DATA` on object storage; by default `~/.cache/addend`",
+            "folder",
+            "the folder of results files; by default `data/`",
         ),
         Setting("ADDEND_STORE", "text", "the DuckDB file; by default `store/addend.duckdb` in the data folder"),
         Setting("ADDEND_SAVE_PROBES", "switch", "`0` switches the saving of probes off", default="1", hosted="0"),
         Setting(
             "ADDEND_PROBES",
-            "place",
-            "a folder or an address for saved probes only, outside the store; by default `probes/` in the data folder",
+            "folder",
+            "a folder for saved probes only, outside the store; by default `probes/` in the data folder",
         ),
         _number(
             "ADDEND_PROBES_MB",
@@ -158,9 +150,9 @@ def number(name: str) -> int:
 
 
 def text(name: str) -> str:
-    """A setting that is a text, a path or an address; empty where it is not set."""
+    """A setting that is a text, a folder or an address; empty where it is not set."""
     kind = SETTINGS[name].kind
-    assert kind in ("text", "address", "place"), f"{name} is a {kind}"
+    assert kind in ("text", "address", "folder"), f"{name} is a {kind}"
     return _value(name, kind)
 
 
@@ -198,7 +190,8 @@ def _value(name: str, kind: str) -> str:
         use_hosted = name != "ADDEND_HOSTED" and setting.hosted is not None and hosted()
         return setting.hosted or "" if use_hosted else setting.default
     if expected := _expected(setting, value):
-        shown = re.sub(r"//.*@|[?#].*", "...", value) if setting.kind == "place" else value
+        # An address of storage may hold keys.
+        shown = re.sub(r"//.*@|[?#].*", "...", value) if setting.kind == "folder" else value
         raise SettingError(f"{name} is {shown[:100]!r}; expected {expected}. Correct it and start again.")
     return value
 
@@ -213,8 +206,8 @@ def _expected(setting: Setting, value: str) -> str:
         return "a whole number above 0"
     if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(site.strip()) for site in value.split(",")):
         return "addresses such as https://example.org, separated by commas"
-    if setting.kind == "place" and "://" in value and not ADDRESS.fullmatch(value):
-        return "a folder, or an address such as s3://bucket/folder without credentials, which stand elsewhere"
+    if setting.kind == "folder" and "://" in value:
+        return "a folder (dashboard/hosting/README.md says how one is kept like a bucket on object storage)"
     if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", value):
         return "an address such as https://addend.example.org"
     return ""

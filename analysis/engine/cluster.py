@@ -34,7 +34,7 @@ def over_cluster(
         raise AddendError(
             "Ray is not installed, and --ray needs it. Run: pip install ray; or leave --ray out."
         ) from None
-    variables = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE")
+    variables = ("ADDEND_DATA", "ADDEND_STORE")
     settings = {name: os.environ[name] for name in variables if name in os.environ}
     environment = {"env_vars": {**settings, "PYTHONPATH": str(ROOT)}}
     try:

@@ -4,9 +4,9 @@ Importing this package registers the figures, and imports no torch.
 """
 
 from analysis.core.registry import import_all, subpackages
-from analysis.figures.figure import FIGURES, Figure
+from analysis.figures.figure import FIGURES, Figure, stored_figure
 
-__all__ = ["FIGURES", "Figure"]
+__all__ = ["FIGURES", "Figure", "stored_figure"]
 
 for topic in subpackages(__name__):
     import_all(topic)

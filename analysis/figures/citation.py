@@ -1,6 +1,7 @@
 """Citations of charts and claims: plain text and BibTeX, with link, date, the store's version and the code's."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis import __version__
@@ -22,6 +23,13 @@ _TEX = {
     "}": r"\textbraceright{}",
     **{sign: f"\\{sign}" for sign in "&%$#_"},
 }
+
+
+def bibtex_of(keys: Sequence[str] | None = None) -> str:
+    """BibTeX of some cited works, or of all."""
+    condition = "" if keys is None else f" WHERE citation_key IN ({read.placeholders(keys)})"
+    works = read.query(f"SELECT bibtex FROM citations{condition} ORDER BY citation_key", keys or ())
+    return "\n\n".join(works.bibtex)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,100 +4,36 @@ A figure is one function in one file, registered under the figure's name. It tur
 of a link, into a `Figure`: rows, words and drawing. The dashboard and the command line make the same one.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
-from pydantic_core import PydanticCustomError
 
-from analysis.core.errors import LinkError
+from analysis.core.arguments import Parameters, one_of, whole_number
 from analysis.core.registry import Registry
 from analysis.links import Values
+from analysis.store.paths import cached_until_store_changes
 
 if TYPE_CHECKING:
     from analysis.figures.drawing import Chart, Theme
 
+__all__ = [
+    "FIGURES",
+    "STRONGEST",
+    "Figure",
+    "FigureSpec",
+    "LiveRun",
+    "Parameters",
+    "figure",
+    "one_of",
+    "stored_figure",
+    "whole_number",
+]
+
 STRONGEST = -1
 """The index in a link that stands for the strongest layer, head, token or source of what is shown."""
-
-
-class Parameters(BaseModel):
-    """The parameters of one figure: some of the fields of the link of a page that shows it.
-
-    A subclass names its fields with their types; `Annotated[str, one_of(KNOWN)]` is a field that may say one of those.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-    topic: ClassVar[str] = ""
-    """The word before a field's name in the link of a page whose other figures use that name too: `glue_preset`."""
-
-    @classmethod
-    def of(cls, values: Values) -> Self:
-        """The parameters that a link's values give; fields of other figures are passed over.
-
-        Raises LinkError, naming the field, its value and what was expected.
-        """
-        try:
-            return cls.model_validate(cls.declared(values))
-        except ValidationError as invalid:
-            raise LinkError(" ".join(_explain(error) for error in invalid.errors())) from None
-
-    @classmethod
-    def declared(cls, values: Values) -> dict[str, Any]:
-        """The entries of a link's values that this class declares, by their names without the topic.
-
-        >>> GlueParameters.declared({"preset": "cpu2", "glue_preset": "surgery", "protocol": "mean"})
-        {'preset': 'surgery', 'protocol': 'mean'}
-        """
-        fields = cls.fields(values)
-        return {name: values[field] for name, field in fields.items() if field in values}
-
-    @classmethod
-    def fields(cls, known: Collection[str]) -> dict[str, str]:
-        """The name of each parameter -> the field of a link that gives it: its own, or that with the topic before it.
-
-        known: the names of the link's fields.
-        """
-        names = [info.alias or name for name, info in cls.model_fields.items()]
-        return {name: f"{cls.topic}_{name}" if f"{cls.topic}_{name}" in known else name for name in names}
-
-    def values(self, *names: str) -> dict[str, Any]:
-        """Some of the fields with their values, as a link has them; all where none is named."""
-        return {name: getattr(self, name) for name in names or type(self).model_fields}
-
-
-def one_of(known: Collection[str]) -> AfterValidator:
-    """Restricts a field to known values: `measure: Annotated[str, one_of(MEASURES)]`."""
-
-    def check(value: str) -> str:
-        if value not in known:
-            raise PydanticCustomError("one_of", "expected one of: {expected}", {"expected": ", ".join(known)})
-        return value
-
-    return AfterValidator(check)
-
-
-def whole_number(minimum: int, maximum: int) -> AfterValidator:
-    """Restricts a field to a range, both ends included: `angle: Annotated[int, whole_number(0, 90)]`."""
-
-    def check(value: int) -> int:
-        if not minimum <= value <= maximum:
-            limits = {"least": minimum, "most": maximum}
-            raise PydanticCustomError("whole_number", "expected a whole number from {least} to {most}", limits)
-        return value
-
-    return AfterValidator(check)
-
-
-def _explain(error: Mapping[str, Any]) -> str:
-    """One problem that pydantic has with a link's value, as a sentence."""
-    name = ".".join(map(str, error["loc"]))
-    if error["type"] == "missing":
-        return f"The link says nothing of {name}, which this figure needs."
-    return f"The link says {name}={error['input']!r}; {error['msg'][0].lower()}{error['msg'][1:]}."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -178,6 +114,20 @@ class FigureSpec:
 
 
 FIGURES: Registry[FigureSpec] = Registry("figure")
+
+
+def stored_figure(name: str, values: Values) -> Figure:
+    """A figure of stored results. It is made once for the values that its parameters declare, until the store changes.
+
+    Raises what `FigureSpec.of` does.
+    """
+    return _stored_figure(name, FIGURES[name].parameters.of(values))
+
+
+@cached_until_store_changes(128)
+def _stored_figure(name: str, parameters: Parameters) -> Figure:
+    return FIGURES[name].build(parameters)
+
 
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 RunP = ParamSpec("RunP")

@@ -45,7 +45,6 @@ def study(
     )
 
 
-@cached_until_store_changes(16)
 def published_comparison(table: str, baseline: str = "") -> PublishedComparison | None:
     """The published table with that id, against our baseline where it has that; none for ""."""
     return PublishedComparison.load(table, baseline)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import pandas as pd
 
@@ -46,7 +45,7 @@ class PublishedComparison:
         """Our name for a row, or the row itself."""
         return self.variants.get(row, row)
 
-    @cached_property
+    @property
     def tasks(self) -> dict[str, str]:
         """task -> column, of the GLUE columns that every row has."""
         return dict(self.table.glue_columns)

@@ -9,7 +9,6 @@ import pandas as pd
 from analysis import statistics
 from analysis.core.errors import LinkError
 from analysis.store import read
-from analysis.store.paths import cached_until_store_changes
 
 Replicates = dict[tuple[str, str], dict[Hashable, np.ndarray]]
 """(variant, task) -> pre-training seed -> (fine-tuning, resample) in points."""
@@ -71,7 +70,6 @@ class Results:
         }
 
 
-@cached_until_store_changes()
 def presets() -> tuple[str, ...]:
     """The presets that have scores, the default first."""
     rows = read.query("SELECT DISTINCT preset FROM scores WHERE variant <> ? AND preset IS NOT NULL", [MAJORITY])
@@ -88,7 +86,6 @@ def resolve(preset: str) -> str:
     return known[0]
 
 
-@cached_until_store_changes()
 def pretrained(preset: str) -> tuple[str, ...]:
     """The pre-trainings of a preset that were fine-tuned."""
     sql = "SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL"
@@ -112,7 +109,6 @@ def _without_encoder(preset: str) -> dict[str, dict[str, float]]:
     return {str(name): dict(zip(rows.task, rows.value, strict=True)) for name, rows in frame.groupby("baseline")}
 
 
-@cached_until_store_changes()
 def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     """The results of a preset, of all pre-trainings or of those that count; without rows where there are none."""
     preset = resolve(preset)

@@ -121,7 +121,7 @@ class Study:
             for task, runs in by_task.items()
         }
 
-    @cached_property
+    @property
     def not_learnt(self) -> list[str]:
         """GLUE tasks at majority level for every variant that has them."""
         return [
@@ -130,13 +130,13 @@ class Study:
             if all(status == NOT_LEARNT for (_, t), status in self.learnt.items() if t == task)
         ]
 
-    @cached_property
+    @property
     def averaged_tasks(self) -> list[str]:
         """GLUE tasks in the average."""
         excluded = {*self.without, *(set(self.not_learnt) - set(self.including))}
         return [task for task in self.glue if task not in excluded]
 
-    @cached_property
+    @property
     def missing_scores(self) -> dict[str, list[str]]:
         """Variants without an average, and the kept tasks that they have no score of."""
         missing = {
@@ -168,7 +168,7 @@ class Study:
         tasks = self.averaged_tasks if task == AVERAGE else [task]
         return float(np.mean([statistics.summary(self.scores[variant][name]).median for name in tasks]))
 
-    @cached_property
+    @property
     def cells(self) -> pd.DataFrame:
         """A row per variant and task, and one for its average: the runs summarised under the protocol."""
         rows = []
@@ -210,13 +210,13 @@ class Study:
         levels = [self.results.majority.get(task, NAN) for task in self.averaged_tasks]
         return float(np.mean(levels)) if levels else NAN
 
-    @cached_property
+    @property
     def order(self) -> list[str]:
         """Variants, the best average first; those without one last."""
         values = self.values.get(AVERAGE, {})
         return sorted(self.results.variants, key=lambda v: -values.get(v, -np.inf))
 
-    @cached_property
+    @property
     def values(self) -> dict[str, dict[str, float]]:
         """Task, or the average -> variant -> value."""
         values: dict[str, dict[str, float]] = {}
@@ -300,7 +300,7 @@ class Study:
             averages[seed] = np.mean([values[:shortest] for values in task_values], axis=0)
         return averages
 
-    @cached_property
+    @property
     def comparisons(self) -> pd.DataFrame:
         """The contrasts with intervals over dev examples and, for averages, the probability of improvement."""
         rows = self.contrasts

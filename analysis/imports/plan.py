@@ -25,7 +25,6 @@ from analysis.imports.readers import READERS
 from analysis.imports.rows import CURVE, KEYS, SCORE, InvalidValue, check_row
 from analysis.imports.texts import UnreadableFile, disguise, text
 from analysis.store import files as store_files
-from analysis.store import mirror
 from analysis.store.paths import data_folder
 
 Values = dict[str, Any]
@@ -251,7 +250,6 @@ def execute(plan: Plan) -> Path | None:
             _check_room(parent, partial)
             os.chmod(partial, 0o755)
             os.rename(partial, parent / name)
-            mirror.send()
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except FileExistsError:

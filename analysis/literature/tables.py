@@ -103,7 +103,7 @@ class Table:
         """The same, for captions."""
         return " and ".join(self.kinds_read)
 
-    @cached_property
+    @property
     def scores(self) -> pd.DataFrame:
         """Cells that hold a score: a number, and not a printed change."""
         return self.cells[self.cells.value.notna() & ~self.cells.change & (self.cells.metric != HYPER_PARAMETER)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import torch
 import transformers
@@ -66,6 +66,11 @@ class Loaded:
 
     headed: bool = False
     """True if it was loaded with its head; some checkpoints have none."""
+
+    @classmethod
+    def of(cls, model: PreTrainedModel, tokenizer: Any) -> Self:
+        """A model that the caller opened, of no source that is known."""
+        return cls(model, tokenizer, Source(name="", revision="", folder=Path(), config={}), str(model.device))
 
     def serves(self, head: bool) -> bool:
         """True if it serves a request that needs the head of the model, or one that does not."""

@@ -1,23 +1,23 @@
 """Content of the front page: the answer in sentences, and the cards. Kept in a file, so that it is shown at once.
 
-The file is committed. It is used as long as the results files are those that it was made from; the store, which is
-built meanwhile, then takes its place. This module imports neither pandas nor DuckDB.
+The file is committed. It is used as long as the committed results files are those that it was made from, by the list
+of their checksums; the store, which is built meanwhile, then takes its place. This module imports neither pandas nor
+DuckDB.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from analysis.core.atomic_write import atomic_write
-from analysis.store.paths import data_folder
+from analysis.store.paths import CHECKSUMS, data_folder
 
 FILE = Path(__file__).with_suffix(".json")
-RULES = Path(__file__).resolve().parents[1] / "rules"
-RESULTS = ("results", "published", "probe_set", "imported")
-"""The folders of data whose files the answer follows from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +79,6 @@ class Curve:
     trained: float
     without: float
 
-    @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> "Curve":
-        """The curve as JSON holds it: with lists."""
-        lists = {name: tuple(stored[name]) for name in ("kept", "values")}
-        return cls(**{**stored, **lists, "random": tuple((rank, value) for rank, value in stored["random"])})
-
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
@@ -122,50 +116,25 @@ class FrontPage:
     minutes: int
 
 
-def fingerprint() -> str:
-    """Changes when a results file comes, goes or has another size, and with the rules; the same on every machine."""
-    folder = data_folder()
-    files = sorted(path for name in RESULTS for path in (folder / name).rglob("*") if path.is_file())
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
-    for path in sorted(RULES.glob("*.toml")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+PAGE = TypeAdapter(FrontPage)
 
 
 def load_saved() -> FrontPage | None:
-    """The front page of the file; None where there is none, or where it was made from other results."""
+    """The front page of the file; None where there is none, or where it was made from other committed results."""
     try:
         stored = json.loads(FILE.read_text(encoding="utf-8"))
-        if stored["fingerprint"] != fingerprint():
-            return None
-        return FrontPage(
-            steps=tuple(
-                Step(**{**step, "tempered_by": tuple(Limit(**limit) for limit in step["tempered_by"])})
-                for step in stored["steps"]
-            ),
-            cards=tuple(
-                Card(
-                    **{
-                        **card,
-                        "bars": tuple(Bar(**bar) for bar in card["bars"]),
-                        "curve": Curve.of(card["curve"]) if card["curve"] else None,
-                    }
-                )
-                for card in stored["cards"]
-            ),
-            apart=Separated(**stored["apart"]) if stored["apart"] else None,
-            minutes=int(stored["minutes"]),
-        )
+        return PAGE.validate_python(stored) if stored["checksums"] == _checksums() else None
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
 def save(page: FrontPage) -> None:
     """Writes the file anew."""
+    content = {"checksums": _checksums(), **PAGE.dump_python(page, mode="json")}
     with atomic_write(FILE) as partial:
-        partial.write_text(
-            json.dumps({"fingerprint": fingerprint(), **asdict(page)}, indent=1, ensure_ascii=False) + "\n",
-            encoding="utf-8",
-        )
+        partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _checksums() -> str:
+    """The digest of the list of checksums of the committed files, which changes with any of them."""
+    return hashlib.sha256((data_folder() / CHECKSUMS).read_bytes()).hexdigest()

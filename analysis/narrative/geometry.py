@@ -16,6 +16,7 @@ from analysis.figures.geometry.directions import held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 from analysis.store import read
+from analysis.store.paths import cached_until_store_changes
 
 COMMON = 0.05
 """The share of lost words from which words are said to collide."""
@@ -259,24 +260,30 @@ QUESTIONS: dict[str, Question] = {
 """The questions by the part of the page that shows their figure."""
 
 
+@cached_until_store_changes(32)
+def answer(part: str, model: str) -> Answer:
+    """The answer of a model to the question of a part of the page."""
+    return QUESTIONS[part].of(model)
+
+
 def cards(model: str) -> list[dict[str, Any]]:
     """The four cards of a model as JSON can hold them: {"part": "angles", "question": ..., "curves": [...]}."""
     result = []
     for part, question in QUESTIONS.items():
-        answer = question.of(model)
+        found = answer(part, model)
         result.append(
             {
                 "part": part,
                 "question": question.question,
-                "answer": answer.answer,
-                "numbers": answer.numbers,
+                "answer": found.answer,
+                "numbers": found.numbers,
                 "curves": [
                     {
                         "kind": curve.kind,
                         "filled": curve.filled,
                         "points": [(round(x, 4), round(y, 4)) for x, y in curve.points],
                     }
-                    for curve in answer.curves
+                    for curve in found.curves
                 ],
             }
         )

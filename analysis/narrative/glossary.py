@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 DEFINITIONS = {
     # Models and how they are combined
@@ -74,6 +73,9 @@ DEFINITIONS = {
     "nearest mean": "A decoder that answers with the class whose mean vector is closest.",
 }
 """Definitions by the term as it stands on screen. A plural is found too."""
+_alternatives = "|".join(re.escape(word) for word in sorted(DEFINITIONS, key=len, reverse=True))
+USED = re.compile(rf"(?<![\w-])({_alternatives})s?(?![\w^-])", re.IGNORECASE)
+"""Finds terms, the longest first: `TUPE-A^tie-cls` is not found as TUPE-A, nor a cross term as a term."""
 
 
 def definitions_in(text: str) -> dict[str, str]:
@@ -84,12 +86,5 @@ def definitions_in(text: str) -> dict[str, str]:
 def occurrences(text: str) -> Iterator[tuple[int, int, str]]:
     """Each use of a term in a text: (start, end, term as the glossary writes it)."""
     terms = {term.lower(): term for term in DEFINITIONS}
-    for match in _terms().finditer(text):
+    for match in USED.finditer(text):
         yield match.start(), match.end(), terms[match.group(1).lower()]
-
-
-@lru_cache(maxsize=1)
-def _terms() -> re.Pattern[str]:
-    """The longest first, so that `TUPE-A^tie-cls` is not found as TUPE-A, nor a cross term as a term."""
-    alternatives = "|".join(re.escape(word) for word in sorted(DEFINITIONS, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])({alternatives})s?(?![\w^-])", re.IGNORECASE)

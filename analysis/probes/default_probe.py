@@ -4,7 +4,6 @@
 """
 
 from dataclasses import replace
-from functools import lru_cache
 
 from analysis.core import default_model
 from analysis.core.errors import StoreError
@@ -13,7 +12,7 @@ from analysis.measurements.terms.result import Decomposition, Layers
 from analysis.probes import saved_probes, text_probe
 from analysis.probes.model_request import ModelRequest
 from analysis.probes.text_probe import LayersRequest, TermsRequest
-from analysis.store import paths
+from analysis.store.paths import cached_until_store_changes
 
 DEFAULT = f"{saved_probes.EXAMPLE}agreement"
 """The id of the saved probe that holds it, with the terms of every layer."""
@@ -28,13 +27,11 @@ def stored_result(request: ModelRequest[object]) -> Decomposition | Layers | Non
     values = VIEWS["probe"].defaults()
     if request not in (TermsRequest.of(values), LayersRequest.of(values)):
         return None
-    return _read(paths.version(), default_model.REVISION, request)
+    return _read(default_model.REVISION, request)
 
 
-@lru_cache(maxsize=8)
-def _read(version: tuple[str, int, int], revision: str, request: ModelRequest[object]) -> Decomposition | Layers | None:
-    """The same, read once from each version of the store's files."""
-    del version
+@cached_until_store_changes(8)
+def _read(revision: str, request: ModelRequest[object]) -> Decomposition | Layers | None:
     try:
         kept = saved_probes.read(DEFAULT)
         layers = saved_probes.read_layers(DEFAULT)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypedDict, TypeVar
 
+from analysis.core.arguments import validated
 from analysis.links import Values
 
 if TYPE_CHECKING:
@@ -46,14 +47,15 @@ class ModelRequest(ABC, Generic[ResultT]):
         """The request that the values of a link make: each field is that of the link by the same name, unless it is
         given.
 
-        An empty value stands for None where that is the field's default.
+        An empty value stands for None where that is the field's default. Raises LinkError for a value that a field
+        does not take.
         """
         link_values: dict[str, Any] = {
             field.name: None if field.default is None and values[field.name] == "" else values[field.name]
             for field in fields(cls)
             if field.name in values
         }
-        return cls(**link_values | arguments)
+        return validated(cls, link_values | arguments)
 
     @classmethod
     def obtain(cls, values: Values) -> ResultT:

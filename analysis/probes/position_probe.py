@@ -7,10 +7,11 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from analysis.core import default_model
-from analysis.core.errors import AddendError, LinkError, ModelError, NoSuchRevision
+from analysis.core.arguments import one_of
+from analysis.core.errors import AddendError, ModelError, NoSuchRevision
 from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.positions.result import PositionMap, Unturned
@@ -36,16 +37,8 @@ class PositionRequest(TextRequest[PositionMap]):
     baseline: of `BASELINES`, what is mapped in the model's or in the text's place; empty for neither.
     """
 
-    baseline: str = ""
+    baseline: Annotated[str, one_of(("", *BASELINES))] = ""
     terms: ClassVar[bool] = False
-
-    @classmethod
-    def of(cls, values: Values, **arguments: Any) -> Self:
-        """The request that the values of a link make, for every layer. Raises LinkError for an unknown baseline."""
-        request, known = super().of(values, **arguments), " or ".join(BASELINES)
-        if request.baseline and request.baseline not in BASELINES:
-            raise LinkError(f"The link says baseline={request.baseline!r}; expected {known}, or nothing.")
-        return request
 
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
         """The source of the model's files. Raises ModelError, which mentions a stored map of a model of that name."""

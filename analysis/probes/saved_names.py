@@ -7,7 +7,6 @@ saved. The key is random and lies with the probes: whoever guesses a text cannot
 import hmac
 import json
 import secrets
-import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ from analysis.core.atomic_write import atomic_write
 from analysis.core.errors import StoreError
 from analysis.store import files
 from analysis.store.paths import data_folder
-from analysis.store.storage import Storage, is_address
 
 KEY = "key"
 """The file that holds the key. It is no probe: those are Parquet files."""
@@ -30,14 +28,8 @@ saving = threading.Lock()
 
 
 def folder() -> Path:
-    """The folder of saved probes, where they do not lie on object storage."""
+    """The folder of saved probes."""
     return Path(settings.text("ADDEND_PROBES") or data_folder() / files.KINDS["probe"].folder)
-
-
-def storage() -> Storage | None:
-    """The object storage of saved probes; None where they lie in a folder."""
-    location = settings.text("ADDEND_PROBES")
-    return Storage("ADDEND_PROBES", location) if is_address(location) else None
 
 
 def probe_id(identity: Sequence[object]) -> str:
@@ -48,19 +40,15 @@ def probe_id(identity: Sequence[object]) -> str:
 
 def is_stored(name: str) -> bool:
     """True if there is a probe of this id."""
-    place = storage()
-    return place.has(name + SUFFIX) if place else (folder() / (name + SUFFIX)).is_file()
+    return (folder() / (name + SUFFIX)).is_file()
 
 
 def check_room(size: int) -> None:
     """Raises StoreError where a probe of so many bytes is more than all may take together (ADDEND_PROBES_MB)."""
-    limit, place = settings.number("ADDEND_PROBES_MB"), storage()
+    limit = settings.number("ADDEND_PROBES_MB")
     if not limit:
         return
-    if place:
-        sizes = [int(version[0]) for name, version in place.contents().items() if name.endswith(SUFFIX)]
-    else:
-        sizes = [path.stat().st_size for path in folder().glob(f"*{SUFFIX}")]
+    sizes = [path.stat().st_size for path in folder().glob(f"*{SUFFIX}")]
     if sum(sizes) + size > limit * MB:
         raise StoreError(
             f"This probe takes about {size / MB:,.1f} MB, and those that are saved {sum(sizes) / MB:,.1f} MB; at most "
@@ -70,20 +58,7 @@ def check_room(size: int) -> None:
 
 def _key() -> bytes:
     """The key, which is made when there is none."""
-    place = storage()
-    if not place:
-        return _key_file(folder() / KEY)
-    with tempfile.TemporaryDirectory() as temporary:
-        path = Path(temporary) / KEY
-        if place.has(KEY):
-            place.get(KEY, path)
-            return path.read_bytes()
-        key = _key_file(path)
-        place.put(path, KEY)
-        return key
-
-
-def _key_file(path: Path) -> bytes:
+    path = folder() / KEY
     try:
         if not path.is_file():
             with atomic_write(path) as partial:

@@ -6,7 +6,6 @@ Who has the link has the probe, and nobody guesses an id (saved_names.py). The s
 """
 
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.core import settings
 from analysis.core.errors import StoreError
 from analysis.core.term_names import MEAN_SOURCES, SCORE_BIAS, SOURCES
 from analysis.measurements.terms.masks import ALL
@@ -22,7 +20,6 @@ from analysis.measurements.terms.result import Decomposition, Layers, Provenance
 from analysis.probes import saved_names
 from analysis.store import files
 from analysis.store.paths import data_folder
-from analysis.store.storage import Storage, is_address
 
 EXAMPLE = "example-"
 """The beginning of the ids of the saved probes that come with Addend."""
@@ -102,31 +99,18 @@ def write(
     }
     with saved_names.saving:
         saved_names.check_room(sum(np.asarray(array).nbytes for column in columns.values() for array in column))
-        if storage := saved_names.storage():
-            with tempfile.TemporaryDirectory() as folder:
-                path = files.write("probe", columns, run, folder=Path(folder))
-                storage.put(path, path.name)
-        else:
-            files.write("probe", columns, run, folder=saved_names.folder())
+        files.write("probe", columns, run, folder=saved_names.folder())
     return run.run_id
 
 
 def read(probe_id: str) -> Decomposition:
     """A probe that was saved. Raises StoreError for an id that there is none of. Needs no torch."""
-    location = settings.text("ADDEND_PROBES")
-    name = f"{probe_id}.parquet"
     if not ID.fullmatch(probe_id):
         raise _unknown_probe(probe_id)
-    if not is_address(location) or probe_id.startswith(EXAMPLE):
-        bundled = data_folder() / files.KINDS["probe"].folder / name
-        elsewhere = Path(location or bundled.parent) / name
-        return _read(elsewhere if elsewhere.is_file() else bundled, probe_id)
-    storage = Storage("ADDEND_PROBES", location)
-    with tempfile.TemporaryDirectory() as folder:
-        if not storage.has(name):
-            raise _unknown_probe(probe_id)
-        storage.get(name, Path(folder) / name)
-        return _read(Path(folder) / name, probe_id)
+    own, bundled = (
+        folder / f"{probe_id}.parquet" for folder in (saved_names.folder(), data_folder() / files.KINDS["probe"].folder)
+    )
+    return _read(own if own.is_file() else bundled, probe_id)
 
 
 def read_layers(probe_id: str) -> Layers | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
+from analysis.core.arguments import one_of
 from analysis.core.errors import LinkError
 from analysis.core.provenance import model_options
 from analysis.links import Value, Values
@@ -63,35 +64,15 @@ class TermsRequest(TextRequest[Decomposition]):
         """Decomposes the text. Raises ModelError, TextError, and NoResults where method mean has no stored basis."""
         from analysis.measurements.terms.run import decompose
 
-        loaded = loaded or self.load()
-        return decompose(
-            loaded.model,
-            loaded.tokenizer,
-            self.text,
-            self.pair,
-            self.layer,
-            method=self.method,
-            freeze=self.freeze,
-            truncate=self.truncate,
-            stored=loaded.dtype,
-            **source_names(loaded),
-        )
+        return decompose(loaded or self.load(), self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayersRequest(TextRequest[Layers]):
     """The terms of every layer, by one measure: share or effect."""
 
-    measure: str = "share"
+    measure: Annotated[str, one_of(("share", "effect"))] = "share"
     freeze: str = "activation"
-
-    @classmethod
-    def of(cls, values: Values, **arguments: Any) -> Self:
-        """The request that the values of a link make. Raises LinkError for an unknown measure."""
-        request = super().of(values, **arguments)
-        if request.measure not in ("share", "effect"):
-            raise LinkError(f"The link says measure={request.measure!r}; expected share or effect.")
-        return request
 
     def run(self, loaded: Loaded | None = None) -> Layers:
         """Every layer of the text. Raises ModelError and TextError."""
@@ -207,6 +188,14 @@ def differences(params: Values) -> dict[str, tuple[Value, Value]]:
     """Parameters that differ between the sides of a comparison: name in words -> values on the left and the right."""
     remaining, right = sides(params)
     return {NAMES.get(name, name): (remaining[name], right[name]) for name in SIDED if remaining[name] != right[name]}
+
+
+def obtain_both_layers(params: Values) -> tuple[Layers, Layers]:
+    """Every layer of both sides of a comparison, run now; a model that serves both is loaded once."""
+    remaining, right = (LayersRequest.of(side) for side in sides(params))
+    loaded = remaining.load()
+    same = (remaining.model, remaining.revision) == (right.model, right.revision)
+    return remaining.run(loaded), right.run(loaded if same else right.load())
 
 
 def obtain_both(params: Values) -> tuple[Decomposition, Decomposition]:

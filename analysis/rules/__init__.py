@@ -79,7 +79,7 @@ class Contest:
         return self.id[:3]
 
 
-def _not_begun_under(sha256: str, frozen: str, config: Mapping[str, object]) -> str:
+def not_begun_under(sha256: str, frozen: str, config: Mapping[str, object]) -> str:
     """The reason why a run was not begun under the rules of a file after they were frozen; empty if it was."""
     rules, began = config.get("rules"), config.get("began")
     if not isinstance(rules, Mapping) or not began:
@@ -133,7 +133,7 @@ class TrainingRules:
         """
         if config.get("preset") != self.preset:
             return f"its preset is {config.get('preset')}, not {self.preset}"
-        if reason := _not_begun_under(self.sha256, self.frozen, config):
+        if reason := not_begun_under(self.sha256, self.frozen, config):
             return reason
         steps = self.steps_of.get(str(config.get("variant")), self.steps)
         for name, expected in (("steps", steps), ("learning_rate", self.learning_rate)):
@@ -142,13 +142,11 @@ class TrainingRules:
         return ""
 
 
-@cache
 def training_rules() -> TrainingRules:
     """The rules of `trainings.toml`."""
     return _load_training_rules(TRAININGS)
 
 
-@cache
 def decoder_rules() -> TrainingRules:
     """The rules of `decoders.toml`."""
     return _load_training_rules(DECODERS)
@@ -247,14 +245,13 @@ class EncoderRules:
         preset = str(config.get("preset"))
         if preset not in self.recipes:
             return f"its preset is {preset}, not one of {', '.join(self.recipes)}"
-        if reason := _not_begun_under(self.sha256, self.frozen, config):
+        if reason := not_begun_under(self.sha256, self.frozen, config):
             return reason
         if config.get("steps") != self.recipes[preset].steps:
             return f"its steps are {config.get('steps')}, not {self.recipes[preset].steps}"
         return ""
 
 
-@cache
 def encoder_rules() -> EncoderRules:
     """The rules of `encoders.toml`."""
     file = _rule_file(ENCODERS)
@@ -345,6 +342,11 @@ class SurgeryRules:
     able: Mapping[str, float]
     statements: tuple[TunedStatement, ...]
 
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms that some statement names, in order."""
+        return tuple(dict.fromkeys(name for one in self.statements for name in (one.baseline, one.arm)))
+
     def manifest(self) -> dict[str, object]:
         """The part of a run's manifest that names the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
@@ -354,7 +356,6 @@ class SurgeryRules:
         return {**self.settings, **self.changes.get(task, {})}
 
 
-@cache
 def surgery_rules() -> SurgeryRules:
     """The rules of `surgeries.toml`."""
     file = _rule_file(SURGERIES)

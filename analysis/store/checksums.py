@@ -7,16 +7,16 @@ import pyarrow.parquet as pq
 
 from analysis.core.atomic_write import atomic_write
 from analysis.store import files
+from analysis.store.paths import CHECKSUMS
 
-NAME = "SHA256SUMS"
 FOLDERS = ("results", "published", "probe_set", "probes", "checkpoints")
 
 
 def listed_sums(data: Path) -> dict[str, str]:
     """Path below the data folder -> SHA-256, read from the checksum file; empty if there is none."""
-    if not (data / NAME).is_file():
+    if not (data / CHECKSUMS).is_file():
         return {}
-    lines = (data / NAME).read_text(encoding="utf-8").splitlines()
+    lines = (data / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     return {path: digest for digest, path in (line.split("  ", 1) for line in lines)}
 
 
@@ -33,7 +33,7 @@ def renew(data: Path) -> tuple[int, int]:
     """
     rewritten = sum(_add_checksum(path) for path in sorted((data / "results").rglob("*.parquet")))
     sums = computed_sums(data)
-    with atomic_write(data / NAME) as partial:
+    with atomic_write(data / CHECKSUMS) as partial:
         partial.write_text("".join(f"{digest}  {path}\n" for path, digest in sums.items()), encoding="utf-8")
     return len(sums), rewritten
 

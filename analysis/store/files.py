@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 from analysis.core.atomic_write import atomic_write
 from analysis.core.errors import StoreError
 from analysis.core.provenance import git_sha, library_versions, now
-from analysis.store import mirror
 from analysis.store.kinds import KINDS, Kind
 from analysis.store.paths import data_folder
 
@@ -95,8 +94,6 @@ def write(
             f"{target} could not be written ({error.strerror or error}). Free space or make the "
             "folder writable, or set ADDEND_DATA to one that is."
         ) from None
-    if target.parent == data_folder() / definition.folder:
-        mirror.send()
     return target
 
 

@@ -251,6 +251,14 @@ KINDS = {
             title="surgery",
             newest=Newest(by="r.model, r.revision, x.task, x.operation, x.rank", name="newest_surgery_by_task"),
         ),
+        # An arm of surgery trained on to give the states of the intact encoder. measure: loss, unexplained, pooled (of
+        # held-out texts), stsb (Spearman), order, order_near, order_far (the share of exchanged words that are found);
+        # tokens: how many had been read then. purpose: judged, pilot (chooses a rate) or dose (more tokens).
+        _results(
+            "refits",
+            "arm text, purpose text, seed int, learning_rate double, measure text, tokens bigint, value double",
+            title="refitting",
+        ),
         _results(
             "first_verdicts",
             "id text, asks text, rule text, changed text[], verdict text, sentence text, effect double, "

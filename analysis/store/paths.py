@@ -7,24 +7,23 @@ import tempfile
 from collections.abc import Callable
 from functools import cache, lru_cache, wraps
 from pathlib import Path
+from threading import RLock
 from typing import ParamSpec, TypeVar
 
 from analysis.core import settings
 from analysis.core.provenance import ROOT
-from analysis.store.storage import is_address
 
 BUNDLE = Path(__file__).resolve().parents[1] / "bundled_data"
 """The results files inside an installed package; a checkout has them in data/."""
+CHECKSUMS = "SHA256SUMS"
+"""The file in the data folder with the checksums of the committed files."""
 
 
 def data_folder() -> Path:
-    """The folder of results files: ADDEND_DATA, or data/ in the checkout; of an address, the mirror of it here.
+    """The folder of results files: ADDEND_DATA, or data/ in the checkout.
 
     Of an installed package, a copy of its results in the reader's home, where a store and imports may be written.
     """
-    if is_mirrored():
-        mirrors = Path(settings.text("ADDEND_MIRROR") or Path.home() / ".cache" / "addend")
-        return mirrors / hashlib.sha256(settings.text("ADDEND_DATA").encode()).hexdigest()[:12]
     if configured := settings.text("ADDEND_DATA"):
         return Path(configured)
     return _unpack(BUNDLE) if BUNDLE.is_dir() else ROOT / "data"
@@ -33,7 +32,7 @@ def data_folder() -> Path:
 @cache
 def _unpack(bundle: Path) -> Path:
     """The copy of a package's results, made atomically and once for each content."""
-    content = hashlib.sha256((bundle / "SHA256SUMS").read_bytes()).hexdigest()[:12]
+    content = hashlib.sha256((bundle / CHECKSUMS).read_bytes()).hexdigest()[:12]
     folder = Path.home() / ".local" / "share" / "addend" / content
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -46,11 +45,6 @@ def _unpack(bundle: Path) -> Path:
                 if not folder.is_dir():  # else another process made the same copy a moment ago
                     raise
     return folder
-
-
-def is_mirrored() -> bool:
-    """True if the results files lie on object storage; see `analysis.store.mirror`."""
-    return is_address(settings.text("ADDEND_DATA"))
 
 
 def store_path() -> Path:
@@ -75,16 +69,23 @@ ResultT = TypeVar("ResultT")
 def cached_until_store_changes(
     maxsize: int = 4,
 ) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
-    """An LRU cache whose entries hold for one state of the store. Results are shared and must not be modified."""
+    """Caches a function's last results for one state of the store: the only cache of what the store decides.
+
+    Results are shared and must not be modified. Callers that ask for the same at once wait for one of them.
+    """
 
     def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
         @lru_cache(maxsize=maxsize)
-        def cached(_: tuple[str, int, int], *args: ArgumentsP.args, **kwargs: ArgumentsP.kwargs) -> ResultT:
-            return function(*args, **kwargs)
+        def entry(*key: object, **keywords: object) -> tuple[RLock, list[ResultT]]:
+            return RLock(), []
 
         @wraps(function)
         def current(*args: ArgumentsP.args, **kwargs: ArgumentsP.kwargs) -> ResultT:
-            return cached(version(), *args, **kwargs)  # the version only tells one store from another
+            lock, results = entry(version(), *args, **kwargs)
+            with lock:
+                if not results:
+                    results.append(function(*args, **kwargs))
+                return results[0]
 
         return current
 

@@ -31,7 +31,7 @@ def hide_server_paths(text: str) -> str:
 def _folders() -> list[str]:
     """The folders of this server, the longest path first."""
     folders = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
-    configured = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
+    configured = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_PROBES")]
     folders += [Path(folder).absolute() for folder in configured if folder]
     if store := settings.text("ADDEND_STORE"):
         folders.append(Path(store).absolute().parent)

@@ -7,6 +7,7 @@ from functools import partial
 
 from analysis.core import settings
 from analysis.sql.limits import LIMITS
+from analysis.sql.run_query import Answer, ask, cached_answer
 from dashboard.model_server.rate_limits import KeyedLock, RateLimit
 from dashboard.session import live
 
@@ -54,6 +55,17 @@ def count_save() -> None:
     client = live.client_address()
     _SAVES.check(client)
     _SAVES.count(client)
+
+
+def answer(query: str) -> Answer:
+    """The rows of a reader's own query. Only queries whose answer is not cached are counted.
+
+    Raises what `analysis.sql.run_query.ask` does, and Busy.
+    """
+    if kept := cached_answer(query):
+        return kept
+    with count_query():
+        return ask(query)
 
 
 @contextmanager

@@ -31,8 +31,8 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "Look inside",
         "grid_on",
-        ("inside", "terms", "depth", "compare", "vision"),
-        former=("probe", "positions", "interventions"),
+        ("inside", "terms", "depth"),
+        former=("probe", "positions", "interventions", "vision", "compare"),
     ),
     Room("Data", "database", ("runs", "sql", "import", "about")),
 )

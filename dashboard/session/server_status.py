@@ -14,7 +14,7 @@ from dashboard.session import live
 from dashboard.session.markdown_escape import hide_server_paths
 
 MB = 1_000_000
-PATH_SETTINGS = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE", "ADDEND_PROBES")
+PATH_SETTINGS = ("ADDEND_DATA", "ADDEND_STORE", "ADDEND_PROBES")
 
 
 def versions() -> str:

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from analysis.figures.citation import bibtex_of
 from analysis.narrative.glossary import DEFINITIONS
-from dashboard.session import queries
+from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
 
@@ -52,14 +53,11 @@ st.markdown("\n".join(f"- **{term}**: {escape_markdown(definition)}" for term, d
 st.header("What the store holds", anchor=False)
 st.markdown("Every stored number belongs to a run, with its settings, device, code and versions, or to a citation.")
 st.page_link("views/runs.py", label="All runs and their settings", icon=":material/list_alt:")
-counts = queries.rows(
-    "SELECT table_name AS name, estimated_size AS rows FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
-)
-meta = queries.rows("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
+meta = contents.meta()
 st.text(f"Store schema {meta.schema_version}, built {meta.built}. {meta.versions}")
 with st.expander("Tables and their rows"):
-    st.dataframe(counts, hide_index=True)
-problems = queries.rows("SELECT file, problem FROM problems")
+    st.dataframe(contents.tables(), hide_index=True)
+problems = contents.problems()
 if len(problems):
     st.warning("Some results files have problems; everything else is shown.")
     st.dataframe(problems.map(hide_server_paths), hide_index=True)
@@ -91,4 +89,4 @@ st.header("Cite", anchor=False)
 show.cite_this("addend", "The whole dashboard", show.address("", {}))
 st.caption("Every chart's Source button cites that chart and the works it rests on; the literature is listed below.")
 with st.expander("All works cited"):
-    st.code("\n\n".join(queries.rows("SELECT bibtex FROM citations ORDER BY citation_key").bibtex), language="latex")
+    st.code(bibtex_of(), language="latex")

@@ -2,15 +2,17 @@
 
 import streamlit as st
 
+from analysis.claims.statements import stored as statements
 from analysis.core.formatting import join_names
+from analysis.figures import stored_figure
+from analysis.figures.claims.board import board as claims_board
 from analysis.figures.reading.open_questions import OLD_VERDICTS
-from dashboard.session import queries
 from dashboard.widgets import first_verdicts, show
 from dashboard.widgets.claims_board import show_board
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "claims"
-board, counts = queries.claims_board(), queries.statement_counts()
+board, counts = claims_board(), statements.counts()
 claims = {claim["id"]: claim for group in board.content["groups"] for claim in group["claims"]}
 verdicts = [f"{count} {word}" for word, count in counts.items() if count]
 show.header(
@@ -22,12 +24,13 @@ show.header(
 pickers = Pickers(PAGE)
 verdict = str(pickers.get("verdict"))
 pickers.set("verdict", OLD_VERDICTS.get(verdict, verdict))
-statement = pickers.fixed("statement", ["", *queries.statement_parents()])
+parents = statements.statement_parents()
+statement = pickers.fixed("statement", ["", *parents])
 if statement:
-    pickers.set("claim", queries.statement_parents()[statement])
+    pickers.set("claim", parents[statement])
 for name, options in (
     ("claim", claims),
-    ("verdict", queries.VERDICTS),
+    ("verdict", statements.WORDS),
     ("document", board.content["documents"]),
     ("evidence", board.content["evidence"]),
 ):
@@ -45,6 +48,6 @@ if first:
 if not claims:
     st.info("The store holds no statements. Run: python -m analysis sync --rebuild", icon=":material/hourglass_empty:")
     st.stop()
-figure = queries.figure("claim_strips" if claim else "claims_statements", values)
+figure = stored_figure("claim_strips" if claim else "claims_statements", values)
 show.show(figure, PAGE, values, flipbook=lambda: show_board(board, pickers, values))
 first_verdicts.mention()

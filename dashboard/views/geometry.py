@@ -4,9 +4,11 @@ import streamlit as st
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import NoResults
+from analysis.figures import stored_figure
 from analysis.figures.geometry.cosines import DIMENSIONS
+from analysis.figures.geometry.estimates import stored_cases, stored_models
+from analysis.narrative import geometry
 from analysis.narrative.geometry import QUESTIONS
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import question_cards, show
 from dashboard.widgets.pickers import Pickers
@@ -50,7 +52,7 @@ def card_of(part: str) -> str:
 
 def draw_meaning(card: str, model: str) -> None:
     """Says what an answer means for adding, how far it goes, and the claims that it decides."""
-    question, answer = QUESTIONS[card], queries.geometry_answer(card, model)
+    question, answer = QUESTIONS[card], geometry.answer(card, model)
     st.caption("**What it means for adding**")
     st.markdown(escape_markdown(question.means(model)))
     if answer.note:
@@ -62,7 +64,7 @@ def draw_meaning(card: str, model: str) -> None:
 def draw_figure(name: str) -> None:
     """One figure, or what is missing for it."""
     with show.reporting_missing_results():
-        show.show(queries.figure(name, values), PAGE, values)
+        show.show(stored_figure(name, values), PAGE, values)
 
 
 show.header(
@@ -71,7 +73,7 @@ show.header(
     "trained model, each beside what random vectors would do.",
 )
 pickers = Pickers(PAGE)
-models = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
+models = stored_models()
 if not models:
     st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
@@ -81,7 +83,7 @@ part = pickers.fixed("part", [part for parts in PARTS.values() for part in parts
 card = card_of(part)
 question_cards.show_cards(
     "geometry.cards",
-    queries.geometry_cards(model),
+    geometry.cards(model),
     card,
     lambda pressed: pickers.set("part", pressed),
     dark=show.theme().dark,
@@ -95,7 +97,7 @@ with narrow:
         pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
     elif part == "words":
         try:
-            words = sorted(queries.geometry_words(model))
+            words = sorted(stored_cases(model, "nearest_word").word)
         except NoResults:
             words = []
         pickers.choice("word", "Word", ["", *words], lambda word: word or "the word that comes nearest to another")

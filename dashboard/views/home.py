@@ -1,6 +1,6 @@
 """Home: the question, the answer in a few sentences with their evidence, and how sure each part of it is."""
 
-from dashboard.session import queries
+from analysis.narrative.answer.cards import front_page
 from dashboard.widgets import home_page
 
-home_page.draw(queries.front_page())
+home_page.draw(front_page())

@@ -1,11 +1,11 @@
-"""Look inside: a model and a text of the reader's own, taken apart into word and position in five views."""
+"""Look inside: a model and a text or an image of the reader's own, taken apart into word and position."""
 
 import streamlit as st
 
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.inside import change, form, layers, positions, scores, similarity
+from dashboard.widgets.inside import change, comparison, form, image, layers, positions, scores, similarity
 from dashboard.widgets.inside.run import choose
 from dashboard.widgets.pickers import Pickers
 
@@ -17,20 +17,28 @@ TABS = {
     "similarity": ("Similarity", similarity.draw),
 }
 
-show.header("inside", "Take a model's attention apart into word and position, on a text of your own.")
+show.header("inside", "Take a model's attention apart into word and position, on a text or an image of your own.")
 pickers = Pickers("inside")
 for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
-form.form(pickers)
+uploaded = form.form(pickers)
+is_image = bool(pickers.get("image"))
 facts, tabs = st.empty(), st.container()
 asked = pickers.get("tab")
 if asked and asked not in TABS:
     known = ", ".join(TABS)
     st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
     pickers.set("tab", "")
-tab = asked if asked in TABS else scores.opening_tab(pickers)
+tab = asked if asked in TABS else "scores" if is_image else scores.opening_tab(pickers)
 with tabs:
     choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)
-if pickers.get("pair") and tab != "similarity":
-    form.side(pickers)
-TABS[tab][1](pickers, facts)
+if is_image:
+    image.DRAW[tab](pickers, facts, uploaded)
+else:
+    if pickers.get("pair") and tab != "similarity":
+        form.side(pickers)
+    if tab in ("scores", "layers") and comparison.compared(pickers):
+        (comparison.scores if tab == "scores" else comparison.layers)(pickers, facts)
+    else:
+        comparison.only_left(pickers)
+        TABS[tab][1](pickers, facts)

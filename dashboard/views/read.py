@@ -8,12 +8,12 @@ import streamlit as st
 
 from analysis.claims.statements import stored as statements
 from analysis.core.errors import NoResults
-from analysis.figures import FIGURES, Figure
+from analysis.figures import FIGURES, Figure, stored_figure
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from analysis.links import VIEWS, Value
 from analysis.narrative.reading import Control, Picture, Step, ordered
 from analysis.narrative.reading.moved import MOVED
-from dashboard.session import live, queries
+from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
@@ -100,7 +100,7 @@ def figure_of(picture: Picture, values: Mapping[str, Value]) -> Figure:
     link_fields = page_values(picture, values)
     if FIGURES[picture.figure].live:
         return live.figure(picture.figure, link_fields, live.decomposition(link_fields))
-    return queries.figure(picture.figure, link_fields)
+    return stored_figure(picture.figure, link_fields)
 
 
 def draw_flipbook(picture: Picture, control: Control) -> None:
@@ -131,7 +131,7 @@ def show_finding(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True), show.reporting_problems():
         try:
-            text = queries.step_sentence(step.name, values)
+            text = step.says(values)
             st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
         except NoResults as error:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(error))}")
@@ -140,7 +140,7 @@ def show_finding(step: Step) -> None:
 def show_sources(step: Step) -> None:
     """The documents that a step answers, the verdicts on what they claim, and the papers it names; folded."""
     with st.expander("Sources, and the verdicts on what they claim"):
-        documents = queries.claim_documents()
+        documents = statements.documents()
         for key in step.documents:
             document = documents[key]
             st.markdown(escape_markdown(f"{document.title} ({document.kind}, {document.site})."))

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from analysis.figures import stored_figure
+from analysis.figures.runs.stored import all_runs as stored_runs
 from analysis.figures.runs.stored import kind_title
 from analysis.figures.training.data import COMMAND, title
-from dashboard.session import queries
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.run_facts import facts, label
@@ -29,7 +30,7 @@ COLUMNS = {
 show.header(
     PAGE, "Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed."
 )
-all_runs = queries.all_runs()
+all_runs = stored_runs()
 by_id = {run["run_id"]: run for run in all_runs.to_dict("records")}
 
 pickers = Pickers(PAGE)
@@ -89,5 +90,5 @@ values = pickers.done()
 show.copy_link(PAGE, values)
 if by_id[run_id]["kind"] == "curves":
     with show.reporting_problems():
-        show.show(queries.figure("runs_curve", values), PAGE, values)
+        show.show(stored_figure("runs_curve", values), PAGE, values)
 facts(by_id[run_id])

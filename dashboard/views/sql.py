@@ -7,10 +7,13 @@ import pyarrow.parquet as parquet
 import streamlit as st
 
 from analysis.core.csv_export import to_csv
+from analysis.figures import FIGURES
 from analysis.figures.sql.chart import MARKS, numeric
+from analysis.sql import contents
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
-from dashboard.session import queries
+from analysis.sql.run_query import Answer
+from dashboard.session import query_quota
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import exports, show
 from dashboard.widgets.pickers import Pickers
@@ -36,7 +39,7 @@ def use_example() -> None:
         start_query(EXAMPLES[name])
 
 
-def show_downloads(answer: queries.Answer) -> None:
+def show_downloads(answer: Answer) -> None:
     """The rows as files."""
 
     def as_parquet() -> bytes:
@@ -65,7 +68,8 @@ def show_chart(frame: Any) -> None:
         pickers.choice("x", "x", ["", *names], lambda name: name or "first column", width=210)
         pickers.choice("y", "y", ["", *numbers], lambda name: name or "last number", width=210)
         pickers.choice("colour", "Colour", ["", *names], lambda name: name or "by itself", width=210)
-    show.show(queries.sql_chart(pickers.values()), PAGE, pickers.values())
+    # Not cached with the other figures, since it may have many rows.
+    show.show(FIGURES["sql_chart"].of(pickers.values()), PAGE, pickers.values())
 
 
 show.header(PAGE, "Query the store yourself with one read-only SELECT. It holds all results, but no probes of readers.")
@@ -82,7 +86,7 @@ with st.form("sql.form", border=False):
 part = pickers.segments("part", "Show", list(PARTS), PARTS)
 with show.reporting_problems():
     with st.spinner("Running the query"):
-        answer = queries.run_reader_query(str(pickers.get("query")))
+        answer = query_quota.answer(str(pickers.get("query")))
         frame = answer.frame
     if answer.cut:
         st.warning(CUT[answer.cut], icon=":material/content_cut:")
@@ -94,7 +98,7 @@ with show.reporting_problems():
         show_downloads(answer)
 show.copy_link(PAGE, pickers.done())
 with st.expander("Views and columns"):
-    columns = queries.public_columns()
+    columns = contents.columns()
     for view, description in VIEWS.items():
         st.markdown(f"**`{view}`** {description}")
         view_columns = columns[columns.table_name == view][["column_name", "data_type"]].values

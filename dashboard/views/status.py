@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from dashboard.session import live, queries, server_status
-from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
+from analysis.sql import contents
+from dashboard.session import live, server_status
+from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
 show.header(
@@ -43,20 +44,11 @@ st.header("Versions and device", anchor=False)
 st.text(f"{server_status.versions()}\nDevice: {server_status.device()}")
 
 st.header("Store", anchor=False)
-meta = queries.rows("SELECT schema_version, built, git_sha, fingerprint FROM meta").iloc[0]
-problems = queries.rows("SELECT count(*) AS n FROM problems").n.iloc[0]
+meta = contents.meta()
 st.text(
     f"Schema {meta.schema_version}, built {meta.built} by code {meta.git_sha}\nFingerprint {meta.fingerprint}\n"
-    f"Results files that could not be read: {problems}"
+    f"Results files that could not be read: {len(contents.problems())}"
 )
-
-if mirror_state := queries.mirror_state():
-    st.text(
-        f"The results lie on object storage; last fetched {mirror_state.fetched}\n"
-        f"Files written here that are still to be sent: {mirror_state.waiting}"
-    )
-    if mirror_state.problem:
-        st.warning(f"{escape_markdown(hide_server_paths(mirror_state.problem))} The pages show what was fetched last.")
 
 st.header("Settings in force", anchor=False)
 # A table wraps long names; a grid cuts them off on a narrow screen.

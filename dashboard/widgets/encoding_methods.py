@@ -6,13 +6,17 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
+from analysis.figures import stored_figure
+from analysis.figures.encodings.overview import ENCODING_OF
+from analysis.figures.training.data import stored_presets
 from analysis.links import Value
+from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import BoardRow, described, studied, trained_title
+from analysis.narrative.choosing.board import BoardRow, described, studied, summary, trained_title
+from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra
 from analysis.rules import training_rules
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import choosing_table, encoding_board, show
@@ -42,16 +46,16 @@ def draw(pickers: Pickers) -> None:
     answer, right = st.columns([5, 1], vertical_alignment="center")
     with right:
         size = _draw_size(pickers)
-    presets = queries.trained_presets()
+    presets = stored_presets()
     if presets:
         pickers.set_initial("preset", JUDGED, presets)
     opened = pickers.fixed("row", ["", *IN_USE])
     try:
-        rows = queries.encoding_rows(JUDGED, needs, size)
+        rows = encoding_rows(JUDGED, needs, size)
     except AddendError as problem:
         show.show_problem(problem)
         return
-    answer.markdown(escape_markdown(queries.encoding_summary(JUDGED, needs, size)))
+    answer.markdown(escape_markdown(summary(rows, needs)))
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis = encoding_board.cost_axis(rows)
@@ -97,7 +101,7 @@ def draw(pickers: Pickers) -> None:
     )
     if facts.open:
         with facts:
-            _draw_facts(pickers, presets)
+            _draw_facts(pickers, presets, needs)
     values = pickers.done()
     show.copy_link(PAGE, values)
 
@@ -133,7 +137,7 @@ def _draw_row(pickers: Pickers, row: BoardRow, size: Size) -> None:
             formula = extra(row.name).formula + (f" ({plural(added, 'parameter')})" if added else "")
             st.markdown(f"{escape_markdown(f'{described(row.name)} {way.note}'.strip())}  \nAt your size: {formula}.")
             with st.container(horizontal=True):
-                encoding: dict[str, Value] = {"encoding": queries.encoding_of(row.name), "other": ""}
+                encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                 _link(PAGE, "All of its pictures", "texture", {"look": "values", **encoding})
                 if row.baseline or (row.loss and not row.loss.ring):
                     _link("experiments", "Its row in Experiments", "show_chart", {"preset": JUDGED, "row": row.name})
@@ -146,7 +150,7 @@ def _draw_row(pickers: Pickers, row: BoardRow, size: Size) -> None:
                 st.caption("No configuration of transformers chooses it; our own encoder does.")
                 st.code(f"python -m analysis ablate --variants {row.name}", language="bash")
         with show.reporting_problems():
-            show.show(queries.figure("encoding_overview", pickers.values()), PAGE, pickers.values())
+            show.show(stored_figure("encoding_overview", pickers.values()), PAGE, pickers.values())
 
 
 def _link(page: str, label: str, icon: str, values: Mapping[str, Value]) -> None:
@@ -159,7 +163,7 @@ def _link(page: str, label: str, icon: str, values: Mapping[str, Value]) -> None
     )
 
 
-def _draw_facts(pickers: Pickers, presets: list[str]) -> None:
+def _draw_facts(pickers: Pickers, presets: list[str], needs: tuple[str, ...]) -> None:
     """The tables of all ways, part by part, with the source of every fact."""
     part = pickers.segments("part", "Show", list(PARTS), TITLES)
     if presets:
@@ -180,13 +184,13 @@ def _draw_facts(pickers: Pickers, presets: list[str]) -> None:
             icon=":material/warning:",
         )
         st.button(f"Show preset {JUDGED}", on_click=lambda: pickers.set("preset", JUDGED), type="primary")
-    lines = queries.choices(pickers.values())
+    lines = choosing.lines(part, preset, needs)
     st.caption(
         f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, "
         "decoders, all trained in the same way; BERT-A, which adds learned positions, is the baseline. A published "
         "result counts as better or worse by its printed difference, however small, since most tables print no spread."
     )
-    if part == "cost" and (measured := queries.preset_of_costs(preset)) != preset:
+    if part == "cost" and (measured := choosing.measured_preset(preset)) != preset:
         st.caption(
             f"Costs were not measured with preset {named}: these were measured with preset {escape_markdown(measured)}."
         )

@@ -4,8 +4,7 @@ import streamlit as st
 
 from analysis import links
 from analysis.core.errors import LinkError
-from analysis.figures import FIGURES
-from dashboard.session import queries
+from analysis.figures import FIGURES, stored_figure
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
@@ -32,7 +31,7 @@ def show_only(page: str, name: str) -> None:
     values, problems = view.parse(raw)
     for problem in problems:
         st.warning(escape_markdown(problem))
-    figure = queries.figure(name, values)
+    figure = stored_figure(name, values)
     st.title(escape_markdown(figure.heading), anchor=False)
     show.charts(figure, page)
     st.caption(f"{escape_markdown(figure.title)}. [Addend: the whole view]({show.address(page, values)})")

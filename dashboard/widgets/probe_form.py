@@ -27,7 +27,7 @@ def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> N
 
     The one of what is shown is pressed, so this is called when the page knows what it shows.
     """
-    key = f"{pickers.view.page}.stored"
+    key = f"{pickers.view.page}.stored_maps"
     model = str(pickers.get("model")).strip()
     revision, text = stored.get(model, ("", ""))
     is_stored = (
@@ -62,38 +62,6 @@ def model_box(
     )
     empty = "as on the left" if side else None
     return column.text_input(f"Model{suffix}", key=pickers.box(f"model{side}"), help=help, placeholder=empty) or ""
-
-
-def comparison_form(pickers: Pickers) -> None:
-    """Asks for two models and two texts; what is left empty on the right is as on the left."""
-    entered: dict[str, str] = {}
-    sides = (("", " (left)", None), ("2", " (right)", "as on the left"))
-    with st.form("compare.form", border=True):
-        for column, (side, suffix, placeholder) in zip(st.columns(2, gap="large"), sides, strict=True):
-            first, second = column.columns([2, 3])
-            entered[f"model{side}"] = model_box(pickers, first, side, suffix=suffix)
-            key = pickers.box(f"text{side}")
-            text = second.text_area(f"Text{suffix}", key=key, height=68, placeholder=placeholder)
-            entered[f"text{side}"] = text or ""
-        expanded = any(pickers.get(name + side) for name in ("pair", "revision") for side in ("", "2"))
-        with st.expander("Second texts, or revisions of the models", expanded=expanded):
-            for column, (side, suffix, _) in zip(st.columns(2, gap="large"), sides, strict=True):
-                first, second = column.columns([3, 2])
-                entered |= _pair_boxes(pickers, first, second, side, suffix)
-        if st.form_submit_button("Compare", type="primary"):
-            for name, value in entered.items():
-                pickers.typed(name, value)
-
-
-def _pair_boxes(
-    pickers: Pickers, first: DeltaGenerator, second: DeltaGenerator, side: str = "", suffix: str = ""
-) -> dict[str, str]:
-    """Boxes for a second text and a revision."""
-    key = pickers.box(f"pair{side}")
-    pair = first.text_area(f"Second text{suffix}", key=key, height=68) or ""
-    key = pickers.box(f"revision{side}")
-    revision = second.text_input(f"Revision{suffix}", key=key, help=REVISION) or ""
-    return {f"revision{side}": revision, f"pair{side}": pair}
 
 
 def offer_truncation(pickers: Pickers, problem: AddendError) -> None:

@@ -1,12 +1,12 @@
 """The self-check at the end of the guided tour."""
 
 from analysis.narrative import self_check
-from dashboard.session import queries
+from analysis.store.paths import cached_until_store_changes
 from dashboard.session.page_address import address, is_dark
 from dashboard.widgets.moving_pictures import show_component
 
 
-@queries.store_cache()
+@cached_until_store_changes()
 def _picture(page: str) -> dict[str, object]:
     return self_check.picture({check.step: address(page, {"step": check.step}) for check in self_check.checks()})
 

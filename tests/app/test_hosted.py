@@ -27,7 +27,7 @@ from dashboard.hosting import log
 from dashboard.session import live, query_quota
 from dashboard.session.markdown_escape import escape_markdown
 from tests.app.shown import opened, shown
-from tests.app.test_vision import png
+from tests.app.test_look_at_images import image, png
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,13 +129,14 @@ def test_a_hostile_text_is_shown_as_text(monkeypatch):
         assert app.text_area[0].value == text
 
 
-@pytest.mark.parametrize("page", ["inside", "compare"])
-def test_a_text_of_many_bytes_is_refused_before_it_is_read(page):
-    app = opened(page, text="word " * 7_000, truncate="1")
+def test_a_text_of_many_bytes_is_refused_before_it_is_read():
+    app = opened("inside", text="word " * 7_000, truncate="1")
     for text in ("word " * 7_001, "é" * 17_000, "x" * 40_000):
         stands(app)
         assert "at most 32 kB are accepted" in told(app)
         again(app, text=text, truncate="1")
+    again(app, text="a", text2="word " * 7_001, truncate="1")
+    assert "at most 32 kB are accepted" in told(app)
 
 
 def test_a_text_of_too_many_tokens_is_refused_or_cut():
@@ -181,9 +182,9 @@ def test_a_hostile_model_is_refused_with_a_sentence(monkeypatch):
         assert len(told(app)) < 1000
 
 
-@pytest.mark.parametrize("page", ["compare", "vision"])
-def test_no_page_opens_a_folder(page):
-    app = opened(page, model=str(ROOT / "data"))
+@pytest.mark.parametrize("link", [{"model2": str(ROOT / "data")}, {"model": str(ROOT / "data"), "image": "scene"}])
+def test_no_page_opens_a_folder(link):
+    app = opened("inside", **link)
     stands(app)
     assert "opens no folders" in told(app)
 
@@ -283,7 +284,7 @@ def bitmap() -> bytes:
 
 def send(app: AppTest, name: str, data: bytes) -> AppTest:
     app.file_uploader[0].upload(name, data, "image/png")
-    next(button for button in app.button if button.label == "Take it apart").click()
+    next(button for button in app.button if button.label == "Take apart").click()
     return app.run()
 
 
@@ -302,7 +303,7 @@ UPLOADS = [
 
 
 def test_a_hostile_upload_is_refused_with_a_sentence():
-    app = opened("vision")
+    app = image()
     for name, data, said in UPLOADS:
         send(app, name, data)
         stands(app)
@@ -310,7 +311,7 @@ def test_a_hostile_upload_is_refused_with_a_sentence():
 
 
 def test_a_hostile_file_name_is_shown_as_text():
-    app = opened("vision")
+    app = image()
     for name in ("<img src=x onerror=alert(1)>.png", "../../x.png", "[x](http://evil.example).png"):
         send(app, name, png(64, 64))
         stands(app, name)

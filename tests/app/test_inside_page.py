@@ -82,8 +82,9 @@ def test_it_opens_on_the_head_that_goes_most_by_position() -> None:
         {"tab": "positions", "look": "distance", "layer": "2", "head": "5"},
         {"tab": "change", "look": "heads", "do": "shift_positions", "by": "4", "layer": "3"},
         {"tab": "similarity", "pooling": "first", **PAIR},
+        {"text2": "The dog sat.", "layer2": "3", "term": "word_to_word", "look": "terms", "measure": "effect"},
     ],
-    ids=lambda link: link.get("tab", "scores"),
+    ids=lambda link: link.get("tab", "compared" if "text2" in link else "scores"),
 )
 def test_after_an_error_every_control_shows_what_is_computed(link: dict[str, str]) -> None:
     """Widgets that the page of an error does not draw lose their state in Streamlit; the page's own state stays."""
@@ -102,7 +103,7 @@ def test_after_an_error_every_control_shows_what_is_computed(link: dict[str, str
             held = app.session_state[f"inside.{name}"]
             expected = VIEWS["inside"].parse({name: [value]})[0][name]
             assert (tuple(held) if isinstance(held, list) else held) == expected
-    if "tab" not in link:
+    if "group" in link:
         data = board(app)
         assert (data["centred"], data["terms"]) == (False, len(data["parts"]))
         assert data["terms"] > 4
@@ -143,6 +144,43 @@ def test_what_is_pressed_is_shown_as_papers_print_it() -> None:
         assert name == "also" or f"asks for {name} {value}, which is not offered here" in complaints(app)[0]
 
 
+def test_two_sides_are_compared_by_what_is_pressed_and_the_other_tabs_say_so() -> None:
+    app = opened("inside")
+    app.pills(key="inside.compared").set_value(["layer or head"]).run()
+    assert complaints(app) == []
+    assert app.session_state["inside.layer2"] == 1
+    assert figures(app) == ["position → position, side by side", "Query 1 on key 0, term by term"]
+    assert any(box.key == "inside.layer" for box in app.select_slider), "the left side's layer can be chosen"
+    app.pills(key="inside.compared").set_value(["text", "method"]).run()
+    assert complaints(app) == []
+    assert app.session_state["inside.layer2"] == -1
+    next(area for area in app.text_area if area.label == "Text on the right").input("the cat sat .")
+    press(app, "Take apart")
+    said = [shown(one.value) for one in app.markdown]
+    assert any("The sides differ in the text and method (frozen and mean)." in text for text in said)
+    app.segmented_control(key="inside.tab.chosen").set_value("layers").run()
+    assert complaints(app) == []
+    assert figures(app) == ["Against depth, side by side"]
+    app.segmented_control(key="inside.look.chosen").set_value("layers").run()
+    assert figures(app) == ["position → position at every layer and head, side by side"]
+    app.segmented_control(key="inside.tab.chosen").set_value("change").run()
+    assert "this tab shows the left one" in captions(app)
+    app.segmented_control(key="inside.tab.chosen").set_value("scores").run()
+    app.pills(key="inside.compared").set_value([]).run()
+    assert board(app)["layer"] == 0
+    assert app.session_state["inside.text2"] == ""
+
+
+def test_a_side_that_cannot_be_run_is_said() -> None:
+    app = opened("inside", model2="no/such-model-anywhere")
+    assert not app.exception
+    assert app.error or app.info
+    app = opened("inside", layer2="77")
+    assert "There is no layer 77" in " ".join(complaints(app))
+    app = press(app, "Use layer 0")
+    assert complaints(app) == []
+
+
 @pytest.fixture
 def llama(tmp_path: Path) -> str:
     """A model that rotates queries and keys."""
@@ -176,14 +214,14 @@ def test_a_model_that_rotates_opens_on_positions_and_has_no_page_of_flat_lines(l
 def test_a_stored_map_is_pressed_only_while_it_is_shown(llama: str) -> None:
     app = opened("positions")
     assert complaints(app) == []
-    assert app.pills(key="inside.stored").value == "all-MiniLM-L6-v2"
+    assert app.pills(key="inside.stored_maps").value == "all-MiniLM-L6-v2"
     assert ", stored;" in captions(app)
-    app.pills(key="inside.stored").set_value("SmolLM2-135M-Instruct (de-quantised 4-bit)").run()
+    app.pills(key="inside.stored_maps").set_value("SmolLM2-135M-Instruct (de-quantised 4-bit)").run()
     assert complaints(app) == []
     assert app.header[0].value.startswith("At layer 11, ")
     app = opened("positions", model=llama, text="the cat sat on the mat .")
     assert complaints(app) == []
-    assert app.pills(key="inside.stored").value is None
+    assert app.pills(key="inside.stored_maps").value is None
 
 
 def test_a_baseline_stands_beside_a_map_and_one_that_cannot_be_run_is_said() -> None:

@@ -132,7 +132,6 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
     ("page", "box", "button", "field"),
     [
         ("inside", "Text", "Take apart", "text"),
-        ("compare", "Text (right)", "Compare", "text2"),
         ("sql", "Query", "Run", "query"),
     ],
 )

@@ -18,7 +18,7 @@ from tests.app.shown import shown
 
 ROOT = Path(__file__).parents[2]
 REFUSED = ("torch", "transformers", "tokenizers", "huggingface_hub", "httpx2", "sentence_transformers")
-LIVE = ("compare", "interventions", "vision")
+LIVE = ("compare", "interventions")
 SAYS = "holds stored results only"
 
 

@@ -70,7 +70,7 @@ def pairs(rows: int) -> Data:
 def own_seconds(data: Data, arm: str = "minilm_intact") -> float:
     """Seconds of an epoch of our fine-tuning."""
     settings = FinetuneSettings(epochs=1, batch_size=BATCH, half=True)
-    tokenizer = finetuned._encoder()[1]
+    tokenizer = finetuned.intact_encoder().tokenizer
     return finetune(
         lambda labels: finetuned.build_classifier(arm, labels), tokenizer, TASKS["stsb"], data, settings, 0
     ).seconds
@@ -79,7 +79,7 @@ def own_seconds(data: Data, arm: str = "minilm_intact") -> float:
 def trainer_seconds(data: Data, folder: str, half: bool) -> float:
     """Seconds of an epoch of the Trainer."""
     torch.manual_seed(0)
-    tokenizer = finetuned._encoder()[1]
+    tokenizer = finetuned.intact_encoder().tokenizer
     model = AutoModelForSequenceClassification.from_pretrained(Path(default_model.folder()), num_labels=1)
     encoded = tokenizer(list(data.train.texts), list(data.train.pairs or ()), truncation=True, max_length=128)
     rows = [

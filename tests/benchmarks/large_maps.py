@@ -24,8 +24,7 @@ from analysis.core import default_model
 from analysis.figures import FIGURES
 from analysis.figures.drawing import Theme
 from analysis.links import VIEWS
-from analysis.measurements.terms import Decomposition
-from analysis.measurements.terms.run import decompose
+from analysis.measurements.terms import Decomposition, decompose
 from dashboard.widgets.vega_specs import vega_specs
 
 TEXT = "the dog that chased a cat along the river came back to an old house on the hill and slept there"

@@ -14,8 +14,7 @@ LONG = "The keys to the old cabinet are on the table, and nobody knows who left 
 TEXT = "Sums keep their parts."
 
 PAGES = {
-    "inside": ("Text", "Take apart", "A figure below|Attention changes most|What each layer"),
-    "compare": ("Text (left)", "Compare", "The sides differ"),
+    "inside": ("Text", "Take apart", "A figure below|Attention changes most|What each layer|Below the maps"),
 }
 """By page: the box of its text, the button that runs it, and what stands below its controls when it has run."""
 CONTROLS = """() => {
@@ -58,7 +57,7 @@ def drawn(page: Page, path: str) -> list[str]:
         "inside?centred=0&group=all&head=3&layer=1",
         "inside?tab=change&look=heads",
         "inside?tab=positions&text=One+and+another.",
-        "compare",
+        "inside?text2=The+dog+sat.&layer2=1&method2=mean&look=cell",
     ],
 )
 def test_after_an_error_every_control_shows_what_is_computed(page: Page, address: str, path: str) -> None:
@@ -76,7 +75,9 @@ def test_after_an_error_every_control_shows_what_is_computed(page: Page, address
     assert drawn(page, path) == before
 
 
-@pytest.mark.parametrize("path", ["inside", "inside?tab=positions", "inside?tab=change", "vision"])
+@pytest.mark.parametrize(
+    "path", ["inside", "inside?tab=positions", "inside?tab=change", "inside?image=scene&model=tiny-random-vit"]
+)
 def test_a_revision_of_a_model_that_has_only_one_is_refused(page: Page, address: str, path: str) -> None:
     opened(page, address, f"{path}{'&' if '?' in path else '?'}revision=v2")
     expect(page.get_by_text("There is no revision 'v2' of").first).to_be_visible()

@@ -12,11 +12,10 @@ from tiny_tokenizers import byte_level
 from transformers import BertConfig, BertModel
 
 from analysis.figures.one_run import cancellation_note
-from analysis.measurements.terms import measures
+from analysis.measurements.terms import decompose, measures
 from analysis.measurements.terms.corpus import measure_input, rows_of
 from analysis.measurements.terms.layers import layers
 from analysis.measurements.terms.result import MAX_CANCELLATION
-from analysis.measurements.terms.run import decompose
 from analysis.models.families import FAMILIES
 from analysis.models.trace_sources import Layer, trace_sources
 

@@ -126,10 +126,10 @@ def test_what_the_ledger_says_leads_to_its_claim(store: Path) -> None:
 def test_needs_filter_and_rank_nothing(store: Path) -> None:
     every = [line.name for line in lines("needs", "cpu")]
     for need, meant in NEEDS.items():
-        kept = [line.name for line in lines("needs", "cpu", [need])]
+        kept = [line.name for line in lines("needs", "cpu", (need,))]
         assert kept == [name for name in every if meant.met(next(m for m in METHODS if m.variant == name))]
         assert 0 < len(kept) < len(every), "a need that filters nothing is none"
-    both = {line.name for line in lines("needs", "cpu", ["longer", "order"])}
+    both = {line.name for line in lines("needs", "cpu", ("longer", "order"))}
     assert "rotary" in both
     assert "no_position" not in both
     assert "bert_a" not in both
@@ -137,7 +137,7 @@ def test_needs_filter_and_rank_nothing(store: Path) -> None:
 
 def test_an_unknown_need_or_part_is_said(store: Path) -> None:
     with pytest.raises(LinkError, match=r"needs='speed'; expected one of: longer"):
-        lines("needs", "cpu", ["speed"])
+        lines("needs", "cpu", ("speed",))
     with pytest.raises(LinkError, match=r"part='all'; expected one of: needs"):
         lines("all", "cpu")
 

@@ -52,3 +52,38 @@ def test_texts_of_different_lengths_have_no_difference_map_but_terms() -> None:
 def test_a_term_that_a_side_lacks_is_told() -> None:
     with pytest.raises(LinkError, match="left side has no term context → position; it has: word → word"):
         FIGURES["compare_maps"].of({**DEFAULTS, "term": "context_to_position"}, both())
+
+
+def both_layers(**changes: object) -> tuple:
+    sides = text_probe.sides({**DEFAULTS, **changes})
+    return tuple(text_probe.LayersRequest.of(side).run(embedded_loaded()) for side in sides)
+
+
+@pytest.mark.parametrize("measure", ["share", "effect"])
+def test_every_layer_of_both_sides_is_that_of_each_alone(measure: str) -> None:
+    values = {**DEFAULTS, "text2": "the cat sat .", "measure": measure, "term": "word_to_word"}
+    made = both_layers(**values)
+    maps = FIGURES["compare_layers"].of(values, made).frame()
+    for side, run in zip(("left", "right"), made, strict=True):
+        own = maps[maps.side == side].pivot(index="layer", columns="head", values="value").to_numpy()
+        np.testing.assert_array_equal(own, run.values[:, run.terms.index("word_to_word")])
+    difference = maps[maps.side == "right minus left"].pivot(index="layer", columns="head", values="value").to_numpy()
+    one = text_probe.TermsRequest.of({**DEFAULTS, "layer": 2}).run(embedded_loaded())
+    other = text_probe.TermsRequest.of({**DEFAULTS, "layer": 2, "text": "the cat sat ."}).run(embedded_loaded())
+    expected = [getattr(run, f"{measure}s")()["word_to_word"] for run in (one, other)]
+    np.testing.assert_allclose(difference[2], expected[1] - expected[0], atol=1e-5)
+    lines = FIGURES["compare_depth"].of(values, made).frame().set_index(["side", "layer", "series"]).value
+    assert lines["right minus left", 2, "word → word"] == pytest.approx((expected[1] - expected[0]).mean(), abs=1e-5)
+    for name in ("compare_layers", "compare_depth"):
+        drawn = panels(FIGURES[name].of(values, made))
+        assert len(drawn) == 3
+
+
+def test_models_of_other_depths_have_no_difference() -> None:
+    left = both_layers()[0]
+    right = text_probe.LayersRequest(model="cpu-bert_a-0", text=TEXT).run()
+    for name in ("compare_layers", "compare_depth"):
+        figure = FIGURES[name].of(DEFAULTS, (left, right))
+        assert set(figure.frame().side) == {"left", "right"}
+        assert "so there is no difference" in figure.finding
+        assert len(panels(figure)) == 2

@@ -46,7 +46,7 @@ def test_pins_stand_once_and_results_are_a_part_of_everything() -> None:
 LOCKS = {
     "requirements-results.lock": ("requirements-results.txt",),
     "requirements.lock": ("requirements.txt",),
-    "tests/requirements.lock": ("requirements.txt", "requirements-s3.txt", "tests/requirements.txt"),
+    "tests/requirements.lock": ("requirements.txt", "tests/requirements.txt"),
 }
 
 

@@ -24,8 +24,8 @@ def test_what_was_written_is_read_back_until_the_results_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = tmp_path / "data"
-    (data / "results" / "scores").mkdir(parents=True)
-    (data / "results" / "scores" / "a.parquet").write_bytes(b"1")
+    data.mkdir()
+    (data / "SHA256SUMS").write_text("1  results/scores/a.parquet")
     monkeypatch.setenv("ADDEND_DATA", str(data))
     monkeypatch.setattr(front_page, "FILE", tmp_path / "front_page.json")
     assert front_page.load_saved() is None
@@ -51,10 +51,14 @@ def test_what_was_written_is_read_back_until_the_results_change(
     (data / "probes").mkdir()
     (data / "probes" / "reader.parquet").write_bytes(b"a reader's own")
     assert front_page.load_saved() == page, "what readers save says nothing of the answer"
-    (data / "results" / "scores" / "b.parquet").write_bytes(b"2")
-    assert front_page.load_saved() is None
-    front_page.FILE.write_text(json.dumps({"fingerprint": front_page.fingerprint()}))
+    written = json.loads(front_page.FILE.read_text())
+    front_page.FILE.write_text(json.dumps({"checksums": written["checksums"]}))
     assert front_page.load_saved() is None, "a broken file is as none"
+    front_page.save(page)
+    (data / "SHA256SUMS").write_text("2  results/scores/a.parquet")
+    assert front_page.load_saved() is None
+    (data / "SHA256SUMS").unlink()
+    assert front_page.load_saved() is None, "a folder of somebody's own has no committed answer"
 
 
 def test_the_front_page_imports_nothing_that_takes_long() -> None:

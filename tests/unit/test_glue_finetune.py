@@ -12,9 +12,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
 from analysis.ablation.glue import TASKS, Data, Split, metrics
-from analysis.ablation.glue.finetune import Diverged, FinetuneSettings, Outcome, _warm_up_and_decay, finetune
+from analysis.ablation.glue.finetune import Diverged, FinetuneSettings, Outcome, finetune
 from analysis.ablation.glue.tokens import tokenise
-from analysis.ablation.optimise import groups
+from analysis.ablation.optimise import groups, warm_up_and_decay
 from analysis.core.errors import AddendError
 
 WORDS = ["apple", "brick", "cloud", "drum", "eagle", "fern", "glass", "horn", "kite", "lamp", "moss", "oak"]
@@ -234,13 +234,13 @@ def test_batches_hold_every_example_once_and_little_padding() -> None:
 
 
 def test_the_rate_rises_and_falls_and_is_never_nought() -> None:
-    factor = _warm_up_and_decay(20, 0.2)
+    factor = warm_up_and_decay(20, 0.2)
     factors = [factor(step) for step in range(20)]
     assert factors[:5] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1])
     assert np.diff(factors[4:]) == pytest.approx(-1 / 16)
     assert min(factors) > 0
-    assert _warm_up_and_decay(1, 0.1)(0) == 1
-    assert _warm_up_and_decay(4, 0.0)(0) == 1
+    assert warm_up_and_decay(1, 0.1)(0) == 1
+    assert warm_up_and_decay(4, 0.0)(0) == 1
 
 
 def test_biases_and_norms_do_not_decay() -> None:

@@ -262,9 +262,9 @@ def test_of_a_whole_clip_the_image_encoder_is_read(tmp_path: Path) -> None:
 
 def test_models_of_the_other_kind_are_refused(tmp_path: Path) -> None:
     loaded = build("cpu")
-    with pytest.raises(ModelError, match=r"reads images, not text\. Open it on the Vision page"):
+    with pytest.raises(ModelError, match=r"reads images, not text\. Choose Image in the form of Look inside"):
         decompose(loaded.model, None, "some text")
-    with pytest.raises(ModelError, match=r"reads text, not images\. Open it on the page Look inside"):
+    with pytest.raises(ModelError, match=r"reads text, not images\. Choose Text in the form of Look inside"):
         decompose_image(SPECIMENS["bert"].build(), processor(SIZE), picture())
 
 

@@ -56,7 +56,7 @@ def test_a_baseline_is_another_model_or_another_order(tmp_path: Path) -> None:
         other = PositionRequest.of(VALUES | {"model": request.model, "baseline": baseline}).run(loaded)
         assert np.abs(other.shares() - own.shares()).max() > 1e-3, baseline
     np.testing.assert_array_equal(own.shares(), request.run(loaded).shares())
-    with pytest.raises(LinkError, match="baseline='nothing'; expected random or shuffled, or nothing"):
+    with pytest.raises(LinkError, match="baseline='nothing'; expected one of: random, shuffled, or nothing"):
         PositionRequest.of(VALUES | {"baseline": "nothing"})
 
 

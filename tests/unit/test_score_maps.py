@@ -15,7 +15,7 @@ from analysis.figures import FIGURES
 from analysis.figures.terms.maps import REST, MapParameters, visible_terms
 from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, decoded, score_maps
 from analysis.links import VIEWS
-from analysis.measurements.terms.run import decompose
+from analysis.measurements.terms import decompose
 from analysis.probes import text_probe
 
 FAMILIES = ["bert", "gpt2", "t5", "mpnet", "deberta-v2", "roformer", "opt", "albert"]

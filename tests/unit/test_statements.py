@@ -31,6 +31,7 @@ from analysis.rules import (
     surgery_rules,
     training_rules,
 )
+from analysis.rules.refit_rules import refit_rules
 from analysis.store import read
 
 RULES = training_rules()
@@ -263,7 +264,7 @@ def test_the_rules_judge_the_preset_as_it_is() -> None:
         assert all(one.expect in contests.ALLOWED for one in rules.statements)
         assert all(VARIANTS[name].needs in (None, *rules.planned) for name in rules.planned)
         assert all(training(preset, name).steps == rules.steps_of.get(name, rules.steps) for name in rules.planned)
-        assert all(rules_for(name) is rules for name in rules.planned)
+        assert all(rules_for(name) == rules for name in rules.planned)
 
 
 def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
@@ -294,6 +295,7 @@ def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
     trained = (*RULES.statements, *decoder_rules().statements, *surgery_rules().statements, *encoder_rules().statements)
     corrected = corrections_file()
     names = [(2 if one.id[:3] not in ("C34", "C36", "C37") else 3, one.id) for one in trained]
+    names += [(refit_rules().version, one.id) for one in refit_rules().statements]
     names += [(file.version, one["id"]) for file in rule_files() if file.measured for one in file.content["statement"]]
     names += [(corrected.version, one["id"]) for one in corrected.content["contest"]]
     assert len(names) == len(set(names)), "two statements of one version with one id"

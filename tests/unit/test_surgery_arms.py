@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,8 @@ def test_untied_adds_the_positions_scores_and_trains_projections_of_their_own() 
 def test_fine_tuning_leaves_the_tables_and_moves_the_rest(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = encoder().float()
     positions = [one.float() for one in mean_positions(model)]
-    monkeypatch.setattr(finetuned, "_encoder", lambda: (model, None, "r"))
-    monkeypatch.setattr(finetuned, "_positions", lambda: positions)
+    monkeypatch.setattr(finetuned, "intact_encoder", lambda: SimpleNamespace(model=model))
+    monkeypatch.setattr(finetuned, "mean_positions", lambda: positions)
     torch.manual_seed(0)
     classifier = finetuned.build_classifier(name, 2)
     before = {path: weight.clone() for path, weight in classifier.state_dict().items()}
@@ -160,8 +161,8 @@ def test_fine_tuning_leaves_the_tables_and_moves_the_rest(name: str, monkeypatch
 
 def test_pooling_ignores_padding(monkeypatch: pytest.MonkeyPatch) -> None:
     model = encoder().float()
-    monkeypatch.setattr(finetuned, "_encoder", lambda: (model, None, "r"))
-    monkeypatch.setattr(finetuned, "_positions", lambda: [])
+    monkeypatch.setattr(finetuned, "intact_encoder", lambda: SimpleNamespace(model=model))
+    monkeypatch.setattr(finetuned, "mean_positions", lambda: [])
     torch.manual_seed(0)
     classifier = finetuned.build_classifier("minilm_intact", 3).eval()
     with torch.no_grad():

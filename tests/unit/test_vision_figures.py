@@ -15,7 +15,8 @@ import pytest
 
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES, Figure, drawing
-from analysis.figures.vision.positions import MAX_SMALL_MAPS, mosaic, position_source
+from analysis.figures.vision.one_image import strongest_query
+from analysis.figures.vision.positions import by_distance, landmarks, position_source
 from analysis.links import VIEWS
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.models import random_vit_name as random_vit
@@ -125,29 +126,33 @@ def test_stored_cosines_are_cosines(store: Path) -> None:
 # The picture of positions
 
 
-def test_small_maps_lie_where_their_patches_are() -> None:
+def test_the_maps_of_landmarks_are_rows_of_the_table(store: Path) -> None:
+    rows = pd.read_parquet(RESULTS / "patch_positions" / FILE).sort_values("patch")
+    table = np.stack(rows.similarity.to_list())
+    *maps, curve = cast("list[Any]", drawing.panels(build("vision_positions")))
+    assert list(landmarks(16, 16).values()) == [0, 15, 8 * 16 + 8, 240, 255]
+    for patch, panel in zip(landmarks(16, 16).values(), maps, strict=True):
+        drawn = panel.data.sort_values(["row", "column"]).value.to_numpy()
+        np.testing.assert_allclose(drawn, table[patch], atol=1e-6)
+    assert len(curve.layer) >= 2
+
+
+def test_the_mean_at_a_distance_is_that_of_its_pairs() -> None:
     rows, columns = 3, 4
     cosines = np.random.default_rng(0).normal(size=(12, 12))
-    picture, down, across = mosaic(cosines, rows, columns)
-    assert (down, across) == ([0, 1, 2], [0, 1, 2, 3])
-    assert picture.shape == (3 * 4 - 1, 4 * 5 - 1)
-    for r in range(rows):
-        for c in range(columns):
-            small = picture[r * 4 : r * 4 + 3, c * 5 : c * 5 + 4]
-            assert np.array_equal(small.ravel(), cosines[r * columns + c])
-    assert np.isnan(picture[3]).all()
-    assert np.isnan(picture[:, 4]).all()
-
-
-def test_of_a_large_grid_every_so_manieth_patch_has_a_map() -> None:
-    side = 37
-    cosines = np.arange(side**2)[:, None] + np.zeros(side**2)
-    picture, down, across = mosaic(cosines, side, side)
-    assert down == across
-    assert len(down) <= MAX_SMALL_MAPS
-    assert set(np.diff(down)) == {3}
-    assert picture[0, 0] == down[0] * side + across[0]
-    assert picture[-1, -1] == down[-1] * side + across[-1]
+    cosines += cosines.T
+    means = by_distance(cosines, rows, columns)
+    assert means.pairs.sum() == 12 * 11 // 2
+    places = [(row, column) for row in range(rows) for column in range(columns)]
+    for line in means.itertuples():
+        own = [
+            cosines[i, j]
+            for i, (r, c) in enumerate(places)
+            for j, (s, d) in enumerate(places[:i])
+            if round(((r - s) ** 2 + (c - d) ** 2) ** 0.5) == line.distance
+            and (r == s or c == d) == (line.lie == "in one row or column")
+        ]
+        assert (len(own), np.mean(own)) == (line.pairs, pytest.approx(line.cosine))
 
 
 def test_whether_positions_are_interpolated_is_said() -> None:
@@ -186,7 +191,18 @@ def test_a_special_token_asks_too_and_has_no_place(made: ImageDecomposition) -> 
     assert drawing.panels(figure)
 
 
-@pytest.mark.parametrize(("field", "value"), [("head", 4), ("head", -1), ("patch", 65), ("patch", -1)])
+def test_it_opens_on_the_head_and_the_patch_that_matter(made: ImageDecomposition) -> None:
+    shares = made.shares()["position_to_position"]
+    figure = build("vision_maps", made, head=-1, patch=-1)
+    assert figure.title.startswith(f"Head {shares.argmax()}: ")
+    pattern = made.pattern[int(shares.argmax())]
+    query = strongest_query(made, int(shares.argmax()))
+    others = [pattern[i, j] for i in range(1, 65) for j in range(1, 65) if i != j]
+    assert max(np.delete(pattern[query, 1:], query - 1)) == max(others)
+    assert made.tokens[query] in figure.title
+
+
+@pytest.mark.parametrize(("field", "value"), [("head", 4), ("head", -2), ("patch", 65), ("patch", -2)])
 def test_what_does_not_exist_is_said(made: ImageDecomposition, field: str, value: int) -> None:
     with pytest.raises(LinkError, match=f"The link says {field}={value}; this"):
         build("vision_maps", made, **{field: value})
@@ -208,7 +224,7 @@ def test_hidden_patches_leave_holes(made: ImageDecomposition) -> None:
     assert outlined(figure) == (0, 4)
     assert all(np.isnan(values[:, 1::2]).all() for values in score_grids(figure).values())
     assert "of which 32 are hidden from the model" in figure.caption
-    drawn = drawing.panels(figure)[1]
+    drawn = cast("Any", drawing.panels(figure)[1])
     assert len(drawn.layer[0].data) == 32
 
 

@@ -15,7 +15,7 @@ from analysis.ablation.glue import metrics
 from analysis.ablation.glue.examples import Data, subsample
 from analysis.ablation.glue.tasks import TASKS, Task
 from analysis.ablation.glue.tokens import Batch, Tokens, tokenise
-from analysis.ablation.optimise import groups
+from analysis.ablation.optimise import groups, warm_up_and_decay
 from analysis.core.errors import AddendError
 
 EachStep = Callable[[int, int, torch.Tensor], None]
@@ -199,7 +199,7 @@ def _train(
     optimizer = torch.optim.AdamW(
         groups(model, settings.weight_decay), lr=settings.learning_rate, fused=device.type in ("cpu", "cuda")
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_up_and_decay(len(batches), settings.warmup_share))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, warm_up_and_decay(len(batches), settings.warmup_share))
     model.train()
     for step, rows in enumerate(batches, start=1):
         batch = train.batch(rows, device)
@@ -218,12 +218,6 @@ def _train(
         if each_step is not None:
             each_step(step, len(batches), loss.detach())
     return len(batches)
-
-
-def _warm_up_and_decay(steps: int, warmup_share: float) -> Callable[[int], float]:
-    """The factor of the learning rate at each step, from 0. No step is made at a factor of 0."""
-    warm_up = round(steps * warmup_share)
-    return lambda step: (step + 1) / (warm_up + 1) if step < warm_up else (steps - step) / (steps - warm_up)
 
 
 def _logits(model: torch.nn.Module, batch: Batch, task: Task, device: torch.device, half: bool) -> torch.Tensor:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from analysis.ablation.variants import title
+from analysis.claims.statements import refitted
 from analysis.claims.statements.base import OPEN, Judgement, Region
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
@@ -17,6 +18,7 @@ from analysis.claims.statements.rows import deciding_word
 from analysis.core.formatting import join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import TrainingRules, decoder_rules, encoder_rules, rule_files, surgery_rules, training_rules
+from analysis.rules.refit_rules import refit_rules
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
@@ -61,7 +63,7 @@ def region(judgement: Judgement) -> Region | None:
         return Region(lower=None if earlier else judgement.line, upper=judgement.line if earlier else None)
     margin = abs(judgement.line)
     # A lower loss is better, and a higher score; a published line is below zero where less is better.
-    lower_is_better = judgement.kind in TRAINED or judgement.line < 0
+    lower_is_better = judgement.kind in (*TRAINED, *refitted.UNITS) or judgement.line < 0
     expect = rule["expect"]
     if expect == "less":
         return Region(lower=None, upper=-margin)
@@ -99,6 +101,8 @@ def rule_in_words(judgement: Judgement) -> str:
         return _training_rule(rule, judgement, rules)
     if judgement.kind == "tuned":
         return _tuning_rule(rule)
+    if judgement.kind in refitted.UNITS:
+        return _refitting_rule(rule, judgement)
     if judgement.kind == OPEN:
         return "No rule is applied: the evidence stored so far cannot decide this statement."
     return _counting_rule(rule, judgement)
@@ -204,6 +208,35 @@ def _tuning_rule(rule: Mapping[str, Any]) -> str:
         "better or worse if the difference is significant at 5 % after Holm's correction over the "
         f"{len(rules.statements)} statements of this kind. {_supports(rule['expect'])} It also stays open unless the "
         f"intact model reaches {minimum_scores}."
+    )
+
+
+REFITTED_NUMBERS = {
+    refitted.MISSED: "the share of what positions are worth that {arm} has not recovered at the end (0 as the intact "
+    "encoder that is trained on in the same way, 1 as the one without positions; of the loss on held-out texts)",
+    refitted.ORDER_ERROR: "the share of held-out sentences that a decoder of {arm}'s pooled vectors does not tell from "
+    "their copies with two words exchanged",
+    refitted.HALF_TOKENS: "the tokens that {arm} reads until its loss on held-out texts is half-way between the last "
+    "ones of the encoder without positions and of the intact one",
+}
+
+
+def _refitting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+    """The rule of a statement about an encoder that was trained on after a change."""
+    rules = refit_rules()
+    arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
+    number = f"{judgement.line:g}"
+    lines = {"lower": f"\N{MINUS SIGN}{number}", "upper": number}
+    size = sum(one.family == rule["family"] for one in rules.statements)
+    correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
+    seeds = plural(len(rules.purposes["judged"].seeds), "seed")
+    return (
+        f"The rule takes {REFITTED_NUMBERS[judgement.kind].format(arm=f'“{arm}”')}, and compares it with that of "
+        f"“{baseline}”, seed by seed over {seeds} (Student's t). The statement is supported if "
+        f"{SUPPORTED_IF[rule['expect']].format(**lines)}, and contradicted if "
+        f"{CONTRADICTED_IF[rule['expect']].format(**lines)}; otherwise it is open. It stays open until every seed is "
+        f"stored, and unless the same number tells the encoder without positions from the intact one.{correction} The "
+        "rule was frozen before these trainings began."
     )
 
 

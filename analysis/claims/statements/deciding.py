@@ -3,7 +3,6 @@
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
@@ -19,7 +18,6 @@ AGAINST, FOR = "against", "for"
 RANKS = (AGAINST, MIXED, FOR, OPEN)
 
 
-@cache
 def opposites() -> dict[str, str]:
     """Statement -> the reason why it says the opposite of its claim."""
     entries = tomllib.loads(OPPOSITES.read_text(encoding="utf-8"))["statement"]
@@ -44,7 +42,8 @@ def deciding(parts: Sequence[Judgement]) -> Judgement:
 
 def with_deciding(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """The judgements, marked where one says the opposite of its claim, and where it decides its claim."""
-    marked = [replace(judgement, opposes=opposites().get(judgement.id, "")) for judgement in judgements]
+    reasons = opposites()
+    marked = [replace(judgement, opposes=reasons.get(judgement.id, "")) for judgement in judgements]
     claims: dict[str, list[Judgement]] = {}
     for judgement in marked:
         claims.setdefault(judgement.parent, []).append(judgement)

@@ -5,7 +5,17 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Literal, NotRequired, TypedDict
 
-from analysis.claims.statements import changes, comparison, contests, corrections, encoders, published, rows, tuned
+from analysis.claims.statements import (
+    changes,
+    comparison,
+    contests,
+    corrections,
+    encoders,
+    published,
+    refitted,
+    rows,
+    tuned,
+)
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement, Reading, StandingRow
 from analysis.claims.statements.corrections import Ledger
 from analysis.claims.statements.deciding import with_deciding
@@ -78,7 +88,9 @@ def judge(ask: Ask) -> Ledger:
             judgements.append(_judge_trained(contest, standing, runs, rules))
             if contest.kind == "final_loss":
                 standings.append(_standing_row(contest, standing))
-    judgements += tuned.judge(ask, {arm.name: arm.title for arm in ARMS.values()})
+    arms = {arm.name: arm.title for arm in ARMS.values()}
+    judgements += tuned.judge(ask, arms)
+    judgements += refitted.judge(ask, arms)
     judgements += encoders.judge(ask)
     for file in (file for file in rule_files() if file.measured):
         for statement in file.content["statement"]:

@@ -81,20 +81,17 @@ def statements() -> tuple[Judgement, ...]:
     return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
 
 
-@cached_until_store_changes()
 def changes() -> tuple[Change, ...]:
     """The log of all claims, the newest day first."""
     return tuple(Change(**row) for row in records(read.query("SELECT * FROM changes ORDER BY rowid")))
 
 
-@cached_until_store_changes()
 def questions() -> dict[str, str]:
     """The questions by which claims are grouped, in their order: key -> question."""
     rows = records(read.query("SELECT question, title FROM questions ORDER BY place"))
     return {row["question"]: row["title"] for row in rows}
 
 
-@cached_until_store_changes()
 def documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
     rows = records(read.query("SELECT * FROM documents ORDER BY document"))
@@ -128,25 +125,24 @@ def standing(variant: str, baseline: str) -> StandingRow | None:
     return _standings().get((variant, baseline))
 
 
-@cached_until_store_changes()
 def _standings() -> dict[tuple[str, str], StandingRow]:
     rows = [StandingRow(**row) for row in records(read.query("SELECT * FROM standings"))]
     return {(row.variant, row.baseline): row for row in rows}
 
 
-@cached_until_store_changes()
 def headings() -> tuple[Heading, ...]:
     """Every claim with its statements, in order of id."""
     quoted = [
         Quotation(**{name: row[name] for name in Quotation.__dataclass_fields__})
         for row in records(read.query("SELECT * FROM quotations ORDER BY number"))
     ]
+    log = changes()
     return tuple(
         Heading(
             **{**row, "documents": tuple(row["documents"])},
             parts=parts(row["id"]),
             quotations=tuple(one for one in quoted if one.claim == row["id"]),
-            changes=tuple(change for change in changes() if change.claim == row["id"]),
+            changes=tuple(change for change in log if change.claim == row["id"]),
         )
         for row in records(read.query(HEADINGS))
     )
@@ -166,7 +162,6 @@ def first_verdicts_page() -> Path:
     return data_folder() / "first_verdicts.html"
 
 
-@cached_until_store_changes()
 def statement_parents() -> dict[str, str]:
     """Statement -> its claim, for every statement that is judged or was: a link may name one that is withdrawn."""
     rows = records(read.query("SELECT id, parent FROM statements UNION SELECT id, parent FROM superseded ORDER BY id"))

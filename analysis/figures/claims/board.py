@@ -168,7 +168,6 @@ def _day(text: str) -> str:
     return f"{day.day} {day:%B}"
 
 
-@cached_until_store_changes(64)
 def details(claim: str) -> dict[str, Any]:
     """The finding, the rule, the readings, the command and the query of each statement of a claim."""
     return {part.id: _detail(part) for part in stored.parts(claim)}

@@ -11,6 +11,7 @@ from analysis.core.formatting import capitalised, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, figure
+from analysis.figures.one_run import LiveResult
 from analysis.figures.terms.cell import selected_cell
 from analysis.figures.terms.maps import REST, ViewParameters, four, method_assumption, viewed_head, visible_terms
 from analysis.figures.terms.measures import (
@@ -51,10 +52,11 @@ def _side(decomposition: Decomposition, head: int | None = None) -> str:
     )
 
 
-def _provenance(pair: Pair) -> dict[str, str]:
+def pair_facts(pair: tuple[LiveResult, LiveResult]) -> dict[str, str]:
+    """The facts that the numbers of both sides trace to, by name."""
     entries = {}
-    for side, decomposition in zip(SIDES, pair, strict=True):
-        provenance = decomposition.provenance
+    for side, result in zip(SIDES, pair, strict=True):
+        provenance = result.provenance
         text = provenance.text if not provenance.text_pair else f"{provenance.text} | {provenance.text_pair}"
         entries[side] = (
             f"{provenance.model} ({provenance.revision}), {text}, {provenance.created}, {provenance.device}, "
@@ -67,7 +69,7 @@ def _commands(pair: Pair) -> str:
     return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in pair))
 
 
-PAIR = LiveRun(obtain=text_probe.obtain_both, provenance=_provenance, command=_commands, citation_keys=CITATION_KEYS)
+PAIR = LiveRun(obtain=text_probe.obtain_both, provenance=pair_facts, command=_commands, citation_keys=CITATION_KEYS)
 
 
 def _assumptions(pair: Pair) -> str:

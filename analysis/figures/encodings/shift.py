@@ -1,7 +1,6 @@
 """The best linear map from the row of a position to that of a position further on."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +46,6 @@ def shift_result(entry: SizedEncoding, k: int) -> ShiftResult:
     return _shift_result(entry.name, entry.length, entry.dim, k)
 
 
-@lru_cache(maxsize=16)
 def _shift_result(name: str, length: int, dim: int, k: int) -> ShiftResult:
     encoding = ENCODINGS[name]
     if encoding.rows == "distance":

@@ -1,7 +1,6 @@
 """The similarity of every two positions of an encoding, against their distance and position by position."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import altair as alt
@@ -48,7 +47,6 @@ def compare_rows(entry: SizedEncoding, compare: str) -> Comparison:
     return _compare_rows(entry.name, entry.length, entry.dim, compare)
 
 
-@lru_cache(maxsize=8)
 def _compare_rows(name: str, length: int, dim: int, compare: str) -> Comparison:
     encoding = ENCODINGS[name]
     if encoding.make_similarity is not None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urlencode
 
 import altair as alt
@@ -68,7 +67,6 @@ class SizedEncoding:
         return _table(self.name, self.length, self.dim)
 
 
-@lru_cache(maxsize=64)
 def sized(name: str, length: int, dim: int) -> SizedEncoding:
     """An encoding at the size nearest to the one asked for."""
     encoding = ENCODINGS[name]
@@ -85,7 +83,6 @@ def sized(name: str, length: int, dim: int) -> SizedEncoding:
     return SizedEncoding(encoding, result.length, result.dim, reason)
 
 
-@lru_cache(maxsize=8)
 def _table(name: str, length: int, dim: int) -> np.ndarray:
     table = ENCODINGS[name].table(length, dim)
     table.setflags(write=False)

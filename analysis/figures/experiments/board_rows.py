@@ -243,7 +243,6 @@ def judged_presets() -> tuple[str, ...]:
     return (*encoder_rules().recipes, training_rules().preset)
 
 
-@cached_until_store_changes()
 def default_preset() -> str:
     """The judged preset in which most variants have all of their seeds; of equals, the one with the newest rules."""
 
@@ -449,7 +448,6 @@ def _widths() -> dict[int, dict[str, Gap]]:
     return gaps
 
 
-@cached_until_store_changes()
 def _refitted() -> dict[str, dict[str, Refitted]]:
     """Arm -> measure -> the score of the sentence encoder that was changed so and fine-tuned.
 

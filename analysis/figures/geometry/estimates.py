@@ -63,6 +63,11 @@ class Estimate:
     samples: int
 
 
+def stored_models() -> list[str]:
+    """The models whose geometry is stored."""
+    return list(read.query("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
+
+
 def stored_rows(model: str, *measures: str) -> pd.DataFrame:
     """The newest rows of some measures. Raises NoResults if there are none, with the reason that the run gives."""
     placeholders = read.placeholders(measures)

@@ -1,7 +1,5 @@
 """Our own GLUE scores and those of a published table as rows: averages, differences to a baseline, scores."""
 
-from functools import lru_cache
-
 import pandas as pd
 
 from analysis import glue_comparison
@@ -91,6 +89,21 @@ def study_and_table(params: GlueParameters) -> tuple[Study, PublishedComparison 
     return study, published
 
 
+def baselines(preset: str, table: str) -> list[str]:
+    """Possible baselines: our variants or, where there are none, the rows of the published table."""
+    variants = study_of(GlueParameters(preset=preset)).results.variants
+    comparison = glue_comparison.published_comparison(table)
+    return variants or ([comparison.key(row) for row in comparison.table.variants] if comparison else [])
+
+
+def columns(preset: str, table: str, protocol: str) -> tuple[list[str], list[str]]:
+    """GLUE tasks that can be averaged, and those that none of our variants learnt."""
+    study = study_of(GlueParameters(preset=preset, protocol=protocol))
+    comparison = glue_comparison.published_comparison(table)
+    tasks = study.glue or (list(comparison.tasks) if comparison else [])
+    return [task for task in tasks if task not in study.not_learnt], study.not_learnt
+
+
 def averaged_tasks(study: Study, published: PublishedComparison | None) -> list[str]:
     """Tasks in the averages: ours, or without any of ours the ticked ones of the table."""
     if study or published is None:
@@ -108,12 +121,8 @@ def run_owner(study: Study) -> str:
     return IMPORTED if study.results.preset.startswith(IMPORTED) else "own"
 
 
-@lru_cache(maxsize=4)
 def comparison_rows(study: Study, published: PublishedComparison | None) -> pd.DataFrame:
-    """Every own row and every published one, a row per variant and task, and one for each average.
-
-    Cached, since figure and table of a page use the same frame; do not modify it.
-    """
+    """Every own row and every published one, a row per variant and task, and one for each average."""
     parts = []
     if study:
         cells = study.cells.assign(source=source(study))

@@ -1,7 +1,6 @@
 """The effect of shuffling words on attention without positions: a random network, with and without a causal mask."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Annotated
 
 import altair as alt
@@ -39,7 +38,6 @@ def network(
     return words
 
 
-@lru_cache(maxsize=16)
 def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     """The movement of each word's output when all words but the last are shuffled, divided by the output's length."""
     result = np.empty((len(MASKS), SEEDS, len(WORDS)))

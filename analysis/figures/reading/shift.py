@@ -67,7 +67,6 @@ def patterns() -> Float[ndarray, "shift head query key"]:
     return result
 
 
-@lru_cache(maxsize=1)
 def changes() -> Float[ndarray, "shift head"]:
     """The share of its attention that a token moves elsewhere, mean over tokens: total variation to shift 0."""
     return np.abs(patterns() - patterns()[0]).sum(-1).mean(-1) / 2

@@ -1,6 +1,5 @@
 """The sum that enters a real model: a word's vector, a position's, a segment's, and what they make."""
 
-from functools import lru_cache
 from typing import Annotated
 
 import altair as alt
@@ -25,7 +24,6 @@ TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 SEGMENT = 0
 
 
-@lru_cache(maxsize=64)
 def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
     """The rows of the embedded model's word, position and segment tables that meet in a sum. Reads no other row."""
     folder = default_model.folder()

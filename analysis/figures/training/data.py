@@ -77,6 +77,12 @@ def objective(variant: str) -> str:
     return CAUSAL if causal else MASKED
 
 
+def stored_presets() -> list[str]:
+    """Presets that something was trained or measured with."""
+    rows = read.query("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset")
+    return rows.preset.tolist()
+
+
 def index(run_ids: Collection[str] | None = None) -> pd.DataFrame:
     """One row per stored pre-training (or per one of `run_ids`), with its recipe and learning rate."""
     rows = _index()

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from analysis.claims.statements.contests import on_plateau
 from analysis.core.formatting import plural, signed
-from analysis.figures.training.data import CAUSAL, ORDERLESS, UNIT, Trained, title
+from analysis.figures.training.data import CAUSAL, ORDERLESS, UNIT, Trained, TrainingParameters, select_trainings, title
+from analysis.links import Values
 from analysis.rules import training_rules
 from analysis.statistics import difference
 
@@ -34,6 +35,11 @@ def _steps_leaving_plateau(trainings: Trained, variant: str) -> list[int | None]
     curves = trainings.curves("validation_loss", variants=[variant])
     below = curves[curves.value < plateau].groupby("seed").step.min()
     return [int(below[seed]) if seed in below.index else None for seed in sorted(set(curves.seed))]
+
+
+def verdict_of(values: Values) -> Verdict | None:
+    """The verdict on the recipe of a link's values: trained long enough or not. None for one that is not judged."""
+    return verdict(select_trainings(TrainingParameters.of(values)))
 
 
 def verdict(trainings: Trained) -> Verdict | None:

@@ -16,10 +16,10 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.heatmap import LEGEND_PIXELS, index_axes, picture, png_address
-from analysis.figures.one_run import cancellation_note, checked_head, image_facts
+from analysis.figures.one_run import cancellation_note, image_facts
 from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.heads import draw_heads, leading_term
-from analysis.figures.terms.maps import GROUPS, HeadParameters, heads_by_terms, with_rest
+from analysis.figures.terms.maps import GROUPS, TermHeadParameters, heads_by_terms, shown_head, with_rest
 from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
 from analysis.figures.terms.token_maps import share_and_effect
 from analysis.figures.vision.drawn_images import SOURCES_NOTE
@@ -35,13 +35,14 @@ QUERY = "#d6007f"
 """The outline of the query's patch, a colour on none of our scales."""
 
 
-class PatchParameters(HeadParameters):
-    """patch: the token of the query. key: the token of the key, -1 for the one with the highest score.
+class PatchParameters(TermHeadParameters):
+    """patch: the token of the query; -1: the patch that attends to another one most. key: the token of the key; -1: the
+    one with the highest score.
 
     centred: whether scores are shown minus their mean over keys. group: which terms are shown.
     """
 
-    patch: int
+    patch: int = STRONGEST
     key: int = STRONGEST
     centred: bool
     group: Annotated[str, one_of(GROUPS)]
@@ -85,6 +86,13 @@ def _error_note(decomposition: ImageDecomposition) -> str:
     )
 
 
+def strongest_query(decomposition: ImageDecomposition, head: int) -> int:
+    """The patch that attends to another patch most, in one head; the special tokens before the patches are left out."""
+    pattern = decomposition.pattern[head][decomposition.specials :, decomposition.specials :].copy()
+    np.fill_diagonal(pattern, 0)
+    return decomposition.specials + int(np.unravel_index(int(pattern.argmax()), pattern.shape)[0])
+
+
 @figure("vision_heads", MeasureParameters, live=IMAGE_RUN)
 def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -> Figure:
     """Every head's terms on one image."""
@@ -105,9 +113,11 @@ def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -
 @figure("vision_maps", PatchParameters, live=IMAGE_RUN)
 def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> Figure:
     """The scores of one patch's query with every patch's key, term by term, laid out like the image."""
-    head, query = checked_head(params.head, decomposition.heads), params.patch
-    if not 0 <= query < len(decomposition.tokens):
-        raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {len(decomposition.tokens) - 1}.")
+    head, query = shown_head(params, decomposition), params.patch
+    last = len(decomposition.tokens) - 1
+    if not STRONGEST <= query <= last:
+        raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {last}.")
+    query = strongest_query(decomposition, head) if query == STRONGEST else query
     centred = params.centred
     terms = [term for term in GROUPS[params.group] if term in decomposition.present]
     rows = {
@@ -159,10 +169,11 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
 @figure("vision_cell", PatchParameters, live=IMAGE_RUN)
 def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> Figure:
     """The score of one patch's query on one patch's key as the sum of its terms."""
-    head, query, key = checked_head(params.head, decomposition.heads), params.patch, params.key
+    head, query, key = shown_head(params, decomposition), params.patch, params.key
     last = len(decomposition.tokens) - 1
-    if not 0 <= query <= last or not STRONGEST <= key <= last:
+    if not STRONGEST <= query <= last or not STRONGEST <= key <= last:
         raise LinkError(f"The link says patch={query} and key={key}; this image gives tokens 0 to {last}.")
+    query = strongest_query(decomposition, head) if query == STRONGEST else query
     if key == STRONGEST:
         key = int(decomposition.scores[head, query].argmax())
     rows = {term: decomposition.terms_of(term, head)[query] for term in ORDER if term in decomposition.present}

@@ -1,28 +1,25 @@
-"""Similarity of the positions of patches: small maps of cosines, and the words that describe them."""
+"""Similarity of the positions of patches: maps of cosines, their mean against distance, and the words on them."""
 
 from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import fixed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure
-from analysis.figures.heatmap import painted, picture, unseen_key
+from analysis.figures.heatmap import heatmap
 
 CITATION_KEYS = ("dosovitskiy2021vit",)
 SIMILAR = 0.1
 """The least difference in similarity, of neighbours minus opposite corners, that a heading mentions."""
-MAX_SMALL_MAPS = 16
-"""Rows, and columns, of small maps in the picture of positions: more would be too small to read."""
-MAX_LABELS = 16
-"""The most labels on an axis that counts patches."""
-PANEL_WIDTH = 600
-"""Pixels across the panel of small maps."""
-PICTURE_WIDTH = 1_600
-"""Pixels across the picture of positions."""
+SIDE = 310
+"""Pixels of a small map, the longer way, and of the curve beside them."""
+TOGETHER, ELSEWHERE = "in one row or column", "elsewhere"
+"""The two ways in which patches can lie to each other, by which the curve is cut in two."""
 
 
 def position_source(grid: Sequence[int], trained: Sequence[int]) -> str:
@@ -33,25 +30,39 @@ def position_source(grid: Sequence[int], trained: Sequence[int]) -> str:
     return f"Positions are interpolated (bicubic) to {grid[0]} by {grid[1]} patches from a table of {table}."
 
 
-def mosaic(cosines: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, list[int], list[int]]:
-    """A small map a patch, laid out as the patches are, with a seam of NaN between; and which rows and columns.
+def landmarks(rows: int, columns: int) -> dict[str, int]:
+    """The patches whose maps are drawn, with what they are called: the corners and the middle of the image."""
+    places = {
+        "top left": (0, 0),
+        "top right": (0, columns - 1),
+        "the middle": (rows // 2, columns // 2),
+        "bottom left": (rows - 1, 0),
+        "bottom right": (rows - 1, columns - 1),
+    }
+    return {name: row * columns + column for name, (row, column) in places.items()}
 
-    Every n-th patch where there are more than `MAX_SMALL_MAPS` rows or columns of them.
-    """
-    step = -(-max(rows, columns) // MAX_SMALL_MAPS)
-    down, across = list(range(step // 2, rows, step)), list(range(step // 2, columns, step))
-    small_maps = np.full((len(down) * (rows + 1) - 1, len(across) * (columns + 1) - 1), np.nan)
-    for i, row in enumerate(down):
-        for j, column in enumerate(across):
-            top, left = i * (rows + 1), j * (columns + 1)
-            small_maps[top : top + rows, left : left + columns] = cosines[row * columns + column].reshape(rows, columns)
-    return small_maps, down, across
+
+def by_distance(cosines: np.ndarray, rows: int, columns: int) -> pd.DataFrame:
+    """The mean cosine of two patches at each whole distance, with how many pairs lie so far apart, by how they lie."""
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    first, second = np.triu_indices(rows * columns, 1)
+    down, across = np.abs(row[first] - row[second]), np.abs(column[first] - column[second])
+    pairs = pd.DataFrame(
+        {
+            "distance": np.hypot(down, across).round().astype(int),
+            "lie": np.where((down == 0) | (across == 0), TOGETHER, ELSEWHERE),
+            "cosine": cosines[first, second],
+        }
+    )
+    means = pairs.groupby(["lie", "distance"], as_index=False, sort=True).agg(
+        cosine=("cosine", "mean"), pairs=("cosine", "size")
+    )
+    return means.sort_values(["lie", "distance"], ascending=[False, True], ignore_index=True)
 
 
 def positions_figure(title: str, cosines: np.ndarray, grid: tuple[int, int], *, caption: str) -> Figure:
     """Cosine of every patch's position with all others, as in Dosovitskiy et al. (2021), Figure 7."""
     rows, columns = grid
-    small_maps, down, across = mosaic(cosines, rows, columns)
     patch = np.arange(rows * columns)
     row, column = patch // columns, patch % columns
     steps = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
@@ -73,49 +84,42 @@ def positions_figure(title: str, cosines: np.ndarray, grid: tuple[int, int], *, 
     )
     if np.isnan(cosines).all():
         finding = "The positions are all zero, as before training"
-    subset = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
     return Figure(
         title=title,
         finding=finding,
         frame=lambda: frames.cells(np.round(cosines, 6), "cosine", patch=None, other=None),
         caption=(
-            f"Cosine of a patch's position with every patch's{subset}: one small map a patch, at the patch's place. "
-            f"{text}. {caption}"
+            "Cosine of a patch's position with every patch's: maps of the corners and of the middle, and the mean at "
+            f"each distance. {text}. {caption} The data hold every pair of patches."
         ),
-        alt=f"A grid of {len(down)} by {len(across)} small maps. {text}.",
+        alt=f"Maps of {len(landmarks(rows, columns))} of the patches, and curves against distance. {text}.",
         citation_keys=CITATION_KEYS,
-        draw=lambda theme: [_small_maps(small_maps, down, across, grid, theme)],
+        draw=lambda theme: _draw(cosines, grid, theme),
+        columns=3,
     )
 
 
-def _patch_axis(title: str, patches: list[int], cells: int) -> alt.Axis:
-    """Names small maps of so many cells each, one cell apart, by the numbers of their patches."""
-    step = max(1, -(-len(patches) // MAX_LABELS))
-    middles = [i * (cells + 1) + cells / 2 for i in range(0, len(patches), step)]
-    names = "{" + ", ".join(f"'{m:g}': '{patches[i * step]}'" for i, m in enumerate(middles)) + "}"
-    return alt.Axis(
-        title=title, values=middles, labelExpr=f"{names}[datum.value]", grid=False, domain=False, ticks=False,
-        labelOverlap=False,
-    )  # fmt: skip
-
-
-def _small_maps(cosines: np.ndarray, down: list[int], across: list[int], grid: tuple[int, int], theme: Theme) -> Chart:
-    """Small maps of cosines, one a patch, at the places of the patches, with seams of NaN.
-
-    down, across: the rows and columns of patches that have a map, of a grid of rows and columns.
-    """
-    domain, (height, width), (rows, columns) = (-1.0, 1.0), cosines.shape, grid
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=[0, width], nice=False),
-        axis=_patch_axis("column of the patch", across, columns),
+def _draw(cosines: np.ndarray, grid: tuple[int, int], theme: Theme) -> list[Chart]:
+    """A map of each landmark's cosines, laid out as the image is, and the mean cosine against distance."""
+    rows, columns = grid
+    width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
+    places = landmarks(rows, columns)
+    last = len(places) - 3
+    maps = [
+        heatmap(
+            cosines[patch].reshape(grid), domain=(-1, 1), row_title="row", column_title="column", value_title="cosine",
+            title=f"{name}: row {patch // columns}, column {patch % columns}", legend=index > last, side=width,
+            height=height, theme=theme,
+        )
+        for index, (name, patch) in enumerate(places.items())
+    ]  # fmt: skip
+    curve = marks.line_plot(
+        by_distance(cosines, rows, columns),
+        x=marks.whole_numbers(alt.X, "distance", "patches apart"),
+        y=marks.number(alt.Y, "cosine", "cosine, mean"),
+        theme=theme,
+        color=marks.series("lie", (TOGETHER, ELSEWHERE), theme, marks.legend(columns=1)),
+        tooltip=("lie", "distance", ("cosine", "", ".3f"), ("pairs", "pairs of patches")),
     )
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(domain=[0, height], nice=False, reverse=True),
-        axis=_patch_axis("row of the patch", down, rows),
-    )
-    url = painted(cosines, theme.diverging, domain, sharp=PICTURE_WIDTH)
-    color = alt.Color("value:Q", scale=theme.around_zero(1.0), legend=marks.colour_bar("cosine", form=".2~f"))
-    layers = picture(url, cosines.shape, x, y, first=0.5), unseen_key(color, domain)
-    return marks.panel(*layers, theme=theme, width=PANEL_WIDTH, height=round(PANEL_WIDTH * height / width))
+    panel = marks.panel(marks.rule(theme, y=0), *curve, theme=theme, width=SIDE, height=SIDE, title="against distance")
+    return [*maps, panel]

@@ -1,4 +1,4 @@
-"""Carries out an arm of fine-tuned surgery on a BERT-like model: changes its tables and the attention of its layers."""
+"""Carries out an arm of surgery on a BERT-like model: changes its tables and the attention of its layers."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,8 +7,15 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from analysis.measurements.surgery import tables
-from analysis.measurements.surgery.arms import RANK, Arm
-from analysis.measurements.surgery.attention import IMPLEMENTATION, NoCross, Rotary, Untied
+from analysis.measurements.surgery.arms import FEWER, RANK, READ, Arm
+from analysis.measurements.surgery.attention import (
+    IMPLEMENTATION,
+    EveryLayer,
+    NoCross,
+    RelativeBias,
+    Rotary,
+    Untied,
+)
 from analysis.measurements.surgery.tables import Tables
 from analysis.models.submodules import attribute_number, submodule_list
 
@@ -18,12 +25,21 @@ Positions = Sequence[Float[Tensor, "slot hidden"]]
 TABLES: dict[str, Callable[[Tables], Tables]] = {
     "mean_position": tables.mean_position,
     "separated": lambda of: tables.separated(of, tables.directions(of.positions, RANK)),
+    "separated_read": lambda of: tables.separated(of, tables.directions(of.positions[:READ], RANK)),
+    "separated_read_fewer": lambda of: tables.separated(of, tables.directions(of.positions[:READ], FEWER)),
+    "permuted": lambda of: tables.permuted(of, seed=0),
+    "sinusoidal": tables.sinusoidal,
     "separated_at_random": lambda of: tables.separated(of, tables.random_directions(of.words.shape[1], RANK, seed=0)),
 }
 ATTENTION: dict[str, Callable[[nn.Module, Tensor], nn.Module]] = {
     "no_cross": lambda module, positions: NoCross(positions),
     "rotary": lambda module, positions: Rotary(len(positions), int(attribute_number(module, "attention_head_size"))),
     "untied": lambda module, positions: Untied(positions, module),
+    "every_layer": lambda module, positions: EveryLayer(positions, module, own=False),
+    "two_matrices": lambda module, positions: EveryLayer(positions, module, own=True),
+    "relative_bias": lambda module, positions: RelativeBias(
+        len(positions), int(attribute_number(module, "num_attention_heads"))
+    ),
 }
 """Makes an arm's attention from an attention module and the mean positions of its layer's input."""
 

@@ -1,13 +1,16 @@
-"""The arms of fine-tuned surgery: changes of the sentence encoder before it is fine-tuned, one object an arm.
+"""The arms of surgery: changes of the sentence encoder before it is refitted or fine-tuned, one object an arm.
 
 The embedding tables are not trained in any arm, so that an arm stays what it is called: words and positions that are
-kept apart before fine-tuning are kept apart after it. What the changes do is in `apply_arm.py`; this needs no torch.
+kept apart before training are kept apart after it. What the changes do is in `apply_arm.py`; this needs no torch.
 """
 
 from dataclasses import dataclass
 
 RANK = 14
 """Directions that positions are given where they are kept apart: the effective rank of MiniLM's position table."""
+FEWER = 8
+READ = 128
+"""The rows of the position table that the texts of refitting read: no text is longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +89,66 @@ ARMS = {
             summary=f"Words kept out of {RANK} random directions and positions kept inside them: the control for "
             "separating them along the positions' own directions.",
             tables="separated_at_random",
+        ),
+        Arm(
+            name="minilm_separated_read",
+            title=f"MiniLM, words and positions apart ({RANK} directions of the rows that are read)",
+            combines="concatenated",
+            summary=f"As with {RANK} directions, but those in which the first {READ} positions vary most: no text of "
+            "refitting is longer.",
+            tables="separated_read",
+        ),
+        Arm(
+            name="minilm_separated_read_fewer",
+            title=f"MiniLM, words and positions apart ({FEWER} directions of the rows that are read)",
+            combines="concatenated",
+            summary=f"The same with the first {FEWER} of these directions.",
+            tables="separated_read_fewer",
+        ),
+        Arm(
+            name="minilm_permuted",
+            title="MiniLM, positions exchanged",
+            combines="added",
+            summary="The rows of the position table in another order: the same way of telling positions, which has to "
+            "be learned anew.",
+            tables="permuted",
+        ),
+        Arm(
+            name="minilm_sinusoidal",
+            title="MiniLM, sinusoids in place of the table",
+            combines="added",
+            summary="Sinusoids that vary as much as the table, around its mean, are added.",
+            tables="sinusoidal",
+            variant="sinusoidal",
+        ),
+        Arm(
+            name="minilm_every_layer_attention",
+            title="MiniLM, positions told again in every layer",
+            combines="added",
+            summary="Every position is the mean of the table; each layer's queries and keys read the mean positions of "
+            "what entered it, through the words' own projections.",
+            tables="mean_position",
+            attention="every_layer",
+            variant="every_layer_attention",
+        ),
+        Arm(
+            name="minilm_two_matrices",
+            title="MiniLM, positions in every layer through projections of their own",
+            combines="added",
+            summary="The same through separate projections, which start as the words' own; all four terms stay.",
+            tables="mean_position",
+            attention="two_matrices",
+            variant="bert_a_d_unscaled",
+        ),
+        Arm(
+            name="minilm_relative_bias",
+            title="MiniLM, a learned number for each distance",
+            combines="biased",
+            summary="Every position is the mean of the table; each head adds a number for each distance to its scores, "
+            "which starts at zero.",
+            tables="mean_position",
+            attention="relative_bias",
+            variant="relative_only",
         ),
     )
 }

@@ -1,7 +1,8 @@
-"""BERT's attention with other queries and keys: what the arms of fine-tuned surgery need beyond changed tables.
+"""BERT's attention with other queries and keys: what the arms of surgery need beyond changed tables.
 
 Each change takes a layer's queries and keys, (batch head token dim), and gives ones whose products are the changed
-scores; the scale stays. P are the mean positions of what enters the layer, (slot, hidden), less their common mean.
+scores; the scale stays. One that has a `bias` adds it to the scaled scores. P are the mean positions of what enters the
+layer, (slot, hidden), less their common mean.
 """
 
 import torch
@@ -27,9 +28,12 @@ def attend(
 ) -> tuple[Tensor, Tensor]:
     """Plain attention, as transformers' `eager`, on what the module's `surgery` makes of its queries and keys."""
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    if (change := getattr(module, "surgery", None)) is not None:
+    change = getattr(module, "surgery", None)
+    if change is not None:
         query, key = change(module, query, key)
     scores = query @ key.mT * scale
+    if (bias := getattr(change, "bias", None)) is not None:
+        scores = scores + bias(scores.shape[-1]).to(scores.dtype)
     pattern = (scores if attention_mask is None else scores + attention_mask).softmax(-1)
     dropped = nn.functional.dropout(pattern, dropout, module.training).to(value.dtype)
     return (dropped @ value).transpose(1, 2).contiguous(), pattern
@@ -115,3 +119,46 @@ class Untied(nn.Module):
             at = nn.functional.linear(self.positions[: x.shape[-2]], weight)
             items.append(_beside(x, _by_head(at, x.shape[1])))
         return items[0], items[1]
+
+
+class EveryLayer(nn.Module):
+    """The positions told again to a layer's queries and keys: (q + p U)(k + p V)'.
+
+    U and V are the layer's own projections, which go on being trained, or with `own` projections beside them, which
+    start as the layer's own.
+    """
+
+    positions: Tensor
+
+    def __init__(self, positions: Float[Tensor, "slot hidden"], module: nn.Module, *, own: bool) -> None:
+        super().__init__()
+        self.register_buffer("positions", positions)
+        weights = (module.get_parameter(f"{name}.weight").detach().clone() for name in ("query", "key"))
+        self.query, self.key = (nn.Parameter(weight) for weight in weights) if own else (None, None)
+
+    def forward(self, module: nn.Module, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries and keys of the sum of content and position."""
+        items = []
+        for x, name, own in ((query, "query", self.query), (key, "key", self.key)):
+            weight = module.get_parameter(f"{name}.weight") if own is None else own
+            at = nn.functional.linear(self.positions[: x.shape[-2]], weight)
+            items.append(x + _by_head(at, x.shape[1]).to(x.dtype))
+        return items[0], items[1]
+
+
+class RelativeBias(nn.Module):
+    """A number for each head and distance, from 0 on, added to the scores (Raffel et al. 2020, without its buckets)."""
+
+    def __init__(self, slots: int, heads: int) -> None:
+        super().__init__()
+        self.slots = slots
+        self.table = nn.Parameter(torch.zeros(heads, 2 * slots - 1))
+
+    def forward(self, module: nn.Module, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries and keys as they are."""
+        return query, key
+
+    def bias(self, tokens: int) -> Float[Tensor, "head token token"]:
+        """The number that each query adds to its score with each key."""
+        places = torch.arange(tokens, device=self.table.device)
+        return self.table[:, places - places[:, None] + self.slots - 1]

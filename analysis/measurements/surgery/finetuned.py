@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from analysis.ablation.glue.finetune import StoredRows
-    from analysis.models.tokenizer import Tokenizer
+    from analysis.models.load import Loaded
 
 PRESET = "surgery"
 DROPOUT = 0.1
@@ -67,30 +67,28 @@ class Classifier(nn.Module):
 
 
 @cache
-def _encoder() -> tuple[PreTrainedModel, Tokenizer, str]:
-    """The embedded model, its tokenizer and its revision; loaded once a process."""
+def intact_encoder() -> Loaded:
+    """The embedded model; loaded once a process."""
     from analysis.models.load import load
     from analysis.models.source import resolve
 
-    loaded = load(resolve(), device="cpu")
-    return loaded.model, loaded.tokenizer, loaded.source.revision
+    return load(resolve(), device="cpu")
 
 
-@cache
-def _positions() -> list[Float[Tensor, "slot hidden"]]:
+def mean_positions() -> list[Float[Tensor, "slot hidden"]]:
     """The stored mean positions of what enters each of its layers."""
     from analysis.measurements.means.stored import stored_basis
 
-    model, _, revision = _encoder()
-    layers = range(model.config.num_hidden_layers)
-    result = (stored_basis(default_model.NAME, revision, layer).basis.position for layer in layers)
+    loaded = intact_encoder()
+    layers = range(loaded.model.config.num_hidden_layers)
+    result = (stored_basis(default_model.NAME, loaded.source.revision, layer).basis.position for layer in layers)
     return [torch.tensor(position, dtype=torch.float32) for position in result]
 
 
 def build_classifier(arm: str, labels: int) -> Classifier:
     """The classifier of an arm, its head drawn from torch's random state."""
-    encoder = copy.deepcopy(_encoder()[0])
-    operate(encoder, ARMS[arm], _positions())
+    encoder = copy.deepcopy(intact_encoder().model)
+    operate(encoder, ARMS[arm], mean_positions())
     return Classifier(encoder, labels)
 
 
@@ -180,7 +178,7 @@ class SurgeryJob:
         parts = len(surgery_rules().tasks)
         outcome = finetune(
             lambda labels: build_classifier(self.arm, labels),
-            _encoder()[1],
+            intact_encoder().tokenizer,
             TASKS[task],
             read_task(TASKS[task], self.glue),
             FinetuneSettings(**surgery_rules().task_settings(task)),

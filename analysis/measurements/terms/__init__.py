@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.measurements.terms.result import FOUR, SOURCES, TERMS, Decomposition
@@ -13,6 +14,18 @@ if TYPE_CHECKING:
     from analysis.models.tokenizer import Tokenizer
 
 __all__ = ["FOUR", "SOURCES", "TERMS", "Decomposition", "decompose"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerOfText:
+    """The arguments of `decompose` that say what is asked of a model; see there."""
+
+    text: str
+    pair: str | None
+    layer: int
+    method: str
+    freeze: str
+    truncate: bool
 
 
 def decompose(
@@ -39,5 +52,7 @@ def decompose(
     Raises TextError for an empty or over-long text, ModelError for a model that cannot be decomposed.
     """
     from analysis.measurements.terms.run import decompose as run
+    from analysis.models.load import Loaded
 
-    return run(model, tokenizer, text, text_pair, layer, method=method, basis=basis, freeze=freeze, truncate=truncate)
+    asked = LayerOfText(text=text, pair=text_pair, layer=layer, method=method, freeze=freeze, truncate=truncate)
+    return run(Loaded.of(model, tokenizer), asked, basis)

@@ -16,7 +16,7 @@ from analysis.core.errors import ImageError
 from analysis.core.shown_image import as_shown
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import TokenInfo
-from analysis.measurements.terms.run import check_layer, checked_family, decompose_layer, provenance
+from analysis.measurements.terms.run import LayerPass, check_layer, checked_family, decompose_layer, provenance
 from analysis.models.families.patches import ImageInputs, Patches
 
 MAX_PATCHES = 2_500
@@ -67,10 +67,15 @@ def decompose_image(
     with family.showing(model, masked=masked):
         prepared = prepare(model, family, processor, picture)
         started = time.perf_counter()
-        alone = family.native_inputs(model, prepared.inputs)
-        measured, dtype = decompose_layer(
-            ImageDecomposition, model, family, prepared.inputs, layer, freeze, alone=alone
+        passed = LayerPass(
+            model=model,
+            family=family,
+            inputs=prepared.inputs,
+            layer=layer,
+            freeze=freeze,
+            alone=family.native_inputs(model, prepared.inputs),
         )
+        measured, dtype = decompose_layer(ImageDecomposition, passed)
     about = provenance(model, name, revision, title, started, dtype=dtype)
     positions = family.patch_positions(model, prepared.inputs["pixel_values"])
     return measured(

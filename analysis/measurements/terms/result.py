@@ -175,7 +175,7 @@ class Decomposition:
         """Every term, also those that are zero because a source is absent."""
         return (*terms_among(self.sources), *self.added)
 
-    @cached_property
+    @property
     def present(self) -> tuple[str, ...]:
         """The terms of the sources that this model has here."""
         there = [bool(self.query[a].any() or self.key[a].any()) for a in range(len(self.sources))]
@@ -213,7 +213,7 @@ class Decomposition:
         """Attention probabilities: each row of keys sums to 1."""
         return softmax(self._seen(self.scores), axis=-1)
 
-    @cached_property
+    @property
     def attended(self) -> Bool[ndarray, "query key"] | None:
         """The keys that each query attends to; None where that is every one."""
         return attended_keys(self.attends, len(self.token_info))
@@ -259,7 +259,7 @@ class Decomposition:
         """Fraction of queries whose most attended key survives removing each term, per head."""
         return self._by_term("top1")
 
-    @cached_property
+    @property
     def cancellation(self) -> Float[ndarray, " head"]:
         """The size of each head's terms together over that of its scores; see `measures.cancellation`."""
         if "cancellation" not in self._measured:

@@ -5,9 +5,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from analysis.measurements.terms.tokens import tokens_of
 from analysis.measurements.terms.unknown_tokens import unknown_cause
 from analysis.models.families import Family, family_of, longest
 from analysis.models.foreign_errors import as_tokenizer_errors
+from analysis.models.load import Loaded
 from analysis.models.submodules import word_table
 from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
@@ -46,44 +47,92 @@ METHODS = ("frozen", "mean")
 analysis/measurements/means/split.py."""
 
 
-def decompose(
-    model: PreTrainedModel,
-    tokenizer: Tokenizer,
-    text: str,
-    text_pair: str | None = None,
-    layer: int = 0,
-    *,
-    method: str = "frozen",
-    basis: StoredBasis | None = None,
-    freeze: str = "activation",
-    truncate: bool = False,
-    name: str | None = None,
-    revision: str | None = None,
-    stored: torch.dtype | None = None,
-) -> Decomposition:
-    """See `analysis.measurements.terms.decompose`; `name` and `revision` say what the model is to be called.
+class LayerRequest(Protocol):
+    """A request for the terms of one layer on a text; `analysis.probes.text_probe.TermsRequest` is one."""
 
-    stored: the half precision that the weights were stored in, where they were read as float32: the scores are
-    then those of the model at its own precision, and so are the errors shown.
-    method: `frozen` (exact at layer 0) or `mean`. basis: the means that `mean` splits by; the store's for this
-    revision when not given. Raises UnknownName for another method, TextError and ModelError as that does.
+    @property
+    def text(self) -> str:
+        """The text, or the first of a pair."""
+        ...
+
+    @property
+    def pair(self) -> str | None:
+        """The second text of a pair."""
+        ...
+
+    @property
+    def layer(self) -> int:
+        """The layer, from 0."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """One of `METHODS`: `frozen` is exact at layer 0."""
+        ...
+
+    @property
+    def freeze(self) -> str:
+        """The part of gated units that is held fixed."""
+        ...
+
+    @property
+    def truncate(self) -> bool:
+        """True if a text that is too long is cut."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerPass:
+    """A pass of a model whose scores in one layer are taken apart."""
+
+    model: PreTrainedModel
+    family: Family
+    inputs: Mapping[str, object]
+    layer: int
+    freeze: str
+    """The part of gated units that is held fixed."""
+    stored: torch.dtype | None = None
+    """The precision that the weights were stored in, where they were read as float32: half gives scores of its own."""
+    parts: Callable[[Tensor], Tensor] | None = None
+    """Splits the input of the layer, under method `mean`; None follows the sources from the input of the model."""
+    alone: Mapping[str, object] | None = None
+    """The inputs where the model does as it does by itself: the scores, and so the errors, are then of that pass, and
+    the terms of the one with `inputs`."""
+
+
+def decompose(loaded: Loaded, asked: LayerRequest, basis: StoredBasis | None = None) -> Decomposition:
+    """The scores of one layer as a sum of terms; see `analysis.measurements.terms.decompose`.
+
+    basis: the means that method `mean` splits by; the store's for this revision where none is given. Where the weights
+    were stored in half precision, the scores are those of the model at its own, and so are the errors.
+    Raises UnknownName for another method, TextError and ModelError as that does.
     """
-    if method not in METHODS:
-        raise UnknownName(f"There is no method {method!r}; known: {', '.join(METHODS)}.")
+    if asked.method not in METHODS:
+        raise UnknownName(f"There is no method {asked.method!r}; known: {', '.join(METHODS)}.")
+    model, tokenizer, name = loaded.model, loaded.tokenizer, loaded.source.name
     family = checked_family(model, name)
-    check_layer(model, family, layer)
-    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
-    if method == "frozen":
+    check_layer(model, family, asked.layer)
+    texts = asked.text, asked.pair or None
+    inputs, tokens, cut_from = encode(tokenizer, *texts, model, asked.truncate)
+    if asked.method == "frozen":
         basis = None
     elif basis is None:
-        basis = stored_basis(name or model.name_or_path or "", revision or "unknown", layer)
+        basis = stored_basis(name or model.name_or_path or "", loaded.source.revision or "unknown", asked.layer)
     started = time.perf_counter()
-    parts = None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens))
-    measured, dtype = decompose_layer(Decomposition, model, family, inputs, layer, freeze, stored, parts)
-    about = provenance(model, name, revision, text, started, text_pair, cut_from, dtype=dtype)
+    passed = LayerPass(
+        model=model,
+        family=family,
+        inputs=inputs,
+        layer=asked.layer,
+        freeze=asked.freeze,
+        stored=loaded.dtype,
+        parts=None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens)),
+    )
+    measured, dtype = decompose_layer(Decomposition, passed)
+    about = provenance(model, name, loaded.source.revision, asked.text, started, asked.pair, cut_from, dtype=dtype)
     result = measured(token_info=tokens, provenance=about)
     if result.unknown:
-        because = unknown_cause(tokenizer, tokenizer(text, text_pair or None, verbose=False), (text, text_pair))
+        because = unknown_cause(tokenizer, tokenizer(*texts, verbose=False), texts)
         result = replace(result, unknown_because=because)
     if basis is None:
         return result
@@ -99,24 +148,11 @@ def decompose(
 DecompositionT = TypeVar("DecompositionT", bound=Decomposition)
 
 
-def decompose_layer(
-    of: type[DecompositionT],
-    model: PreTrainedModel,
-    family: Family,
-    inputs: Mapping[str, object],
-    layer: int,
-    freeze: str,
-    stored: torch.dtype | None = None,
-    parts: Callable[[Tensor], Tensor] | None = None,
-    alone: Mapping[str, object] | None = None,
-) -> tuple[partial[DecompositionT], str]:
-    """A decomposition that lacks what depends on the kind of input, and the precision of its scores.
-
-    alone: what the model is given where it does as it does by itself: the scores, and so the errors, are then of that
-    pass, and the terms of the one with `inputs`.
-    """
+def decompose_layer(of: type[DecompositionT], passed: LayerPass) -> tuple[partial[DecompositionT], str]:
+    """A decomposition that lacks what depends on the kind of input, and the precision of its scores."""
+    model, family = passed.model, passed.family
     with torch.inference_mode():
-        seen, factors = _layer(model, family, inputs, layer, freeze, stored, parts, alone)
+        seen, factors = _run_layer(passed)
         own, total = seen.call.scores[0], sum_of_terms(factors)
         attended = seen.attended()
         hidden = torch.zeros_like(own[0], dtype=torch.bool) if attended is None else ~attended
@@ -129,10 +165,10 @@ def decompose_layer(
         key=key,
         scale=factors.scale,
         added={} if factors.bias is None else dict(zip(factors.bias_terms, factors.bias.cpu().numpy(), strict=True)),
-        layer=layer,
+        layer=passed.layer,
         layers=len(family.attentions(model)),
         position_kind=family.position_kind(model.config),
-        freeze=freeze if family.gated(model.config) else "",
+        freeze=passed.freeze if family.gated(model.config) else "",
         scores=scores,
         max_error=float(max_error),
         pattern_error=float(pattern_error),
@@ -192,20 +228,9 @@ def _parts(
     return torch.from_numpy(items).to(hidden.device, hidden.dtype)[:, None]
 
 
-def _layer(
-    model: PreTrainedModel,
-    family: Family,
-    inputs: Mapping[str, object],
-    layer: int,
-    freeze: str,
-    stored: torch.dtype | None,
-    parts: Callable[[Tensor], Tensor] | None,
-    alone: Mapping[str, object] | None = None,
-) -> tuple[Layer, Factors]:
-    """The layer as the model ran it, at its own precision, and the sources of its scores, in float32 if that is half.
-
-    parts: splits the input of the layer, under method `mean`; None follows the sources from the input of the model.
-    """
+def _run_layer(passed: LayerPass) -> tuple[Layer, Factors]:
+    """The layer as the model ran it, at its own precision, and the sources of its scores, in float32 at least."""
+    model, family, inputs, layer, parts = passed.model, passed.family, passed.inputs, passed.layer, passed.parts
     items: list[Layer] = []
 
     def take(traced: Layer) -> None:
@@ -215,18 +240,17 @@ def _layer(
     stored_precision, single = model, model
     if model.dtype in HALF:
         single = _converted(model, torch.float32).float()
-    elif stored in HALF:
-        stored_precision = _converted(model, stored)
-    if stored_precision is not single or alone is not None:
-        trace_sources(
-            stored_precision, family, _cast(alone or inputs, stored_precision.dtype), take, last=layer, sources=False
-        )
+    elif passed.stored in HALF:
+        stored_precision = _converted(model, passed.stored)
+    if stored_precision is not single or passed.alone is not None:
+        own_inputs = _cast(passed.alone or inputs, stored_precision.dtype)
+        trace_sources(stored_precision, family, own_inputs, take, last=layer, sources=False)
     single_inputs = _cast(inputs, torch.float32) if stored_precision is not single else inputs
     with nullcontext() if parts is None else split_entering(single, family, layer, parts):
-        trace_sources(single, family, single_inputs, take, last=layer, freeze=freeze, sources=parts is None)
+        trace_sources(single, family, single_inputs, take, last=layer, freeze=passed.freeze, sources=parts is None)
     if parts is None and single.dtype == torch.float32 and _cancels(items[-1]) and _fits(single):
         precise = _converted(single, torch.float64).double()
-        trace_sources(precise, family, _cast(inputs, torch.float64), take, last=layer, freeze=freeze)
+        trace_sources(precise, family, _cast(inputs, torch.float64), take, last=layer, freeze=passed.freeze)
     return items[0], items[-1].factors()
 
 
@@ -272,8 +296,9 @@ def error_of(total: Float[Tensor, "head query key"], scores: Float[Tensor, "head
 
 
 READS = {
-    "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure images",
-    "image": "reads text, not images. Open it on the page Look inside",
+    "text": "reads images, not text. Choose Image in the form of Look inside, or measure it with: "
+    "python -m analysis measure images",
+    "image": "reads text, not images. Choose Text in the form of Look inside",
 }
 """The rest of a message about a model that does not read text, or images."""
 

@@ -5,10 +5,8 @@ import json
 from analysis.claims.statements.stored import records
 from analysis.narrative.front_page import Limit, Step
 from analysis.store import read
-from analysis.store.paths import cached_until_store_changes
 
 
-@cached_until_store_changes()
 def answer() -> tuple[Step, ...]:
     """The sentences in order; none where the store was built without them."""
     rows = records(read.query("SELECT * FROM answers ORDER BY place"))

@@ -21,6 +21,7 @@ from analysis.narrative.choosing.settings import IN_CODE, IN_USE
 from analysis.rules import training_rules
 from analysis.statistics import difference
 from analysis.store import read
+from analysis.store.paths import cached_until_store_changes
 
 NAMES_SHOWN = 4
 ABBREVIATED = {"alibi": "ALiBi", "tupe_a": "TUPE, in no model named here"}
@@ -96,7 +97,8 @@ def check_needs(needs: Iterable[str]) -> None:
         raise LinkError(f"The link says needs={unknown[0]!r}; expected one of: {', '.join(NEEDS)}.")
 
 
-def rows(preset: str, needs: Sequence[str], size: sizes.Size) -> list[BoardRow]:
+@cached_until_store_changes(32)
+def rows(preset: str, needs: tuple[str, ...], size: sizes.Size) -> list[BoardRow]:
     """The ten methods in use: those that meet every need first, each group in the order of the page."""
     check_needs(needs)
     recipes = _recipes(preset)

@@ -1,6 +1,6 @@
 """The cells of the page Which encoding?: for each method and column, the known fact and its source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
 from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, requirements
 from analysis.narrative.choosing.methods import METHODS, Method
+from analysis.store.paths import cached_until_store_changes
 
 __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
 
@@ -59,7 +60,8 @@ class MethodRow:
     cells: Mapping[str, Cell]
 
 
-def lines(part: str, preset: str, needs: Sequence[str] = ()) -> list[MethodRow]:
+@cached_until_store_changes(64)
+def lines(part: str, preset: str, needs: tuple[str, ...] = ()) -> list[MethodRow]:
     """The methods that meet every need, each with the cells of a part. Raises LinkError for an unknown part or need."""
     if part not in PARTS:
         raise LinkError(f"The link says part={part!r}; expected one of: {', '.join(PARTS)}.")

@@ -9,7 +9,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.figures.experiments.board import ORDERS, ordered
 from analysis.figures.experiments.board_rows import Board, BoardRow, judged_presets
-from analysis.figures.experiments.imported_rows import ImportedBoard
+from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
@@ -38,7 +38,7 @@ def draw(pickers: Pickers) -> None:
         if presets:
             pickers.choice("preset", "Recipe", presets, recipe, width=430)
         order = pickers.segments("order", "Order", list(ORDERS), ORDERS, width="content")
-    opened, imported = str(pickers.get("row")), queries.imported_boards()
+    opened, imported = str(pickers.get("row")), imported_boards()
     of_a_reader = any(opened == one.key(row.variant) for one in imported for row in one.board.rows)
     pickers.fixed("tab", list(TABS))  # The panel draws its picker.
     values = pickers.done()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from analysis.figures import Figure, drawing
 from analysis.figures.drawing import Theme
 from analysis.figures.export import panel_svgs
 from analysis.figures.svg_ids import prefix_ids
-from dashboard.session import queries
+from analysis.store.paths import cached_until_store_changes
 from dashboard.widgets.moving_pictures import show_component
 
 TAG, DESCRIPTION = re.compile(r"<[^>]+>"), re.compile(r' (?:role|aria-\w+)="[^"]*"')
@@ -54,11 +54,17 @@ def draw_frame(label: str, figure: Figure, width: int, *, dark: bool = False) ->
     return Frame(label=label, heading=figure.heading, columns=columns, panels=panels)
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
-def _cached_frame(
-    request: Hashable, store: tuple[str, int, int], label: str, width: int, dark: bool, _make: Callable[[], Figure]
-) -> Frame:
-    return draw_frame(label, _make(), width, dark=dark)
+@dataclass(frozen=True)
+class Requested:
+    """A figure that is made only where no frame of it is kept. key: all that the figure depends on."""
+
+    key: Hashable
+    make: Callable[[], Figure] = field(compare=False)
+
+
+@cached_until_store_changes(512)
+def _drawn_frame(requested: Requested, label: str, width: int, *, dark: bool) -> Frame:
+    return draw_frame(label, requested.make(), width, dark=dark)
 
 
 @st.fragment
@@ -90,7 +96,7 @@ def show_flipbook(
         if reported is None and number != index:
             return Frame(label=label)
         width = guess if reported is None else int(reported)
-        return _cached_frame((request, number), queries.store_version(), label, width, dark, lambda: make(number))
+        return _drawn_frame(Requested(key=(request, number), make=lambda: make(number)), label, width, dark=dark)
 
     def report_index() -> None:
         on_change(int(st.session_state[key]["at"]))

@@ -1,14 +1,22 @@
-"""The form of Look inside: model, text and second text; examples; everything else under More."""
+"""The form of Look inside: a model, and a text, a pair or an image; examples; everything else under More."""
 
 import streamlit as st
 
+from analysis.core import settings
 from analysis.links import GLACIERS, VIEWS
+from analysis.models import random_vit_name as random_vit
+from analysis.probes.drawn_images import IMAGES
 from analysis.probes.text_probe import SIDES
+from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form
+from dashboard.widgets.inside import comparison
+from dashboard.widgets.inside.run import choose_once
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.term_pickers import METHODS
 
+Upload = tuple[str, bytes]
+"""A file that a reader gave: its name and its bytes, which no link carries."""
 EXAMPLES = {
     "agreement": (str(VIEWS["inside"].defaults()["text"]), ""),
     "order alone differs": ("The dog chased the cat.", "The cat chased the dog."),
@@ -21,37 +29,97 @@ EXAMPLES = {
 SIDE_TITLES = {"first": "the first text alone", "second": "the second text alone", "together": "both as one input"}
 FREEZES = {"activation": "activation", "other": "other factor", "half": "half of each"}
 GROUPS = {"four": "the four of word and position", "all": "all"}
+INPUTS = {"text": ":material/notes: Text", "image": ":material/image: Image"}
+UPLOADS = "inside.uploads"
+"""The key in a session's state of how often its reader went from a file of their own to a drawn image."""
+MODELS = "inside.last_models"
+"""The key in a session's state of the last model of the other kind of input: kind -> model and revision."""
 
 
-def form(pickers: Pickers) -> None:
-    """Asks for what is looked into; the URL changes when the form is sent, an example is pressed or an option set."""
+def form(pickers: Pickers) -> Upload | None:
+    """Asks for what is looked into; the URL changes when the form is sent, an example is pressed or an option set.
+
+    Returns the file that the reader uploaded in place of a drawn image.
+    """
     if saved := str(pickers.get("probe")):
         st.info(
             f"Showing the saved probe {escape_markdown(saved)}. Send the form to run a new probe.",
             icon=":material/bookmark:",
         )
+    _check_image(pickers)
+    is_image = bool(pickers.get("image"))
     with st.form("inside.form", border=True):
-        first, second, third, last = st.columns([3, 4, 4, 2.4], vertical_alignment="bottom")
-        entered = {"model": probe_form.model_box(pickers, first)}
-        entered["text"] = second.text_area("Text", key=pickers.box("text"), height=68) or ""
-        entered["pair"] = (
-            third.text_area(
-                "Second text", key=pickers.box("pair"), height=68, placeholder="none; with one, the two are compared"
-            )
-            or ""
-        )
-        with last:
-            sent = st.form_submit_button("Take apart", type="primary", width="stretch")
-        if sent:
-            for name, value in entered.items():
-                pickers.typed(name, value)
-            pickers.set("truncate", False)
-            pickers.set("probe", "")
-            _forget_cell(pickers)
+        uploaded = _image_boxes(pickers) if is_image else _text_boxes(pickers)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _examples(pickers)
+        kind = "image" if is_image else "text"
+        choose_once("input", "What the model reads", INPUTS, kind, lambda chosen: _read(pickers, chosen))
+        if is_image:
+            _image_examples(pickers, uploaded)
+        else:
+            _examples(pickers)
+            comparison.pills(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
-            _more(pickers)
+            _more(pickers, is_image=is_image)
+    if is_image and str(pickers.get("model")).strip() == random_vit.NAME:
+        st.info(
+            "The weights of this model are random: it has learned nothing. Layers and Positions show a trained model; "
+            "to see one here, name it above.",
+            icon=":material/casino:",
+        )
+    return uploaded
+
+
+def _text_boxes(pickers: Pickers) -> None:
+    """A model, a text and a second one."""
+    first, second, third, last = st.columns([3, 4, 4, 2.4], vertical_alignment="bottom")
+    entered = {"model": probe_form.model_box(pickers, first)}
+    entered["text"] = second.text_area("Text", key=pickers.box("text"), height=68) or ""
+    entered["pair"] = (
+        third.text_area(
+            "Second text", key=pickers.box("pair"), height=68, placeholder="none; with one, the two are compared"
+        )
+        or ""
+    )
+    with last:
+        sent = st.form_submit_button("Take apart", type="primary", width="stretch")
+    entered |= comparison.boxes(pickers)
+    if sent:
+        for name, value in entered.items():
+            pickers.typed(name, value)
+        pickers.set("truncate", False)
+        pickers.set("probe", "")
+        _forget_cell(pickers)
+
+
+def _image_boxes(pickers: Pickers) -> Upload | None:
+    """A model of images and an image of the reader's own; the drawn ones are examples."""
+    first, second, last = st.columns([3, 5, 2.4], vertical_alignment="bottom")
+    model = first.text_input(
+        "Model",
+        key=pickers.box("model"),
+        help=f"{random_vit.NAME}, {live.folder_hint()}or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, "
+        f"ViT-MAE or CLIP; only safetensors are read. {random_vit.NAME} is a {random_vit.TITLE}.",
+    )
+    file = second.file_uploader(
+        "An image of your own",
+        type=["png", "jpg", "jpeg", "webp", "gif"],
+        max_upload_size=settings.number("ADDEND_IMAGE_MB"),
+        help="It stays in this server's memory for as long as this view is open, and no link contains it.",
+        key=f"inside.upload.{st.session_state.setdefault(UPLOADS, 0)}",
+    )
+    with last:
+        sent = st.form_submit_button("Take apart", type="primary", width="stretch")
+    if sent:
+        pickers.typed("model", model or "")
+        _forget_cell(pickers)
+    return None if file is None else (file.name, file.getvalue())
+
+
+def why_no_link(uploaded: Upload | None) -> str:
+    """The reason why a link cannot carry an image; empty when it can."""
+    if uploaded is None:
+        return ""
+    return "No link contains an uploaded image: it stays in this server's memory. Choose a drawn image to get a link."
 
 
 def side(pickers: Pickers) -> None:
@@ -59,9 +127,35 @@ def side(pickers: Pickers) -> None:
     pickers.segments("side", "The model reads", SIDES, SIDE_TITLES)
 
 
+def _check_image(pickers: Pickers) -> None:
+    """Shows the first drawn image where a link asks for one that there is not."""
+    asked, names = str(pickers.get("image")), list(IMAGES)
+    if asked and asked not in names:
+        st.warning(
+            escape_markdown(
+                f"The link asks for image {asked!r}, which is not among the drawn ones; {names[0]!r} is shown instead."
+            )
+        )
+        pickers.set("image", names[0])
+
+
+def _read(pickers: Pickers, kind: str) -> None:
+    """Turns the form to a text or to an image, with the model that was last used for it."""
+    now = "image" if pickers.get("image") else "text"
+    models = st.session_state.setdefault(MODELS, {"image": (random_vit.NAME, "")})
+    models[now] = (pickers.get("model"), pickers.get("revision"))
+    default = VIEWS["inside"].defaults()
+    model, revision = models.get(kind, (default["model"], ""))
+    image = next(iter(IMAGES)) if kind == "image" else ""
+    changed = {"image": image, "model": model, "revision": revision, "probe": "", "look": "", "layer": 0, "head": -1}
+    for name, value in changed.items():
+        pickers.set(name, value)
+    _forget_cell(pickers)
+
+
 def _forget_cell(pickers: Pickers) -> None:
-    """Another text has other tokens: what was pressed of the last one is none of it."""
-    for name, default in (("query", -1), ("key", -1), ("also", ()), ("from", 0), ("to", -1)):
+    """Another text has other tokens, another image other patches: what was pressed of the last one is none of it."""
+    for name, default in (("query", -1), ("key", -1), ("also", ()), ("from", 0), ("to", -1), ("patch", -1)):
         pickers.set(name, default)
 
 
@@ -87,7 +181,29 @@ def _examples(pickers: Pickers) -> None:
     st.pills("Examples", list(EXAMPLES), default=shown, key=key, on_change=fill)
 
 
-def _more(pickers: Pickers) -> None:
+def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
+    """Chips of the drawn images; the one that is shown is pressed, and none while a file of the reader's own is."""
+    key = "inside.images"
+    shown = None if uploaded else str(pickers.get("image"))
+    st.session_state[key] = shown
+
+    def fill() -> None:
+        if (chosen := st.session_state[key]) is not None:
+            pickers.set("image", chosen)
+            st.session_state[UPLOADS] += 1
+            _forget_cell(pickers)
+
+    st.pills(
+        "Drawn images",
+        list(IMAGES),
+        default=shown,
+        key=key,
+        format_func=lambda name: IMAGES[name].title,
+        on_change=fill,
+    )
+
+
+def _more(pickers: Pickers, *, is_image: bool) -> None:
     """The options that nobody needs by default."""
     key = pickers.box("revision")
 
@@ -95,10 +211,23 @@ def _more(pickers: Pickers) -> None:
         pickers.typed("revision", st.session_state[key].strip())
 
     st.text_input("Revision of the model", key=key, help=probe_form.REVISION, on_change=change)
+    if pickers.get("model2"):
+        right = pickers.box("revision2")
+        st.text_input(
+            "Revision of the model on the right",
+            key=right,
+            help=probe_form.REVISION,
+            on_change=lambda: pickers.typed("revision2", st.session_state[right].strip()),
+        )
     pickers.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
-    pickers.toggle("words", "Whole words", help="Merge word pieces: scores averaged, attention to pieces summed.")
-    pickers.toggle("specials", "Special tokens", help="Show [CLS] and [SEP]. They take part either way.")
+    if is_image:
+        pickers.toggle("masked", "Hide patches, as a masked autoencoder's training did", help="ViT-MAE only.")
+    else:
+        pickers.toggle("words", "Whole words", help="Merge word pieces: scores averaged, attention to pieces summed.")
+        pickers.toggle("specials", "Special tokens", help="Show [CLS] and [SEP]. They take part either way.")
     pickers.segments("group", "Terms with a map", list(GROUPS), GROUPS)
+    if is_image:
+        return
     pickers.segments(
         "method",
         "Method",

@@ -15,10 +15,11 @@ PAGE = "inside"
 RunT = TypeVar("RunT")
 
 
-def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT]) -> RunT:
+def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT], *sides: str) -> RunT:
     """The result of a run, whose progress a status box shows. On a failure says why, and ends the page.
 
-    compute: makes the result, and reports its progress to the function that it is given.
+    compute: makes the result, and reports its progress to the function that it is given. sides: the ends of the names
+    of the fields that it takes: "" of the left side, "2" of the right one.
     """
     place = st.empty()
     status = place.status("Starting", expanded=False)
@@ -28,22 +29,24 @@ def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT]) -> R
     except AddendError as problem:
         probe_form.fail(pickers, status, problem)
         probe_form.offer_truncation(pickers, problem)
-        probe_form.offer_ways_out(pickers, problem, "")
+        probe_form.offer_ways_out(pickers, problem, *(sides or ("",)))
         st.stop()
     place.empty()
     return result
 
 
-def choose(
-    pickers: Pickers, name: str, label: str, options: Mapping[str, str], shown: str, *, labelled: bool = False
-) -> str:
-    """A row of buttons for a field that may hold what is none of the options; `shown` is pressed then."""
+def choose_once(
+    name: str,
+    label: str,
+    options: Mapping[str, str],
+    shown: str,
+    chosen: Callable[[str], None],
+    *,
+    labelled: bool = False,
+) -> None:
+    """A row of buttons of which `shown` is pressed. chosen: called with the one that a reader presses."""
     key = f"{PAGE}.{name}.chosen"
     st.session_state[key] = shown
-
-    def update() -> None:
-        pickers.set(name, st.session_state[key])
-
     st.segmented_control(
         label,
         list(options),
@@ -52,9 +55,16 @@ def choose(
         key=key,
         required=True,
         wrap=True,
-        on_change=update,
+        on_change=lambda: chosen(st.session_state[key]),
         label_visibility="visible" if labelled else "collapsed",
     )
+
+
+def choose(
+    pickers: Pickers, name: str, label: str, options: Mapping[str, str], shown: str, *, labelled: bool = False
+) -> str:
+    """A row of buttons for a field that may hold what is none of the options; `shown` is pressed then."""
+    choose_once(name, label, options, shown, lambda chosen: pickers.set(name, chosen), labelled=labelled)
     return shown
 
 
@@ -68,12 +78,15 @@ def look(pickers: Pickers, options: Mapping[str, str], label: str = "") -> str:
     return choose(pickers, "look", label or "Figure", options, shown, labelled=bool(label))
 
 
-def about(result: Any, tokens: int, extra: str, place: Any) -> None:
-    """One line that is true of every figure of a tab, and warnings that concern all of it."""
+def about(result: Any, tokens: int, extra: str, place: Any, *, title: str = "") -> None:
+    """One line that is true of every figure of a tab, and warnings that concern all of it.
+
+    title: the words for the model, where its name does not say what it is.
+    """
     provenance = result.provenance
     place.caption(
         escape_markdown(
-            f"{provenance.model} ({provenance.revision}): {extra}; {tokens} tokens. "
+            f"{title or provenance.model} ({provenance.revision}): {extra}; {tokens} tokens. "
             f"{provenance.device}, {provenance.dtype}, {provenance.seconds:.2f} s on {provenance.created[:10]}."
         )
     )

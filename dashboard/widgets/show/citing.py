@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from dashboard.session import queries
+from analysis.figures.citation import bibtex_of, citation_of
 
 
 def cite_this(key: str, title: str, link: str) -> None:
     """The citation of a chart or a claim, in plain text and in BibTeX."""
-    summary = queries.citation_for(key, title, link)
+    summary = citation_of(key, title, link)
     st.caption("Cite this")
     st.code(summary.plain(), language=None, wrap_lines=True)
     st.code(summary.bibtex(), language="latex", wrap_lines=True)
@@ -18,6 +18,4 @@ def cite(keys: tuple[str, ...]) -> None:
     if not keys:
         return
     st.caption("Works it rests on")
-    marks = ", ".join("?" * len(keys))
-    frame = queries.rows(f"SELECT bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key", keys)
-    st.code("\n\n".join(frame.bibtex), language="latex", wrap_lines=True)
+    st.code(bibtex_of(keys), language="latex", wrap_lines=True)

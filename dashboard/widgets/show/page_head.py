@@ -7,7 +7,6 @@ import streamlit as st
 from analysis import links
 from analysis.core import settings
 from analysis.links import Value
-from analysis.probes import text_probe
 from dashboard.session import held_texts, rooms
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import address, query_parameters
@@ -70,8 +69,6 @@ def _draw_room_links(page: str, values: Mapping[str, Value]) -> None:
                 continue
             accepted = view.defaults() if "text" in view.defaults() else {}
             carried = {field: values[field] for field in CARRIED if field in values and field in accepted}
-            if other == "compare" and view.parameters(carried):
-                carried |= text_probe.FOLLOWING
             st.page_link(f"views/{other}.py", label=view.title, query_params=query_parameters(other, carried))
 
 

@@ -1,0 +1,262 @@
+"""Refitted encoders compared with each other by the frozen rules: `analysis/rules/refits.toml`."""
+
+import itertools
+import json
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from analysis.claims.statements import margin_contests
+from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
+from analysis.claims.statements.margin_contests import Comparison
+from analysis.core.formatting import interval_text, plural
+from analysis.rules.refit_rules import JUDGED, RefitRules, RefitStatement, refit_rules
+from analysis.statistics import Difference, difference
+from analysis.statistics.margins import NOT_TESTED, margin_test
+
+HOURS = 0.25
+"""Hours of one core that a run takes, about."""
+MISSED, ORDER_ERROR, HALF_TOKENS = "missed", "order_error", "half_tokens"
+"""The end points, which are the kinds of the statements, too."""
+
+ROWS = f"""
+SELECT x.arm, x.seed, x.measure, x.tokens, x.value, x.run_id, r.config
+FROM refits x JOIN runs r USING (run_id) WHERE x.purpose = '{JUDGED}'
+ORDER BY x.arm, x.seed, r.created, x.tokens
+"""
+
+UNITS = {
+    MISSED: "share of what positions are worth",
+    ORDER_ERROR: "points of exchanged words",
+    HALF_TOKENS: "times the baseline's tokens",
+}
+"""The unit of each end point."""
+
+
+@dataclass
+class RefitRun:
+    """One judged run. losses: tokens read -> the loss on held-out texts. last: the other measures at the end."""
+
+    run_id: str
+    losses: dict[int, float] = field(default_factory=dict)
+    last: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def end(self) -> float:
+        """The loss at the end."""
+        return self.losses[max(self.losses)]
+
+
+Runs = Mapping[str, Mapping[int, RefitRun]]
+"""Arm -> seed -> run."""
+
+
+def load_runs(rows: Sequence[Mapping[str, Any]], rules: RefitRules) -> Runs:
+    """The runs among the rows of `ROWS` that the rules count; if a seed was run twice, the newer run."""
+    runs: dict[str, dict[int, RefitRun]] = {}
+    for row in rows:
+        if row["seed"] not in rules.purposes[JUDGED].seeds or rules.refusal(json.loads(row["config"] or "{}")):
+            continue
+        of = runs.setdefault(row["arm"], {})
+        if row["seed"] not in of or of[row["seed"]].run_id != row["run_id"]:
+            of[row["seed"]] = RefitRun(row["run_id"])
+        if row["measure"] == "loss":
+            of[row["seed"]].losses[row["tokens"]] = row["value"]
+        else:
+            of[row["seed"]].last[row["measure"]] = row["value"]
+    return runs
+
+
+def missed(run: RefitRun, control: RefitRun, floor: RefitRun) -> float:
+    """The share of what positions are worth that a run has not recovered; the three are of one seed."""
+    return (run.end - control.end) / (floor.end - control.end)
+
+
+def half_tokens(run: RefitRun, control: RefitRun, floor: RefitRun) -> float | None:
+    """The tokens until a run's loss is half-way between the ends of the others, on a line between two evaluations.
+
+    None for a run that never gets there, or that begins below it.
+    """
+    half = (control.end + floor.end) / 2
+    points = sorted(run.losses.items())
+    for (before, high), (after, low) in itertools.pairwise(points):
+        if high > half >= low:
+            return before + (after - before) * (high - half) / (high - low)
+    return None
+
+
+def values(end: str, arm: str, runs: Runs, rules: RefitRules) -> dict[Hashable, float]:
+    """Seed -> the number of an end point, less being better; half_tokens as its logarithm."""
+    result: dict[Hashable, float] = {}
+    for seed, run in runs.get(arm, {}).items():
+        control, floor = (runs.get(name, {}).get(seed) for name in (rules.control, rules.floor))
+        if end == ORDER_ERROR:
+            result[seed] = 100 * (1 - run.last["order"])
+        elif control is not None and floor is not None:
+            tokens = half_tokens(run, control, floor)
+            if end == MISSED:
+                result[seed] = missed(run, control, floor)
+            elif tokens:
+                result[seed] = math.log(tokens)
+    return result
+
+
+def insensitive(end: str, runs: Runs, rules: RefitRules) -> str:
+    """The reason why an end point does not tell the floor from the control; empty if it does."""
+    sides: list[dict[Hashable, float]] = []
+    for name in (rules.floor, rules.control):
+        losses: dict[Hashable, float] = {seed: run.end for seed, run in runs.get(name, {}).items()}
+        sides.append(values(end, name, runs, rules) if end == ORDER_ERROR else losses)
+    least = rules.sensitive * rules.margins[ORDER_ERROR] if end == ORDER_ERROR else 0.0
+    found = difference(sides[0], sides[1])
+    wide = end != ORDER_ERROR and found.mean < rules.sensitive * (found.high - found.low) / 2
+    if math.isnan(found.low) or found.low < least or wide:
+        return "the end point does not tell an encoder without positions from the intact one"
+    return ""
+
+
+def still_falling(arm: str, runs: Runs, rules: RefitRules) -> bool:
+    """True if an arm's loss still fell over the last fifth of its tokens, as a share of what positions are worth."""
+    falls = []
+    for seed, run in runs[arm].items():
+        last = max(run.losses)
+        before = max(tokens for tokens in run.losses if tokens <= 0.81 * last)
+        range_ = runs[rules.floor][seed].end - runs[rules.control][seed].end
+        falls.append((run.losses[before] - run.end) / range_)
+    return fmean(falls) >= rules.levelled
+
+
+def compare(statement: RefitStatement, runs: Runs, rules: RefitRules) -> Comparison:
+    """The comparison that a statement makes, with its test where every run is there and none speaks against it."""
+    needed = {statement.arm, statement.baseline, rules.control, rules.floor}
+    seeds = rules.purposes[JUDGED].seeds
+    sides = [values(statement.end, name, runs, rules) for name in _names(statement)]
+    found = difference(*sides)
+    result = found if found.n else None
+    if missing := sum(seed not in runs.get(name, {}) for name in needed for seed in seeds):
+        return Comparison(found=result, test=NOT_TESTED, missing=missing)
+    if reason := insensitive(statement.end, runs, rules):
+        return Comparison(found=result, test=NOT_TESTED, reason=reason)
+    if any(len(side) < len(seeds) for side in sides):
+        return Comparison(
+            found=result, test=NOT_TESTED, reason="a run begins nearer than half-way, or never gets there"
+        )
+    margin = rules.margins[statement.end]
+    test = margin_test(found, statement.expect, math.log(margin) if statement.end == HALF_TOKENS else margin)
+    return Comparison(found=result, test=test)
+
+
+def _names(statement: RefitStatement) -> tuple[str, str]:
+    return statement.arm, statement.baseline
+
+
+def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
+    """Every statement of `refits.toml` with its verdict. titles: of arms, by name."""
+    rules = refit_rules()
+    runs = load_runs(ask(ROWS), rules)
+    comparisons = {statement.id: compare(statement, runs, rules) for statement in rules.statements}
+    families = {statement.id: statement.family for statement in rules.statements}
+    verdicts = dict(margin_contests.family_outcomes(families, comparisons))
+    return [
+        _judgement(statement, comparisons[statement.id], verdicts[statement.id], runs, rules, titles)
+        for statement in rules.statements
+    ]
+
+
+def _judgement(
+    statement: RefitStatement,
+    comparison: Comparison,
+    verdict: str,
+    runs: Runs,
+    rules: RefitRules,
+    titles: Mapping[str, str],
+) -> Judgement:
+    recovered = verdict == SUPPORTED or statement.expect not in ("not worse", "the same")
+    if verdict != OPEN and not recovered and statement.end == MISSED and still_falling(statement.arm, runs, rules):
+        verdict = OPEN
+        comparison = Comparison(found=comparison.found, test=NOT_TESTED, reason="it has not recovered yet")
+    effect, low, high = _numbers(statement.end, comparison.found)
+    names = [titles.get(name, name) for name in _names(statement)]
+    found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
+    told = "" if verdict == OPEN else statement.supported if verdict == SUPPORTED else statement.contradicted
+    return Judgement(
+        id=statement.id,
+        parent=statement.parent,
+        statement=statement.statement,
+        scope=f"all-MiniLM-L6-v2, trained on with {rules.purposes[JUDGED].tokens:,} tokens",
+        kind=statement.end,
+        verdict=verdict,
+        sentence=margin_contests.sentence(found, comparison, verdict),
+        unit=UNITS[statement.end],
+        effect=effect,
+        low=low,
+        high=high,
+        line=rules.margins[statement.end],
+        seeds=comparison.found.n if comparison.found else 0,
+        would_decide=_would_decide(comparison) if verdict == OPEN else "",
+        command="python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV "
+        f"--arms {','.join(dict.fromkeys([*_names(statement), rules.control, rules.floor]))}",
+        page="experiments",
+        query=ROWS.strip(),
+        rules_version=rules.version,
+        rules_sha=rules.sha256,
+        exploratory=False,
+        answer="" if effect is None else told.format(size=_size(statement.end, effect)),
+        readings=tuple(
+            Reading(
+                source=f"{titles.get(arm, arm)}, seed {seed}",
+                family=arm,
+                standing="stored",
+                value=math.exp(value) if statement.end == HALF_TOKENS else value,
+                note=run.run_id,
+            )
+            for arm in _names(statement)
+            for seed, run in sorted(runs.get(arm, {}).items())
+            if (value := values(statement.end, arm, runs, rules).get(seed)) is not None
+        ),
+    )
+
+
+def _numbers(end: str, found: Difference | None) -> margin_contests.Numbers:
+    """The effect and the ends of its 95 % interval in the unit of the end point; None where there is no number."""
+    if found is None:
+        return None, None, None
+    effect, low, high = (
+        None if math.isnan(number) else math.exp(number) if end == HALF_TOKENS else number
+        for number in (found.mean, found.low, found.high)
+    )
+    return effect, low, high
+
+
+def _size(end: str, effect: float) -> str:
+    if end == HALF_TOKENS:
+        return f"{effect:.2f}"
+    return f"{100 * abs(effect):.0f} %" if end == MISSED else f"{abs(effect):.0f}"
+
+
+def _finding(end: str, names: Sequence[str], numbers: margin_contests.Numbers, seeds: int) -> str:
+    """The finding on two arms, in words; empty if no effect was measured."""
+    effect, low, high = numbers
+    if effect is None:
+        return ""
+    first, second = names
+    if end == HALF_TOKENS:
+        text = f"{first} is half-way after {effect:.2f} times the tokens of {second}"
+        return f"{text}{interval_text(low, high)}, {plural(seeds, 'seed')}"
+    more = "more" if effect > 0 else "less"
+    if end == ORDER_ERROR:
+        text = f"{first} misses {abs(effect):.1f} points {more} of the exchanged words than {second}"
+        return f"{text}{interval_text(low, high, '+.1f')}, {plural(seeds, 'seed')}"
+    text = f"{first} misses {100 * abs(effect):.1f} % {more} of what positions are worth than {second}"
+    percent_low, percent_high = (None if end is None else 100 * end for end in (low, high))
+    return f"{text}{interval_text(percent_low, percent_high, '+.1f')}, {plural(seeds, 'seed')}"
+
+
+def _would_decide(comparison: Comparison) -> str:
+    """The runs that would settle an open statement, with their hours."""
+    if comparison.missing:
+        runs = "training" if comparison.missing == 1 else "trainings"
+        return f"{comparison.missing} more {runs}, about {comparison.missing * HOURS:.1f} hours of one core"
+    return "a longer training of both arms, under a next version of the rules"

@@ -1,0 +1,70 @@
+"""python -m analysis refit: a finished sentence encoder is told positions in another way, and trained on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.commands.options import Ray, split_names
+
+
+def refit(
+    texts: Annotated[Path, typer.Option(help="Training text: UTF-8, with an empty line between articles.")],
+    held_out: Annotated[Path, typer.Option(help="Text of other articles, on which the loss is looked at.")],
+    stsb: Annotated[Path, typer.Option(help="The dev set of STS-B, a TSV file.")],
+    purpose: Annotated[
+        str, typer.Option(help="judged, pilot (chooses the rate of each arm, needed first) or dose (more tokens).")
+    ] = "judged",
+    arms: Annotated[str, typer.Option(help="Names separated by commas; by default those of the rules.")] = "",
+    seeds: Annotated[str, typer.Option(help="Numbers separated by commas; by default those of the rules.")] = "",
+    out: Annotated[Path, typer.Option(help="Where targets, weights and unfinished runs are kept.")] = Path(
+        "runs/refit"
+    ),
+    jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
+    ray: Ray = None,
+) -> None:
+    """Trains each arm of the embedded sentence encoder on, into results files. Finished runs are skipped."""
+    import os
+
+    from rich.console import Console
+
+    from analysis import store_build
+    from analysis.core.errors import AddendError
+    from analysis.engine import run_all
+    from analysis.measurements.refit import job
+    from analysis.measurements.refit.rates import chosen_rates
+    from analysis.measurements.surgery.arms import ARMS
+    from analysis.rules.refit_rules import PILOT, refit_rules
+
+    rules = refit_rules()
+    if purpose not in rules.purposes:
+        raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(rules.purposes)}.")
+    names = split_names(arms) or list(rules.purposes[purpose].arms)
+    if unknown := [name for name in names if name not in ARMS]:
+        raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
+    try:
+        numbers = [int(number) for number in split_names(seeds)] or list(rules.purposes[purpose].seeds)
+    except ValueError:
+        raise AddendError(f"The seeds {seeds!r} are not numbers separated by commas, such as 0,1,2.") from None
+    for path, option in ((texts, "--texts"), (held_out, "--held-out"), (stsb, "--stsb")):
+        if not path.is_file():
+            raise AddendError(f"There is no file {path}; name one with {option}.")
+    if purpose == PILOT:
+        rates = dict.fromkeys(names, rules.rates)
+    else:
+        chosen = chosen_rates()
+        if missing := [name for name in names if name not in chosen]:
+            raise AddendError(
+                f"The pilots that choose the rate of {missing[0]} are still to be run; run them first with "
+                f"--purpose pilot --arms {','.join(missing)}."
+            )
+        rates = {name: (chosen[name],) for name in names}
+    console = Console()
+    data = job.Data(texts=texts.resolve(), held_out=held_out.resolve(), stsb=stsb.resolve(), out=out.resolve())
+    with console.status("Computing what the intact encoder gives"):
+        tasks = job.jobs(purpose, names, numbers, rates, data)
+    failed = run_all(tasks, workers=jobs or os.cpu_count() or 1, ray=ray, console=console)
+    store_build.refresh()
+    if failed:
+        raise AddendError(f"{len(failed)} of {len(tasks)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
+    typer.echo(f"{len(tasks)} runs are in the store.")

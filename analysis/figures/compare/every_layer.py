@@ -1,0 +1,161 @@
+"""Figures of every layer of two runs side by side: all terms against depth, one term by head, and the differences."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy import ndarray
+
+from analysis.ablation.variants import readable
+from analysis.core import frames
+from analysis.core.errors import LinkError
+from analysis.core.formatting import capitalised, signed
+from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
+from analysis.figures import marks
+from analysis.figures.compare.two_sides import SIDES, pair_facts
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
+from analysis.figures.heatmap import heatmap
+from analysis.figures.layers.run import method_note, present
+from analysis.figures.terms.distance import series_colours
+from analysis.figures.terms.measures import CITATION_KEYS, MEASURES, measure_note, term_label
+from analysis.measurements.terms.result import Layers
+from analysis.probes import text_probe
+
+Pair = tuple[Layers, Layers]
+DIFFERENCE = "right minus left"
+LAYERS_PAIR = LiveRun(
+    obtain=text_probe.obtain_both_layers,
+    provenance=pair_facts,
+    command=lambda pair: "\n".join(dict.fromkeys(map(text_probe.layers_command, pair))),
+    citation_keys=CITATION_KEYS,
+)
+
+
+class LayersParameters(Parameters):
+    """The term that is shown."""
+
+    term: Annotated[str, one_of((*TERMS, *ADDED_TERMS))]
+
+
+def _side(run: Layers) -> str:
+    layers, _, heads = run.values.shape
+    about = run.provenance
+    return f"{readable(about.model)} ({about.revision}), {layers} layers of {heads} heads, {run.tokens} tokens"
+
+
+def _caption(pair: Pair) -> str:
+    return f"Left: {_side(pair[0])}. Right: {_side(pair[1])}. {' '.join(dict.fromkeys(map(method_note, pair)))}"
+
+
+def _of_term(run: Layers, term: str) -> ndarray:
+    """One term by layer and head; zeros where the model has not its sources."""
+    return run.values[:, run.terms.index(term)] if term in run.terms else np.zeros(run.values[:, 0].shape)
+
+
+@figure("compare_depth", Parameters, live=LAYERS_PAIR)
+def compare_depth(params: Parameters, pair: Pair) -> Figure:
+    """The mean over heads of each term of word and position against depth: both sides, and the difference."""
+    measure = pair[0].measure
+    terms = [term for term in (*FOUR, *ADDED_TERMS) if any(term in present(run) for run in pair)]
+    means = [{term: np.nanmean(_of_term(run, term), axis=-1) for term in terms} for run in pair]
+    panels: dict[str, dict[str, ndarray]] = dict(zip(SIDES, means, strict=True))
+    if len(pair[0].values) == len(pair[1].values):
+        panels[DIFFERENCE] = {term: means[1][term] - means[0][term] for term in terms}
+    frame = pd.DataFrame(
+        [
+            (side, layer, term_label(term), float(value))
+            for side, lines in panels.items()
+            for term, values in lines.items()
+            for layer, value in enumerate(values)
+        ],
+        columns=["side", "layer", "series", "value"],
+    )
+    largest = frame[frame.side == DIFFERENCE].dropna()
+    if largest.empty:
+        text = f"The sides have {len(pair[0].values)} and {len(pair[1].values)} layers, so there is no difference."
+    else:
+        peak = largest.iloc[int(largest.value.abs().argmax())]
+        text = f"The largest difference is in {peak.series}, layer {peak.layer}: {signed(float(peak.value), 3)}."
+    return Figure(
+        title="Against depth, side by side",
+        finding=text.removesuffix("."),
+        frame=lambda: frame,
+        caption=(
+            f"{capitalised(MEASURES[measure])}, mean over heads, of the terms of word and position at each layer, on "
+            f"one scale. {measure_note(measure, coloured=False)} {_caption(pair)}"
+        ),
+        alt=f"Lines over layers in {len(panels)} panels. {text}",
+        draw=lambda theme: _draw_lines(frame, list(panels), [term_label(term) for term in terms], measure, theme),
+        columns=len(panels),
+    )
+
+
+def _draw_lines(
+    frame: pd.DataFrame, panels: Sequence[str], order: Sequence[str], measure: str, theme: Theme
+) -> list[Chart]:
+    """A panel a side and one of the difference, on one scale."""
+    domain = (min(0.0, float(frame.value.min())), float(frame.value.max()))
+    charts = []
+    for side in panels:
+        lines = marks.line_plot(
+            frame[frame.side == side],
+            x=marks.categories(alt.X, "layer", "layer"),
+            y=marks.number(alt.Y, "value", MEASURES[measure], domain=domain, nice=True),
+            theme=theme,
+            color=series_colours(order, theme),
+            shape=alt.Shape("series:N", scale=alt.Scale(domain=list(order)), legend=None),
+            tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
+        )
+        charts.append(
+            marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.HALF, height=260, title=side)
+        )
+    return charts
+
+
+@figure("compare_layers", LayersParameters, live=LAYERS_PAIR)
+def compare_layers(params: LayersParameters, pair: Pair) -> Figure:
+    """One term in every layer and head of both sides and, where they have as many of both, the difference."""
+    term, measure = params.term, pair[0].measure
+    if not any(term in run.terms for run in pair):
+        raise LinkError(f"Neither side has the term {term_label(term)}; choose another.")
+    maps = {side: _of_term(run, term) for side, run in zip(SIDES, pair, strict=True)}
+    if maps["left"].shape == maps["right"].shape:
+        maps[DIFFERENCE] = maps["right"] - maps["left"]
+        size = np.nan_to_num(np.abs(maps[DIFFERENCE]))
+        layer, head = np.unravel_index(int(size.argmax()), size.shape)
+        value = signed(float(maps[DIFFERENCE][layer, head]), 3)
+        text = f"{capitalised(term_label(term))} differs most in layer {layer}, head {head}: {value}."
+    else:
+        shapes = " and ".join(f"{len(run.values)} layers of {run.values.shape[2]} heads" for run in pair)
+        text = f"The sides have {shapes}, so there is no difference."
+    return Figure(
+        title=f"{term_label(term)} at every layer and head, side by side",
+        finding=text.removesuffix("."),
+        frame=lambda: frames.stacked(
+            {name: frames.cells(values, "value", layer=None, head=None) for name, values in maps.items()}, "side"
+        ),
+        caption=(
+            f"{capitalised(MEASURES[measure])} of {term_label(term)}, on one scale. {measure_note(measure)} "
+            f"{_caption(pair)}"
+        ),
+        alt=f"{len(maps)} heat maps, layers by heads. {text}",
+        draw=lambda theme: _draw_maps(maps, measure, theme),
+        columns=len(maps),
+    )
+
+
+def _draw_maps(maps: dict[str, ndarray], measure: str, theme: Theme) -> list[Chart]:
+    """Layers down, heads across; a difference has two signs, so the scale has, too."""
+    limit = max(float(np.nan_to_num(np.abs(values)).max()) for values in maps.values()) or 1.0
+    signs = measure == "share" or len(maps) > len(SIDES)
+    return [
+        heatmap(
+            values, domain=(-limit if signs else 0, limit), row_title="layer", column_title="head",
+            value_title=MEASURES[measure], title=name, diverging=signs, side=marks.HALF,
+            height=120 + 22 * len(values), theme=theme,
+        )
+        for name, values in maps.items()
+    ]  # fmt: skip

@@ -1,0 +1,250 @@
+"""Compare with: a second model, text, layer, head or method, beside the first in Scores and Layers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.core.formatting import join_names
+from analysis.figures.compare.two_sides import SIDES, common_terms
+from analysis.figures.one_run import unknown_tokens_note
+from analysis.figures.terms.measures import MEASURES, term_label
+from analysis.links import VIEWS, Value
+from analysis.measurements.terms.result import Decomposition, Layers
+from analysis.probes import text_probe
+from analysis.probes.text_probe import FOLLOWING, LayersRequest, differences
+from analysis.store import checkpoints
+from dashboard.session import live
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import probe_form, show
+from dashboard.widgets.inside.run import PAGE, look, run, show_figure
+from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.term_pickers import METHODS, cell_pickers, row_names
+
+AS_LEFT = "as on the left"
+ASPECTS: dict[str, tuple[str, ...]] = {
+    "model": ("model2", "revision2"),
+    "text": ("text2", "pair2"),
+    "layer or head": ("layer2", "head2"),
+    "method": ("method2", "freeze2"),
+}
+"""What the right side can have for itself -> the fields that hold it."""
+TEXT = "The dogs of the tall man are in the garden."
+"""Other words in a sentence of the same build as the text that the page opens with."""
+BELOW = {"cell": "One cell, term by term", "terms": "All heads, term by term"}
+OVER_LAYERS = {"depth": "Against depth", "layers": "One term, every head"}
+
+
+def compared(pickers: Pickers) -> list[str]:
+    """The aspects in which the right side says something for itself."""
+    following = _following()
+    return [
+        name
+        for name, fields in ASPECTS.items()
+        if any(pickers.get(field) not in ("", following[field]) for field in fields)
+    ]
+
+
+def _following() -> dict[str, Value]:
+    """The fields of a right side that is as the left one."""
+    return {field: FOLLOWING.get(field, "") for fields in ASPECTS.values() for field in fields}
+
+
+def pills(pickers: Pickers) -> None:
+    """Buttons for what the right side has for itself; pressing one begins with an example of it."""
+    key = f"{PAGE}.compared"
+    pressed = compared(pickers)
+    st.session_state[key] = pressed
+
+    def update() -> None:
+        for name, fields in ASPECTS.items():
+            wanted = name in st.session_state[key]
+            if wanted == (name in pressed):
+                continue
+            changed = _example(pickers, name) if wanted else {field: _following()[field] for field in fields}
+            for field, value in changed.items():
+                pickers.set(field, value)
+        for field in ("query", "key"):
+            pickers.set(field, -1)
+
+    st.pills(
+        "Compare with another",
+        list(ASPECTS),
+        default=pressed,
+        selection_mode="multi",
+        key=key,
+        on_change=update,
+        disabled=bool(pickers.get("probe")),
+        help="A saved probe cannot be compared: send the form to run its text." if pickers.get("probe") else None,
+    )
+
+
+def _example(pickers: Pickers, aspect: str) -> dict[str, Value]:
+    """A first value of the right side, which differs from the left one."""
+    default = VIEWS[PAGE].defaults()
+    match aspect:
+        case "model":
+            others = [name for name in (str(default["model"]), *checkpoints.names()) if name != pickers.get("model")]
+            return {"model2": others[0]}
+        case "text":
+            return {"text2": TEXT if pickers.get("text") != TEXT else str(default["text"])}
+        case "layer or head":
+            return {"layer2": 0 if pickers.get("layer") else 1}
+        case _:
+            return {"method2": "mean" if pickers.get("method") == "frozen" else "frozen"}
+
+
+def boxes(pickers: Pickers) -> dict[str, str]:
+    """The boxes of the right side, in the form: its model and texts, where it has its own. Returns their content."""
+    aspects = compared(pickers)
+    if not {"model", "text"} & set(aspects):
+        return {}
+    places = iter(st.columns([3, 4, 4, 2.4], vertical_alignment="bottom"))
+    first, second, third = next(places), next(places), next(places)
+    entered: dict[str, str] = {}
+    if "model" in aspects:
+        entered["model2"] = probe_form.model_box(pickers, first, "2", suffix=" on the right")
+    if "text" in aspects:
+        entered["text2"] = _text_box(pickers, second, "text2", "Text on the right", AS_LEFT)
+        entered["pair2"] = _text_box(pickers, third, "pair2", "Second text on the right", "none")
+    return entered
+
+
+def _text_box(pickers: Pickers, column: DeltaGenerator, name: str, label: str, placeholder: str) -> str:
+    return column.text_area(label, key=pickers.box(name), height=68, placeholder=placeholder) or ""
+
+
+def what_differs(pickers: Pickers) -> str:
+    """A sentence on the ways in which the sides differ, and on their consequence for the difference."""
+    differing = differences(pickers.values())
+    names = [
+        f"{name} ({left} and {right})" if "text" not in name else name for name, (left, right) in differing.items()
+    ]
+    if not names:
+        return "Both sides are the same. Change the model, text, layer, head or method of one side."
+    text = f"The sides differ in the {join_names(names)}."
+    return text if len(names) == 1 else f"{text} Any of these can cause a difference."
+
+
+def _facts(
+    results: Sequence[Decomposition | Layers], tokens: Sequence[int], errors: Sequence[float], place: Any
+) -> None:
+    """The line that is true of both sides' figures, and warnings on each."""
+    sides = " | ".join(
+        f"{side}: {result.provenance.model} ({result.provenance.revision}), {count} tokens, parts within {error:.0e}"
+        for side, result, count, error in zip(SIDES, results, tokens, errors, strict=True)
+    )
+    about = results[0].provenance
+    place.caption(escape_markdown(f"{sides}. {about.device}, {about.dtype}."))
+    for side, result, count in zip(SIDES, results, tokens, strict=True):
+        if result.provenance.truncated_from:
+            st.warning(
+                f"The text of the {side} was cut from {result.provenance.truncated_from} to {count} tokens, the "
+                "model's limit."
+            )
+
+
+def _run_both(pickers: Pickers, compute: Callable[[dict[str, Value], Callable[[str], None]], Any]) -> tuple[Any, Any]:
+    """Both sides' results, the left one first."""
+
+    def both(progress: Callable[[str], None]) -> tuple[Any, Any]:
+        left, right = text_probe.sides(pickers.values())
+        return compute(left, progress), compute(right, progress)
+
+    return run(pickers, both, "", "2")
+
+
+def scores(pickers: Pickers, facts: Any) -> None:
+    """The tab Scores: a term of both sides and the difference on one scale, and one cell, or all heads, as a sum."""
+    results: tuple[Decomposition, Decomposition] = _run_both(
+        pickers, lambda side, progress: live.decomposition(side, progress=progress)
+    )
+    _facts(results, [len(one.tokens) for one in results], [one.max_error for one in results], facts)
+    for one in results:
+        if note := unknown_tokens_note(one):
+            st.warning(escape_markdown(note))
+    st.markdown(escape_markdown(what_differs(pickers)))
+    _layer_and_head(pickers, results)
+    terms = common_terms(results)
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        if terms:
+            pickers.choice("term", "Term", terms, term_label)
+        below = look(pickers, BELOW, "Below the maps") if terms else "terms"
+        if below == "terms":
+            _measure(pickers)
+    maps = st.container()
+    if terms and below == "cell":
+        cell_pickers(pickers, min((row_names(pickers, one) for one in results), key=len))
+    values = pickers.done()
+    show.copy_link(PAGE, values, without=("text", "pair", "text2", "pair2"))
+    if terms:
+        with maps, show.reporting_problems():
+            show_figure("compare_maps", values, results, on_cell=pickers.cell_setter("query", "key"))
+    else:
+        st.info("The two methods split hidden states differently and have no term in common, so there are no maps.")
+    with show.reporting_problems():
+        show_figure(f"compare_{below}", values, results)
+
+
+def _layer_and_head(pickers: Pickers, results: Sequence[Decomposition]) -> None:
+    """Layer and head of the left side, and of the right one where it has its own; the method where that differs."""
+    aspects = compared(pickers)
+    own = "layer or head" in aspects
+    places = iter(st.columns(4 if own else 2))
+    of_sides = text_probe.sides(pickers.values())
+    for suffix, side, result, values in zip(("", "2") if own else ("",), SIDES, results, of_sides, strict=False):
+        where = f" on the {side}" if own else ""
+        with next(places):
+            # A stored result does not say how many layers its model has.
+            count = result.layers or len(live.run_request(LayersRequest.of(values)).values)
+            options = range(-1 if suffix else 0, count)
+            pickers.slider(f"layer{suffix}", f"Layer{where}", options, format_func=_left_or_number)
+        with next(places):
+            first = AS_LEFT if suffix else f"the one that goes most by {term_label(str(pickers.get('term')))}"
+            pickers.choice(f"head{suffix}", f"Head{where}", [-1, *range(result.heads)], {-1: first})
+    if "method" in aspects:
+        pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT, **METHODS})
+
+
+def _left_or_number(number: int) -> str:
+    """A layer, or that it is as on the left."""
+    return AS_LEFT if number < 0 else str(number)
+
+
+def _measure(pickers: Pickers) -> None:
+    pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+
+
+def layers(pickers: Pickers, facts: Any) -> None:
+    """The tab Layers: every layer of both sides on one scale, and their difference."""
+    left, right = (LayersRequest.of(side) for side in text_probe.sides(pickers.values()))
+    results: tuple[Layers, Layers] = _run_both(
+        pickers, lambda side, progress: live.run_request(LayersRequest.of(side), progress)
+    )
+    errors = [float(one.errors[:, 0].max()) for one in results]
+    _facts(results, [one.tokens for one in results], errors, facts)
+    if left == right:
+        st.info(
+            f"{what_differs(pickers)} Every layer is the same on both sides: layer, head and method make a difference "
+            "in Scores alone.",
+            icon=":material/info:",
+        )
+    else:
+        st.markdown(escape_markdown(what_differs(pickers)))
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        shown = look(pickers, OVER_LAYERS)
+        _measure(pickers)
+    if shown == "layers":
+        common = [term for term in results[0].terms if term in results[1].terms]
+        pickers.choice("term", "Term", common, term_label)
+    values = pickers.done()
+    show.copy_link(PAGE, values, without=("text", "pair", "text2", "pair2"))
+    with show.reporting_problems():
+        show_figure(f"compare_{'depth' if shown == 'depth' else 'layers'}", values, results)
+
+
+def only_left(pickers: Pickers) -> None:
+    """A note on the tabs that show one side."""
+    if compared(pickers):
+        st.caption("Scores and Layers compare both sides; this tab shows the left one.")

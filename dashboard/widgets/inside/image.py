@@ -1,0 +1,176 @@
+"""The tabs of Look inside for an image: patches take the place of tokens."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from analysis.figures.terms.measures import MEASURES, term_label
+from analysis.figures.vision.one_image import model_title, strongest_query
+from analysis.measurements.terms.image_result import ImageDecomposition
+from analysis.models import random_vit_name as random_vit
+from analysis.probes.drawn_images import CORPUS
+from analysis.probes.intervention_probe import ImageInterventionRequest
+from dashboard.session import live, queries
+from dashboard.widgets import show
+from dashboard.widgets.inside.form import Upload, why_no_link
+from dashboard.widgets.inside.run import PAGE, about, choose_once, look, run, show_figure
+from dashboard.widgets.intervention_form import intervention_pickers
+from dashboard.widgets.pickers import Pickers
+
+BELOW = {"": "None", "heads": "Every head"}
+"""Figures that stand below the maps: the value of `look` -> its name."""
+POSITIONS = {"stored": "A trained model", "table": "The model above"}
+PRESS = {"key": "whom it asks", "patch": "who asks"}
+"""What a press on a patch sets: the field of the link -> its name."""
+PRESSES = "inside.press"
+"""The key in a session's state of what a press on a patch sets."""
+
+
+def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
+    """The scores of one patch with every other, laid out as the image is, and one of them as a sum."""
+    result = _decomposition(pickers, facts, uploaded)
+    first, second, third = st.columns([2, 2, 2])
+    with first:
+        pickers.slider("layer", "Layer", list(range(result.layers)))
+    with second:
+        strongest = f"the one that goes most by {term_label(str(pickers.get('term')))}"
+        pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest})
+    with third:
+        pressed = str(st.session_state.get(PRESSES, "key"))
+        choose_once("press", "A press on a patch picks", PRESS, pressed, lambda one: _set(PRESSES, one), labelled=True)
+    for name in ("patch", "key"):
+        pickers.fixed(name, [-1, *range(len(result.tokens))])
+    values = pickers.done()
+    why_not = why_no_link(uploaded)
+    show.copy_link(PAGE, values, why_not=why_not)
+    maps, bars = st.columns([7, 4], gap="large")
+    with maps:
+        show_figure("vision_maps", values, result, why_not=why_not, on_cell=_setter(pickers, result, pressed))
+    with bars:
+        show_figure("vision_cell", values, result, why_not=why_not)
+    if look(pickers, BELOW, "A figure below") == "heads":
+        _measure(pickers)
+        values = pickers.done()
+        show_figure(
+            "vision_heads",
+            values,
+            result,
+            why_not=why_not,
+            on_cell=lambda head, _term: pickers.set("head", head),
+            cell=("head", "term"),
+        )
+
+
+def layers(pickers: Pickers, _facts: Any, _uploaded: Upload | None) -> None:
+    """Every layer and head of a trained model over the drawn images, and the pressed head's terms."""
+    first, second = st.columns([2, 3], vertical_alignment="bottom")
+    with first:
+        _stored(pickers)
+    with second:
+        _measure(pickers)
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    st.caption("Measured over all drawn images together, not on the one above alone. Press a cell to see its terms.")
+    maps, bars = st.columns([7, 4], gap="large")
+    with maps, show.reporting_missing_results():
+        setter = pickers.cell_setter("at_layer", "at_head")
+        show.show(queries.figure("vision_layers", values), PAGE, values, on_cell=setter)
+    with bars, show.reporting_missing_results():
+        show.show(queries.figure("vision_head", values), PAGE, values)
+
+
+def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
+    """How alike the positions of patches are, in a trained model or in the one of the form."""
+    is_random = str(pickers.get("model")).strip() == random_vit.NAME
+    shown = look(pickers, POSITIONS if is_random else dict(reversed(POSITIONS.items())))
+    if shown == "stored":
+        _stored(pickers)
+        values = pickers.done()
+        show.copy_link(PAGE, values)
+        with show.reporting_missing_results():
+            show.show(queries.figure("vision_positions", values), PAGE, values)
+        return
+    result = _decomposition(pickers, facts, uploaded)
+    values = pickers.done()
+    show.copy_link(PAGE, values, why_not=why_no_link(uploaded))
+    show_figure("vision_table", values, result, why_not=why_no_link(uploaded))
+
+
+def change(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
+    """Each patch's output and each head's attention, before and after an intervention."""
+    intervention_pickers(pickers)
+    request = ImageInterventionRequest.of(pickers.values(), uploaded)
+    result = run(pickers, lambda progress: live.run_request(request, progress))
+    about(result, len(result.tokens), f"{result.layers} layers of {result.heads} heads; {result.words}", facts)
+    values = pickers.done()
+    why_not = why_no_link(uploaded)
+    show.copy_link(PAGE, values, why_not=why_not)
+    for column, name in zip(st.columns(2, gap="large"), ("vision_moved", "vision_kl"), strict=True):
+        with column:
+            show_figure(name, values, result, why_not=why_not)
+
+
+def similarity(pickers: Pickers, _facts: Any, _uploaded: Upload | None) -> None:
+    """The reason why there is nothing here."""
+    st.info("Similarity compares two texts. Choose Text in the form above.", icon=":material/info:")
+    show.copy_link(PAGE, pickers.done())
+
+
+DRAW: dict[str, Callable[[Pickers, Any, Upload | None], None]] = {
+    "scores": scores,
+    "layers": layers,
+    "positions": positions,
+    "change": change,
+    "similarity": similarity,
+}
+"""The tabs, by the names that they have for texts."""
+
+
+def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> ImageDecomposition:
+    """One layer's scores between the patches of the image, and the line that is true of every figure of them."""
+    result: ImageDecomposition = run(
+        pickers, lambda progress: live.image_decomposition(pickers.values(), uploaded, progress)
+    )
+    rows, columns = result.grid
+    error = f"the parts add up to the model's own scores within {result.max_error:.0e}"
+    about(
+        result,
+        len(result.tokens),
+        f"layer {result.layer}, {result.heads} heads; {rows} by {columns} patches; {error}",
+        facts,
+        title=model_title(result.provenance.model),
+    )
+    if pickers.get("masked") and not result.masked:
+        st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
+    return result
+
+
+def _setter(pickers: Pickers, result: ImageDecomposition, field: str) -> Callable[[int, int], None]:
+    """A callback for a press on a patch of a map: it becomes the query or the key. field: which of the two."""
+    columns, visible = result.grid[1], list(result.kept)
+    head = int(pickers.get("head"))
+
+    def pressed(row: int, column: int) -> None:
+        if field == "key" and pickers.get("patch") == -1 and head >= 0:
+            pickers.set("patch", strongest_query(result, head))
+        pickers.set(field, result.specials + visible.index(row * columns + column))
+
+    return pressed
+
+
+def _stored(pickers: Pickers) -> None:
+    """The trained models of images that the store holds."""
+    measured = queries.rows(
+        "SELECT DISTINCT model FROM newest_terms JOIN newest_patch_positions USING (model) "
+        f"WHERE corpus = '{CORPUS}' ORDER BY model"
+    )
+    pickers.choice("stored", "Trained model", list(measured.model))
+
+
+def _measure(pickers: Pickers) -> None:
+    pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+
+
+def _set(key: str, value: str) -> None:
+    st.session_state[key] = value
