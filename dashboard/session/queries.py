@@ -19,3 +19,9 @@ def ensure_store() -> None:
     if not store_build.is_current():
         with st.spinner("Building the store from the results files"):
             store_build.refresh()
+
+
+def rebuild_store() -> None:
+    """Builds the store of files that were just added, which `ensure_store` would only notice after a while."""
+    with st.spinner("Building the store from the results files"):
+        store_build.refresh()
