@@ -50,6 +50,6 @@ def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue
     return glue.study_and_table(glue.GlueParameters.of(values))
 
 
-def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
+def glue_results(values: Mapping[str, Value]) -> glue_table.GlueTable:
     """Own and published results as one table."""
     return glue_table.table(*glue_study(dict(values)), relative=values["glue_view"] == "difference")

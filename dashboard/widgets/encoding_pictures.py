@@ -8,7 +8,7 @@ import streamlit as st
 from analysis.core import default_model
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.shift import shifts
-from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, CompareParameters, compare_rows
+from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, RowSimilarityParameters, compare_rows
 from analysis.figures.encodings.sized import SizedEncoding, pair
 from analysis.links import Value
 from dashboard.session import queries
@@ -57,7 +57,7 @@ def draw(pickers: Pickers, look: str) -> None:
             pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
     values = pickers.done()
     show.copy_link(PAGE, values)
-    shown = pair(CompareParameters.of(values))
+    shown = pair(RowSimilarityParameters.of(values))
     for column, entry in zip(st.columns(2), shown, strict=False):
         with column:
             describe(entry)

@@ -185,6 +185,15 @@ def test_few_files_are_loose(folder: str) -> None:
     assert len(list((ROOT / folder).glob("*.py"))) <= 5
 
 
+def test_no_two_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(name(path))
+    assert {one: found for one, found in places.items() if len(found) > 1} == {}
+
+
 STORED = """
 import sys
 import analysis.figures, analysis.links, dashboard.session.queries

@@ -34,7 +34,7 @@ LAYERS_PAIR = LiveRun(
 )
 
 
-class LayersParameters(Parameters):
+class EveryLayerParameters(Parameters):
     """The term that is shown."""
 
     term: Annotated[str, one_of((*TERMS, *ADDED_TERMS))]
@@ -115,8 +115,8 @@ def _draw_lines(
     return charts
 
 
-@figure("compare_layers", LayersParameters, live=LAYERS_PAIR)
-def compare_layers(params: LayersParameters, pair: Pair) -> Figure:
+@figure("compare_layers", EveryLayerParameters, live=LAYERS_PAIR)
+def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
     """One term in every layer and head of both sides and, where they have as many of both, the difference."""
     term, measure = params.term, pair[0].measure
     if not any(term in run.terms for run in pair):

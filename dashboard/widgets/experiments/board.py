@@ -8,7 +8,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.figures.experiments.board import ORDERS, ordered
-from analysis.figures.experiments.board_rows import Board, BoardRow, judged_presets
+from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, judged_presets
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.links import Value
 from dashboard.session import queries
@@ -60,7 +60,7 @@ def draw(pickers: Pickers) -> None:
         """Opens the row that was pressed; closes the open one where there is no name."""
         pickers.set("row", variant)
 
-    def draw_panel(row: BoardRow) -> None:
+    def draw_panel(row: VariantRow) -> None:
         show_panel(row, board, pickers, PAGE, values)
 
     def draw_rows() -> None:
@@ -88,7 +88,7 @@ def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Va
     def press(variant: str) -> None:
         pickers.set("row", one.key(variant) if variant else "")
 
-    def draw_panel(row: BoardRow) -> None:
+    def draw_panel(row: VariantRow) -> None:
         show_panel(row, one.board, pickers, PAGE, {**values, "preset": preset})
 
     with st.container(key=f"{PAGE}.{preset}.rows"):
@@ -106,7 +106,7 @@ def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Va
         )
 
 
-def _draw_others(board: Board) -> None:
+def _draw_others(board: ExperimentsBoard) -> None:
     """The variants that were not trained by this recipe, folded."""
     if not board.others:
         return

@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures.experiments import row_tables
-from analysis.figures.experiments.board_rows import Board, BoardRow
+from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow
 from analysis.glue_comparison import DEFAULT_PRESET as PRESET
 from analysis.links import Value
 from dashboard.session import queries
@@ -22,7 +22,9 @@ IMPORTED_TABS = {"curves": "Curves", "seeds": "Seeds"}
 """What is known of a row that a reader imported."""
 
 
-def show_panel(row: BoardRow, board: Board, pickers: Pickers, page: str, values: Mapping[str, Value]) -> None:
+def show_panel(
+    row: VariantRow, board: ExperimentsBoard, pickers: Pickers, page: str, values: Mapping[str, Value]
+) -> None:
     """A sentence on the row, its tabs, and what the chosen one shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(escape_markdown(row.summary) or "Imported; not one of ours.")
@@ -65,7 +67,7 @@ def _show_figure(name: str, page: str, values: Mapping[str, Value]) -> None:
     show.show(figure, page, values)
 
 
-def _show_glue(row: BoardRow) -> None:
+def _show_glue(row: VariantRow) -> None:
     """The refitted encoder in front; our small models, which GLUE cannot rank, folded behind the sentence on that."""
     _show_table(row_tables.refitted(row))
     own = row_tables.own_glue(row)
