@@ -136,6 +136,14 @@ _INTERVENTION = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale=
                        base="4", bands="1+2", without=-1, apart=1, terms=("position_to_position",),
                        layers=(), heads=())
 """Interventions and their strengths."""
+INTERVENTION_FIELDS = frozenset(field.name for field in _INTERVENTION)
+
+_TRAININGS = ("training_curves", "training_gap", "training_parts", "training_settings", "training_advantage",
+              "training_convergence", "training_plateau", "training_length", "training_scores", "training_costs")
+_GLUE = ("glue_average", "glue_difference", "glue_scores")
+_PUBLISHED = ("published_average", "published_difference", "published_scores", "published_literature")
+_ENCODINGS = ("encoding_heat", "encoding_movement", "encoding_similarity", "encoding_shift", "encoding_spectrum",
+              "encoding_measures")
 
 VIEWS: dict[str, View] = {
     view.page: view
@@ -209,26 +217,31 @@ VIEWS: dict[str, View] = {
         View("encodings", "Encodings",
             _fields(encoding="sinusoidal", other="learned", length=128, dim=384, part="values", compare="cosine",
                     shift=8),
-            ("encoding_heat", "encoding_movement", "encoding_similarity", "encoding_shift", "encoding_spectrum",
-             "encoding_measures"),
+            _ENCODINGS,
         ),
-        View("experiments", "All experiments", _fields(preset="cpu2", row="", tab="curves", order="way"),
-            ("experiments_board", "experiments_curves", "experiments_widths"),
+        View("experiments", "Experiments",
+            (
+                *_fields(part="board", preset="cpu2", row="", tab="curves", order="way"),
+                *_fields(objective="masked", recipe="", rate="", baseline="",
+                         variants=("bert_a", "no_position", "tupe_a", "concat_20"), axis="step"),
+                *_fields(glue_preset="surgery", glue_baseline="bert_a", glue_view="difference",
+                         glue_table="ke2021tupe|Table 1", protocol="mean", margin="1", glue_without=(), including=()),
+                *_fields(published_table="ke2021tupe|Table 1", published_baseline="", published_without=("cola",),
+                         published_view="average"),
+            ),
+            ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS,
+             "refit_recovered", "refit_curves", *_GLUE, *_PUBLISHED),
         ),
         View("published", "Published ablations",
-            _fields(table="ke2021tupe|Table 1", baseline="", without=("cola",), view="average"),
-            ("published_average", "published_difference", "published_scores", "published_literature"),
+            _fields(table="ke2021tupe|Table 1", baseline="", without=("cola",), view="average"), _PUBLISHED,
         ),
         View("glue", "GLUE ablations",
             _fields(preset="cpu", baseline="bert_a", view="average", table="ke2021tupe|Table 1", protocol="mean",
-                    margin="1", without=(), including=()),
-            ("glue_average", "glue_difference", "glue_scores"),
+                    margin="1", without=(), including=()), _GLUE,
         ),
         View("training", "Training",
             _fields(preset="cpu", objective="masked", recipe="", rate="", part="curves", baseline="",
-                    variants=("bert_a", "no_position", "tupe_a", "concat_20"), axis="step"),
-            ("training_curves", "training_gap", "training_parts", "training_settings", "training_advantage",
-             "training_convergence", "training_plateau", "training_length", "training_scores", "training_costs"),
+                    variants=("bert_a", "no_position", "tupe_a", "concat_20"), axis="step"), _TRAININGS,
         ),
         View("probe", "Live probe",
             (
@@ -271,8 +284,13 @@ VIEWS: dict[str, View] = {
             ("compare_terms", "compare_maps", "compare_cell"),
         ),
         View("choose", "Which encoding?",
-            _fields(needs=(), part="needs", preset="cpu", row="", width=768, layers=12, heads=12, length=512),
-            ("encoding_overview",),
+            (
+                *_fields(look="methods", needs=(), part="needs", preset="cpu", row="", width=768, layers=12, heads=12,
+                         length=512),
+                *_fields(encoding="sinusoidal", other="learned", encoding_length=128, dim=384, compare="cosine",
+                         shift=8),
+            ),
+            ("encoding_overview", *_ENCODINGS),
         ),
         View("runs", "Runs", _fields(kind="", variant="", preset="", run=""), ("runs_curve",)),
         View("sql", "SQL", _fields(query=DEFAULT, part="table", mark="line", x="", y="", colour=""), ("sql_chart",)),

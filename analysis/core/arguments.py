@@ -6,7 +6,7 @@ for links, forms and commands.
 
 from collections.abc import Collection, Mapping
 from functools import cache
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -39,6 +39,8 @@ class Parameters(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+    topic: ClassVar[str] = ""
+    """The word before a field's name in the link of a page whose other figures use that name too: `glue_preset`."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -46,13 +48,26 @@ class Parameters(BaseModel):
 
         Raises LinkError, naming the field, its value and what was expected.
         """
-        return validated(cls, values)
+        return validated(cls, cls.declared(values))
 
     @classmethod
     def declared(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The entries of a link's values that this class declares, by the names of the link's fields."""
+        """The entries of a link's values that this class declares, by their names without the topic.
+
+        >>> GlueParameters.declared({"preset": "cpu2", "glue_preset": "surgery", "protocol": "mean"})
+        {'preset': 'surgery', 'protocol': 'mean'}
+        """
+        fields = cls.fields(values)
+        return {name: values[field] for name, field in fields.items() if field in values}
+
+    @classmethod
+    def fields(cls, known: Collection[str]) -> dict[str, str]:
+        """The name of each parameter -> the field of a link that gives it: its own, or that with the topic before it.
+
+        known: the names of the link's fields.
+        """
         names = [info.alias or name for name, info in cls.model_fields.items()]
-        return {name: values[name] for name in names if name in values}
+        return {name: f"{cls.topic}_{name}" if f"{cls.topic}_{name}" in known else name for name in names}
 
     def values(self, *names: str) -> dict[str, Any]:
         """Some of the fields with their values, as a link has them; all where none is named."""

@@ -6,14 +6,18 @@ import streamlit as st
 
 from analysis import links
 from analysis.links import Value
+from analysis.moved_links import moved
 from dashboard.session import held_texts
 
 
 def address(page: str, values: Mapping[str, Value]) -> str:
-    """The link to a page in a state, at the address the reader came by (which may end in the path of a page)."""
+    """The link to a page in a state, at the address the reader came by (which may end in the path of a page).
+
+    Of a page that is a part of another one now, the link to that.
+    """
     url = (st.context.url or "").rstrip("/")
     stem, _, last = url.rpartition("/")
-    return links.link(page, values, stem if last in links.VIEWS else url)
+    return links.link(*moved(page, values), stem if last in links.VIEWS else url)
 
 
 def query_parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, str]]:

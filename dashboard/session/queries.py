@@ -46,4 +46,4 @@ def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue
 
 def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
-    return glue_table.table(*glue_study(dict(values)), relative=values["view"] == "difference")
+    return glue_table.table(*glue_study(dict(values)), relative=values["glue_view"] == "difference")

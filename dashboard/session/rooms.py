@@ -25,8 +25,8 @@ ROOMS: tuple[Room, ...] = (
     Room("Answer", "home", ("",)),
     Room("Guided tour", "auto_stories", ("read",)),
     Room("Claims", "fact_check", ("claims",)),
-    Room("Experiments", "show_chart", ("experiments", "training", "glue", "published")),
-    Room("Which encoding?", "checklist", ("choose", "encodings")),
+    Room("Experiments", "show_chart", ("experiments",), former=("training", "glue", "published")),
+    Room("Which encoding?", "checklist", ("choose",), former=("encodings",)),
     Room("Geometry", "architecture", ("geometry",)),
     Room(
         "Look inside",

@@ -1,115 +1,16 @@
-"""The page Which encoding?: what the ways in use can do, how they fared and what they cost."""
+"""The page Which encoding?: the methods in use, and the pictures of every encoding."""
 
 import streamlit as st
 
-from analysis.core.errors import AddendError
-from analysis.core.formatting import plural
-from analysis.figures import stored_figure
-from analysis.figures.encodings.overview import ENCODING_OF
-from analysis.figures.training.data import stored_presets
-from analysis.narrative import choosing
-from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import BoardRow, described, studied, summary, trained_title
-from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.settings import IN_USE
-from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra
-from analysis.rules import training_rules
+from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import choosing_table, encoding_board, show
+from dashboard.widgets import encoding_methods, encoding_pictures, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "choose"
-JUDGED = training_rules().preset
-TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts", "evidence": "Evidence"}
-WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
-LAYERS = (2, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64, 80)
-HEADS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 64)
-LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 131072)
-
-
-def draw_size() -> Size:
-    """The reader's own size, in a popover; a size that a link names is offered besides the usual ones."""
-
-    def chosen(field: str, label: str, options: tuple[int, ...]) -> int:
-        named = int(pickers.get(field))
-        return pickers.slider(field, label, sorted({*options, named}) if 0 < named < 10**6 else list(options))
-
-    with st.popover("Costs at my size", icon=":material/straighten:", key=f"{PAGE}.size"):
-        size = Size(
-            width=chosen("width", "Width", WIDTHS),
-            layers=chosen("layers", "Layers", LAYERS),
-            heads=chosen("heads", "Heads", HEADS),
-            length=chosen("length", "Tokens of a text", LENGTHS),
-        )
-        st.caption(
-            "Parameters and arithmetic follow from formulas, for feed-forward layers of four times the width and "
-            f"{VOCABULARY:,} words. Time was measured on our encoder of width 128 and does not change with your size."
-        )
-    return size
-
-
-def draw_row(row: BoardRow, size: Size) -> None:
-    """The content of an opened row: a description, the line of configuration, three pictures and links."""
-    way = IN_USE[row.name]
-    with st.container(border=True, key=f"{PAGE}.opened"):
-        says, code = st.columns(2, gap="large")
-        with says:
-            pictures = show.address("encodings", {"encoding": ENCODING_OF[row.name], "other": ""})
-            links = [f"[All of its pictures]({pictures})"]
-            if row.baseline or (row.loss and not row.loss.ring):
-                trainings = show.address("training", {"preset": JUDGED, "variants": ("bert_a", row.name)})
-                links.append(f"[Its trainings]({trainings})")
-            added = extra(row.name).parameters(size)
-            formula = extra(row.name).formula + (f" ({plural(added, 'parameter')})" if added else "")
-            st.markdown(
-                f"{escape_markdown(f'{described(row.name)} {way.note}'.strip())}  \n"
-                f"At your size: {formula}.  \n{' · '.join(links)}"
-            )
-        with code:
-            if way.config:
-                st.caption("The configuration of transformers that chooses it")
-                imported = f"from transformers import {way.config.partition('(')[0]}"
-                st.code(f"{imported}\n\nconfig = {way.config}", language="python", wrap_lines=True)
-            else:
-                st.caption("No configuration of transformers chooses it; our own encoder does.")
-                st.code(f"python -m analysis ablate --variants {row.name}", language="bash")
-        with show.reporting_problems():
-            show.show(stored_figure("encoding_overview", pickers.values()), PAGE, pickers.values())
-
-
-def draw_facts() -> None:
-    """The tables of all ways, part by part, with the source of every fact."""
-    part = pickers.segments("part", "Show", list(PARTS), TITLES)
-    if presets:
-        with st.container(width=360):
-            pickers.choice(
-                "preset",
-                "Our trainings with preset",
-                presets,
-                lambda name: f"{name} (judged by the frozen rules)" if name == JUDGED else name,
-            )
-    preset = str(pickers.get("preset"))
-    named = escape_markdown(preset)
-    if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
-        st.info(
-            f"**Our trainings of preset {named} decide nothing.** They were begun before the rules were frozen, or at "
-            "other settings. In a short training BERT-A leaves the plateau late, and differences from it mostly say "
-            f"that. The rules judge preset {JUDGED}, whose numbers may point the other way.",
-            icon=":material/warning:",
-        )
-        st.button(f"Show preset {JUDGED}", on_click=lambda: pickers.set("preset", JUDGED), type="primary")
-    lines = choosing.lines(part, preset, needs)
-    st.caption(
-        f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, "
-        "decoders, all trained in the same way; BERT-A, which adds learned positions, is the baseline. A published "
-        "result counts as better or worse by its printed difference, however small, since most tables print no spread."
-    )
-    if part == "cost" and (measured := choosing.measured_preset(preset)) != preset:
-        st.caption(
-            f"Costs were not measured with preset {named}: these were measured with preset {escape_markdown(measured)}."
-        )
-    st.html(choosing_table.html(lines, PARTS[part], show.address))
-
+METHODS = "methods"
+LOOKS = {METHODS: "Methods", **encoding_pictures.LOOKS}
 
 show.header(
     PAGE,
@@ -117,72 +18,10 @@ show.header(
     "moves down.",
 )
 pickers = Pickers(PAGE)
-needs = pickers.buttons(
-    "needs",
-    "I need",
-    list(NEEDS),
-    list(NEEDS),
-    lambda need: NEEDS[need].title,
-    help="Press as many as you like: a method must meet all of them. "
-    + " ".join(f"{need.title}: {need.means}" for need in NEEDS.values()),
-    wrap=True,
-)
-answer, right = st.columns([5, 1], vertical_alignment="center")
-with right:
-    size = draw_size()
-presets = stored_presets()
-if presets:
-    pickers.set_initial("preset", JUDGED, presets)
-opened = pickers.fixed("row", ["", *IN_USE])
-try:
-    rows = encoding_rows(JUDGED, needs, size)
-except AddendError as problem:
-    show.show_problem(problem)
-    st.stop()
-answer.markdown(escape_markdown(summary(rows, needs)))
-position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
-upper, lower = rows[: position + 1], rows[position + 1 :]
-axis = encoding_board.cost_axis(rows)
-dark = show.theme().dark
-encoding_board.show_rows(
-    f"{PAGE}.upper", upper, needs, opened, lambda row: pickers.set("row", row), cost=axis, heading=True, dark=dark
-)
-if opened:
-    draw_row(upper[-1], size)
-if lower:
-    encoding_board.show_rows(
-        f"{PAGE}.lower",
-        lower,
-        needs,
-        opened,
-        lambda row: pickers.set("row", row),
-        cost=axis,
-        heading=False,
-        dark=dark,
-        lacking_above=any(row.lacks for row in upper),
-    )
-st.caption(
-    f"Full dots: our trainings of preset {JUDGED} on masked words, which the frozen rules judge; bars: 95 % intervals "
-    "over seeds paired with learned, added positions. Rings: where that recipe has no number, another recipe’s, or a "
-    "causal model’s against its own baseline; a row says which to a pointer and when it is read aloud. A triangle at "
-    "the edge: the value lies beyond the axis."
-)
-with st.expander(
-    f"{plural(len(studied()), 'way')} more that were studied and that no model named here uses", key=f"{PAGE}.studied"
-):
-    st.markdown(
-        "\n".join(
-            f"- **{escape_markdown(trained_title(way))}**: {escape_markdown(way.setup.summary)}" for way in studied()
-        )
-    )
-facts = st.expander(
-    "Every fact with its source: needs, costs, longer texts, evidence for and against",
-    expanded=pickers.get("part") != "needs",
-    key=f"{PAGE}.facts",
-    on_change="rerun",
-)
-if facts.open:
-    with facts:
-        draw_facts()
-values = pickers.done()
-show.copy_link(PAGE, values)
+for problem in moved_pages.problems():
+    st.warning(escape_markdown(problem), icon=":material/link_off:")
+look = pickers.segments("look", "Show", list(LOOKS), LOOKS, label_visibility="collapsed")
+if look == METHODS:
+    encoding_methods.draw(pickers)
+else:
+    encoding_pictures.draw(pickers, look)

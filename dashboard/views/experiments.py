@@ -1,100 +1,62 @@
-"""Experiments: every way of telling positions on one board; a press on a row opens its curves, widths and tables."""
+"""Experiments: every way of telling positions on one board, and what else our trainings and those of papers show."""
 
 import streamlit as st
 
 from analysis.ablation.presets import PRESETS
-from analysis.core.errors import AddendError
-from analysis.core.formatting import first_sentence
-from analysis.figures.experiments.board import ORDERS, ordered
-from analysis.figures.experiments.board_rows import BoardRow, default_preset, judged_presets
-from dashboard.session import queries
+from analysis.figures.experiments.board_rows import default_preset
+from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import is_dark
 from dashboard.widgets import show
-from dashboard.widgets.experiments_board import show_board
-from dashboard.widgets.experiments_panel import TABS, show_panel
+from dashboard.widgets.experiments import board, glue, papers, refitted, trainings
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.show.menu import menu
 
 PAGE = "experiments"
+# Tab -> its title, what draws it, and the values of the link's field `part` that it holds.
+TABS = {
+    "board": ("Board", board.draw, ("board",)),
+    "curves": ("Curves", trainings.draw, ("curves", "gap", "convergence")),
+    "parts": ("What the gain is made of", trainings.draw, ("parts", "scores")),
+    "conditions": ("Other conditions", trainings.draw, ("length", "settings")),
+    "costs": ("Costs", trainings.draw, ("costs",)),
+    "refit": ("A finished encoder refitted", refitted.draw, ("refit",)),
+    "glue": ("GLUE", glue.draw, ("glue",)),
+    "published": ("Papers", papers.draw, ("published",)),
+}
+TAB_OF = {part: tab for tab, (_, _, parts) in TABS.items() for part in parts}
 
 
-def recipe(preset: str) -> str:
-    """A preset in the words of the chip: its size, its steps, and who judges it."""
-    if preset not in PRESETS:
-        return preset
-    settings = PRESETS[preset]
-    judged = "judged by frozen rules" if preset in judged_presets() else "exploratory"
-    return f"width {settings.hidden_size}, {settings.steps:,} steps, {judged} ({preset})"
+def choose_tab() -> str:
+    """The tab that holds the part which the link names, pressed in a row of tabs."""
+    part, key = str(pickers.fixed("part", list(TAB_OF))), f"{PAGE}.tab_of_part"
+    st.session_state[key] = TAB_OF[part]
+
+    def update() -> None:
+        pickers.set("part", TABS[st.session_state[key]][2][0])
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.segmented_control(
+            "Show",
+            list(TABS),
+            default=TAB_OF[part],
+            format_func=lambda tab: TABS[tab][0],
+            key=key,
+            required=True,
+            wrap=True,
+            on_change=update,
+            label_visibility="collapsed",
+            width="stretch",
+        )
+        st.page_link("views/import.py", label="Add your results", icon=":material/upload:", width="content")
+    return TAB_OF[part]
 
 
 show.header(
     PAGE,
     "Small encoders that differ only in how they are told the positions of words, each compared with one that adds "
-    "them. Press a row for its curves, wider models, GLUE, papers, costs and seeds.",
+    "them; and what papers print of the same question.",
 )
 pickers = Pickers(PAGE)
+for problem in moved_pages.problems():
+    st.warning(escape_markdown(problem), icon=":material/link_off:")
 pickers.set_initial("preset", default_preset(), PRESETS)
-presets = queries.trained_presets()
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    if presets:
-        pickers.choice("preset", "Recipe", presets, recipe, width=430)
-    order = pickers.segments("order", "Order", list(ORDERS), ORDERS, width="content")
-    st.page_link("views/import.py", label="Add your results", icon=":material/upload:", width="content")
-opened = pickers.get("row")
-pickers.fixed("tab", list(TABS))  # The panel draws its picker.
-values = pickers.done()
-show.copy_link(PAGE, values)
-try:
-    figure = queries.figure("experiments_board", values)
-    board = queries.experiments_board(str(values["preset"]))
-    rows = ordered(board, order)
-    if opened and opened not in [row.variant for row in rows]:
-        board.row(opened)  # Says which rows there are, where this one is not known at all.
-except AddendError as problem:
-    show.show_problem(problem)
-    st.stop()
-
-
-def press(variant: str) -> None:
-    """Opens the row that was pressed; closes the open one where there is no name."""
-    pickers.set("row", variant)
-
-
-def draw_panel(row: BoardRow) -> None:
-    """The panel under the opened row."""
-    show_panel(row, board, pickers, PAGE, values)
-
-
-link = show.address(PAGE, values)
-with st.container(horizontal=True, vertical_alignment="top", key=f"{PAGE}.{figure.name}.figure_heading"):
-    st.header(escape_markdown(figure.heading), anchor=figure.name)
-    menu(figure, PAGE, link, figure.caption)
-summary = first_sentence(figure.caption)
-st.caption(f"**{escape_markdown(figure.title)}.** {escape_markdown(summary)}.")
-show_board(
-    board,
-    rows,
-    f"{PAGE}.board",
-    opened=opened,
-    on_press=press,
-    panel=draw_panel,
-    dark=is_dark(),
-    grouped=order == "way",
-)
-if board.widths_note:
-    st.caption(escape_markdown(board.widths_note))
-with st.container(key=f"{PAGE}.{figure.name}.on_paper"):
-    st.caption(escape_markdown(figure.caption))
-if board.others:
-    with st.expander(
-        f"{len(board.others)} variants more, which were not trained to predict masked words by this recipe"
-    ):
-        columns = {
-            "Variant": "title",
-            "Positions are": "way",
-            "Parameters (×)": "parameters",
-            "Time a step (×)": "time",
-        }
-        table = [{name: getattr(row, field) for name, field in columns.items()} for row in board.others]
-        st.dataframe(table, hide_index=True, height="content", width="content")
+TABS[choose_tab()][1](pickers)

@@ -8,8 +8,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from analysis.links import VIEWS
+from analysis.moved_links import MOVED
 from dashboard.session.markdown_escape import JOINER
-from dashboard.session.moved_pages import MOVED
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 TIMEOUT_SECONDS = 300

@@ -1,4 +1,4 @@
-"""The encodings page: every part and every picker's options render, and what a link may get wrong is said."""
+"""The pictures on the page Which encoding?: every part and picker renders, and what a link gets wrong is said."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -21,15 +21,15 @@ def fine(app: AppTest) -> None:
 
 @pytest.mark.parametrize("part", HEADINGS)
 def test_every_part(part):
-    app = opened("encodings", part=part)
+    app = opened("choose", look=part)
     fine(app)
     assert figures(app) == HEADINGS[part]
 
 
 def test_the_third_figure_of_the_values_is_drawn_once_it_is_opened():
-    app = opened("encodings")
+    app = opened("choose", look="values")
     assert "How fast the dimensions vary" in [fold.label for fold in app.expander]
-    app.session_state["encodings.encoding_spectrum.fold"] = True
+    app.session_state["choose.encoding_spectrum.fold"] = True
     app.run()
     fine(app)
     assert figures(app) == [*HEADINGS["values"], "How fast the dimensions vary"]
@@ -37,14 +37,14 @@ def test_the_third_figure_of_the_values_is_drawn_once_it_is_opened():
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_encoding_in_its_own_words(encoding):
-    app = opened("encodings", encoding=encoding, other="", part="distance")
+    app = opened("choose", encoding=encoding, other="", look="distance")
     fine(app)
     assert any(ENCODINGS[encoding].summary in text.value for text in app.markdown)
     assert any(ENCODINGS[encoding].note in text.value for text in app.caption)
 
 
 def test_similarity_numbers_have_definitions():
-    app = opened("encodings", part="distance")
+    app = opened("choose", look="distance")
     assert [metric.label for metric in app.metric[:4]] == [
         "Translation invariance",
         "Monotonicity",
@@ -57,15 +57,15 @@ def test_similarity_numbers_have_definitions():
 
 @pytest.mark.parametrize(("length", "dim"), [("16", "16"), ("512", "512")])
 def test_a_size_that_one_of_them_does_not_take_is_said_not_refused(length, dim):
-    app = opened("encodings", length=length, dim=dim, other="sincos_2d", encoding="learned")
+    app = opened("choose", look="values", encoding_length=length, dim=dim, other="sincos_2d", encoding="learned")
     fine(app)
     assert any("Learned is not available at" in note.value for note in app.info)
 
 
 def test_pickers_change_what_is_shown():
-    app = opened("encodings", part="distance")
-    app.selectbox(key="encodings.encoding").select("tensor2tensor")
-    app.selectbox(key="encodings.other").select("")
+    app = opened("choose", look="distance")
+    app.selectbox(key="choose.encoding").select("tensor2tensor")
+    app.selectbox(key="choose.other").select("")
     app.run()
     fine(app)
     captions = " ".join(shown(caption.value) for caption in app.caption)
@@ -78,26 +78,23 @@ def test_pickers_change_what_is_shown():
     [
         ({"encoding": "sinusoid"}, "'sinusoid'"),
         ({"other": "../../etc"}, "'../../etc'"),
-        ({"length": "127"}, "127"),
+        ({"encoding_length": "127"}, "127"),
         ({"dim": "-4"}, "-4"),
         ({"dim": "many"}, "dim='many'"),
-        ({"part": "nothing"}, "'nothing'"),
-        ({"part": "distance", "shift": "5"}, "shift 5"),
-        ({"part": "distance", "compare": "euclid"}, "'euclid'"),
+        ({"look": "distance", "shift": "5"}, "shift 5"),
+        ({"look": "distance", "compare": "euclid"}, "'euclid'"),
     ],
 )
 def test_a_bad_link_is_said_and_falls_back(parameters, said):
-    app = opened("encodings", **parameters)
+    app = opened("choose", **{"look": "values"} | parameters)
     assert not app.exception
     assert not app.error
     assert [said in shown(warning.value) for warning in app.warning] == [True]
-    assert len(figures(app)) == len(
-        HEADINGS[parameters.get("part", "values")] if said != "'nothing'" else HEADINGS["values"]
-    )
+    assert len(figures(app)) == len(HEADINGS[parameters.get("look", "values")])
 
 
 @pytest.mark.parametrize("parameters", [{"shift": "99999"}, {"compare": "euclid"}])
 def test_a_bad_value_of_another_part_does_no_harm(parameters):
-    app = opened("encodings", **parameters)
+    app = opened("choose", **{"look": "values"} | parameters)
     assert not app.exception
     assert not app.error

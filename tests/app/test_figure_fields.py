@@ -30,7 +30,7 @@ def first_run() -> str:
 def test_a_figure_is_made_anew_only_for_the_fields_it_declares(page: str, name: str) -> None:
     values = VIEWS[page].defaults()
     values |= {"runs_curve": {"run": first_run()}}.get(name, {})
-    declared = set(FIGURES[name].parameters.model_fields)
+    declared = set(FIGURES[name].parameters.fields(values).values())
     assert declared <= set(values), "a parameter of a figure is a field of its page's link"
     figure = queries.figure(name, values)
     assert queries.figure(name, changed(values, set(values) - declared)) is figure
@@ -49,16 +49,15 @@ def test_a_baseline_of_another_part_does_not_change_these_runs_verdict(part: str
     def verdict(app: AppTest) -> list[str]:
         return [text.value for text in app.markdown if "Final validation loss in nats" in text.value]
 
-    usual = opened("training", part=part)
-    assert verdict(usual) == verdict(opened("training", part=part, baseline="tupe_a")) != []
+    usual = opened("experiments", part=part)
+    assert verdict(usual) == verdict(opened("experiments", part=part, baseline="tupe_a")) != []
 
 
 @pytest.mark.parametrize(
     ("page", "parts", "link"),
     [
-        ("training", ("curves", "costs"), {"baseline": "tupe_a", "axis": "tokens"}),
+        ("experiments", ("curves", "gap"), {"baseline": "tupe_a", "axis": "tokens"}),
         ("geometry", ("subspaces", "ranks"), {"dim": "64", "word": "word"}),
-        ("encodings", ("distance", "all"), {"compare": "dot", "shift": "4"}),
     ],
 )
 def test_an_address_keeps_the_fields_of_parts_that_are_not_shown(
@@ -80,5 +79,5 @@ def test_trainings_are_read_once_for_an_opening(monkeypatch: pytest.MonkeyPatch,
     recipes: list[dict[str, Any]] = []
     recipe_of = data.recipe_of
     monkeypatch.setattr(data, "recipe_of", lambda config: recipes.append(config) or recipe_of(config))
-    opened("training", part="convergence")
+    opened("experiments", part="convergence")
     assert len(recipes) == len(data.index()) > 100

@@ -1,4 +1,4 @@
-"""The GLUE page: every view and picker over made-up results of our own, and the page before there are any."""
+"""The tab GLUE of Experiments over made-up results of our own, in every view, and before there are any."""
 
 import shutil
 from functools import partial
@@ -12,7 +12,7 @@ from tests.app import shown as reader
 from tests.app.shown import figures, shown
 
 ROOT = Path(__file__).parents[2]
-opened = partial(reader.opened, "glue")
+opened = partial(reader.opened, "experiments", part="glue", glue_preset="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +41,10 @@ def told(app: AppTest) -> str:
 
 @pytest.mark.parametrize("view", ["average", "difference", "scores"])
 def test_every_view_shows_the_finding_a_figure_and_one_table(results, view):
-    app = opened(view=view)
+    app = opened(glue_view=view)
     assert silent(app), (app.exception, app.error, app.warning)
     assert "2 of 4 variants differ from BERT-A after correction" in told(app)
     assert "best learning rate of each variant and task" in told(app)
-    assert len(app.header) == 3, "the figure, what is compared, and the table"
     assert len(figures(app)) == 1
     (table,) = app.dataframe
     assert {"own, preset cpu", "Ke et al. 2021 (TUPE), Table 1"} <= set(table.value["from"])
@@ -54,21 +53,20 @@ def test_every_view_shows_the_finding_a_figure_and_one_table(results, view):
 
 def test_pickers_change_what_is_said(results):
     app = opened()
-    assert dict(app.query_params) == {}
-    app.selectbox(key="glue.baseline").select("tupe_a").run()
+    app.selectbox(key="experiments.glue_baseline").select("tupe_a").run()
     assert silent(app)
     assert "differ from TUPE-A" in told(app)
-    app.pills(key="glue.including.ticked").set_value(["wnli"]).run()
+    app.pills(key="experiments.including.ticked").set_value(["wnli"]).run()
     assert silent(app)
     assert "average of 3 GLUE tasks" in told(app)
-    app.pills(key="glue.without.ticked").set_value(["rte"]).run()
+    app.pills(key="experiments.glue_without.ticked").set_value(["rte"]).run()
     assert "average of 2 GLUE tasks" in told(app)
-    assert "cola" in app.query_params["without"]
+    assert "cola" in app.query_params["glue_without"]
     assert "wnli" in app.query_params["including"]
 
 
 def test_nothing_ticked_is_said_and_the_table_stays(results):
-    app = opened(without=["cola", "rte"])
+    app = opened(glue_view="average", glue_without=["cola", "rte"])
     assert not app.exception
     assert any("tick one" in error.value for error in app.error)
     assert "Inconclusive: no task is averaged." in told(app)
@@ -77,7 +75,11 @@ def test_nothing_ticked_is_said_and_the_table_stays(results):
 
 @pytest.mark.parametrize(
     ("parameters", "said"),
-    [({"baseline": "gpt"}, "gpt"), ({"preset": "huge"}, "huge"), ({"table": "nobody|Table 9"}, "nobody|Table 9")],
+    [
+        ({"glue_baseline": "gpt"}, "gpt"),
+        ({"glue_preset": "huge"}, "huge"),
+        ({"glue_table": "nobody|Table 9"}, "nobody|Table 9"),
+    ],
 )
 def test_a_wrong_link_gets_a_sentence_and_the_default(results, parameters, said):
     app = opened(**parameters)

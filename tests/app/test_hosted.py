@@ -235,20 +235,16 @@ LINKS: dict[str, list[dict[str, str]]] = {
         {"layer2": "999999999"},
         {"model2": "<b>x</b>"},
     ],
-    "encodings": [
-        {"length": "999999999", "dim": "999999999"},
+    "choose": [
+        {"look": "values", "encoding_length": "999999999", "dim": "999999999"},
     ],
-    "published": [
-        {"table": "'; DROP TABLE runs; --"},
+    "experiments": [
+        {"part": "published", "published_table": "'; DROP TABLE runs; --"},
+        {"part": "curves", "variants": "<b>x</b>", "recipe": "../.."},
+        {"part": "glue", "glue_preset": "<b>x</b>", "margin": "inf"},
     ],
     "runs": [
         {"run": "<b>x</b>", "kind": "../..", "variant": "' OR ''='"},
-    ],
-    "training": [
-        {"variants": "<b>x</b>", "recipe": "../.."},
-    ],
-    "glue": [
-        {"preset": "<b>x</b>", "margin": "inf"},
     ],
 }
 

@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from transformers import LlamaConfig, LlamaModel
 
 from analysis.links import VIEWS
-from dashboard.session.moved_pages import MOVED, moved_values
 from dashboard.widgets.inside.form import EXAMPLES
 from tests.app.shown import figures, opened, shown
 from tests.unit.specimens import tiny_tokenizer
@@ -316,14 +315,3 @@ def test_what_cannot_be_changed_is_said(asked: dict[str, str], said: str) -> Non
     app = opened("inside", tab="change", **asked)
     assert not app.exception
     assert said in " ".join(complaints(app))
-
-
-def test_the_fields_of_old_pages_are_fields_of_this_one() -> None:
-    """But for the switch of the permutation test and the parts of a page, which are figures here."""
-    fields = set(VIEWS["inside"].defaults())
-    for page in MOVED:
-        assert set(VIEWS[page].defaults()) - fields <= {"permute", "part"}
-        moved = moved_values(page, VIEWS[page].defaults())
-        for name, value in VIEWS[page].defaults().items():
-            follows = name.endswith("2") and not moved.get(name) and value == moved[name.removesuffix("2")]
-            assert name in ("permute", "part", "probe") or follows or moved[name] == value

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from analysis.links import VIEWS
-from dashboard.session.moved_pages import MOVED, moved_values
+from analysis.moved_links import MOVED, moved
 from tests.app.shown import opened
 
 ROOT = Path(__file__).parents[2]
@@ -26,10 +26,12 @@ def test_an_old_link_opens_what_it_opened(link: str) -> None:
     assert problems == []
     app = opened(page, **raw)
     assert [*app.exception, *app.error, *app.warning] == []
-    if page in MOVED:  # The fields of the page that shows it now; the switch of a test has become a figure.
-        page, values = "inside", moved_values(page, values)
+    named = set(raw)
+    if page in MOVED:  # The fields of the page that shows it now, which may have other names.
+        page, values = moved(page, values)
+        named = set(VIEWS[page].parameters(values))
         assert app.title[0].value == VIEWS[page].title
-    for name in (set(raw) & set(values)) - {"verdict"}:  # The words of the first verdicts have become others.
+    for name in (named & set(values)) - {"verdict"}:  # The words of the first verdicts have become others.
         held = app.session_state[f"{page}.{name}"]
         assert (tuple(held) if isinstance(held, list) else held) == values[name], f"{name} is not what the link says"
 

@@ -18,7 +18,7 @@ def opened(page: str, monkeypatch: pytest.MonkeyPatch, **parameters: str) -> App
     return app.run()
 
 
-@pytest.mark.parametrize(("page", "figure"), [("training", "training_gap"), ("experiments", "experiments_board")])
+@pytest.mark.parametrize(("page", "figure"), [("experiments", "training_gap"), ("experiments", "experiments_board")])
 def test_a_stored_figure_stands_alone_with_the_way_back(page, figure, monkeypatch):
     app = opened(page, monkeypatch, only=figure, preset="cpu")
     assert not app.exception
@@ -27,13 +27,13 @@ def test_a_stored_figure_stands_alone_with_the_way_back(page, figure, monkeypatc
     assert app.get("vega_lite_chart")
     assert app.title[0].value.replace("\\", "") == made.heading
     assert not app.selectbox, "no controls"
-    assert f"/{page}?preset=cpu" in app.caption[0].value or page == "training", "the default is not in the link"
+    assert f"/{page}?preset=cpu" in app.caption[0].value
 
 
 @pytest.mark.parametrize(
     ("page", "figure", "says"),
     [
-        ("training", "terms_heads", "no figure"),
+        ("experiments", "terms_heads", "no figure"),
         ("probe", "probe_maps", "of a model run"),
         ("nowhere", "x", "no figure"),
     ],

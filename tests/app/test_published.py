@@ -1,4 +1,4 @@
-"""The published page: every table opens, every picker works, and a wrong link gets a sentence."""
+"""The tab Papers of Experiments: every table opens, every picker works, and a wrong link gets a sentence."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from analysis.literature import tables as published
 from tests.app import shown as reader
 from tests.app.shown import figures, shown
 
-opened = partial(reader.opened, "published")
+opened = partial(reader.opened, "experiments", part="published")
 
 
 def silent(app: AppTest) -> bool:
@@ -24,8 +24,11 @@ def headings(app: AppTest) -> list[str]:
 def test_opens_with_the_finding():
     app = opened()
     assert silent(app)
-    assert dict(app.query_params) == {}
     assert any("TUPE" in heading and "without CoLA" in heading for heading in headings(app))
+    app.session_state["experiments.literature"] = True
+    app.run()
+    assert silent(app)
+    assert len(headings(app)) == 2
     told = "".join(text.value for text in app.markdown).replace("\\", "")
     assert "TUPE-A^mid minus BERT-A goes from +0.37 to −0.45" in told
     assert "rests on CoLA alone" in told, "the caveats stand beside the numbers"
@@ -35,39 +38,39 @@ def test_every_table_opens():
     app = opened()
     store_build.refresh()
     for table in published.index().id:
-        app.selectbox(key="published.table").select(table).run()
+        app.selectbox(key="experiments.published_table").select(table).run()
         assert silent(app), (table, app.exception, app.error, app.warning)
         assert app.dataframe, table
 
 
 @pytest.mark.parametrize("view", ["average", "difference", "scores"])
 def test_every_chart_opens(view):
-    app = opened(view=view)
+    app = opened(published_view=view)
     assert silent(app)
-    assert len(headings(app)) == 2
+    assert len(headings(app)) == 1
 
 
 def test_a_column_is_unticked_and_ticked_again():
     app = opened()
-    app.pills(key="published.without.ticked").set_value(["mnli", "qnli"]).run()
+    app.pills(key="experiments.published_without.ticked").set_value(["mnli", "qnli"]).run()
     assert silent(app)
     assert any("without MNLI-mm, QQP, SST-2, CoLA" in heading for heading in headings(app))
-    app.pills(key="published.without.ticked").set_value([]).run()
+    app.pills(key="experiments.published_without.ticked").set_value([]).run()
     assert any("Tick one" in error.value for error in app.error)
-    assert len(headings(app)) == 1, "the rest of the page stays"
+    assert app.dataframe, "the rest of the page stays"
 
 
 def test_a_link_can_leave_nothing_out():
-    app = opened(without="")
+    app = opened(published_without="")
     assert silent(app)
     assert any("average of all GLUE columns" in heading for heading in headings(app))
 
 
 def test_another_baseline_and_then_another_table():
-    app = opened(view="difference", baseline="BERT-R")
+    app = opened(published_view="difference", published_baseline="BERT-R")
     assert silent(app)
     assert any("difference to BERT-R" in heading for heading in headings(app))
-    app.selectbox(key="published.table").select("haviv2022nopos|Table 1").run()
+    app.selectbox(key="experiments.published_table").select("haviv2022nopos|Table 1").run()
     assert silent(app)
     assert any("difference to Learned" in heading for heading in headings(app))
 
@@ -75,14 +78,15 @@ def test_another_baseline_and_then_another_table():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"table": "nobody|Table 9"}, "nobody|Table 9"),
-        ({"baseline": "GPT-9"}, "GPT-9"),
-        ({"view": "pie"}, "pie"),
-        ({"without": "wordle"}, "wordle"),
+        ({"published_table": "nobody|Table 9"}, "nobody|Table 9"),
+        ({"published_baseline": "GPT-9"}, "GPT-9"),
+        ({"published_view": "pie"}, "pie"),
+        ({"published_without": "wordle"}, "wordle"),
     ],
 )
 def test_a_wrong_link_gets_a_sentence_and_the_default(parameters, said):
     app = opened(**parameters)
     assert not app.exception
     assert any(said in shown(warning.value) for warning in app.warning)
-    assert any("TUPE" in heading and "without CoLA" in heading for heading in headings(app)) or "without" in parameters
+    default = any("TUPE" in heading and "without CoLA" in heading for heading in headings(app))
+    assert default or "published_without" in parameters

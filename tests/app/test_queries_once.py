@@ -14,16 +14,32 @@ from dashboard.widgets.inside import corpus
 from tests.app.shown import PAGES, opened
 
 PARTS = {
-    "training": ("curves", "gap", "parts", "settings", "convergence", "length", "scores", "costs"),
+    "experiments": (
+        "board",
+        "curves",
+        "gap",
+        "parts",
+        "settings",
+        "convergence",
+        "length",
+        "scores",
+        "costs",
+        "glue",
+        "published",
+    ),
     "geometry": ("angles", "directions", "subspaces", "ranks", "heads", "states", "read", "words", "collisions"),
-    "encodings": ("values", "distance", "all"),
     "choose": ("needs", "cost", "length", "evidence"),
 }
 OPENINGS = [(page, {"part": part}) for page, parts in PARTS.items() for part in parts]
 OPENINGS += [(page, {}) for page in PAGES if page not in PARTS]
 OPENINGS += [("inside", {"over": "corpus"})]
 OPENINGS += [("inside", {"tab": "layers", "over": "corpus", "look": name}) for name in corpus.LOOKS]
-OPENINGS += [("glue", {"view": "scores"}), ("published", {"view": "scores"}), ("claims", {"claim": "C01"})]
+OPENINGS += [("choose", {"look": look}) for look in ("values", "distance", "all")]
+OPENINGS += [
+    ("experiments", {"part": "glue", "glue_view": "scores"}),
+    ("experiments", {"part": "published", "published_view": "scores"}),
+    ("claims", {"claim": "C01"}),
+]
 
 
 class Recorder:
@@ -62,5 +78,5 @@ def test_no_question_is_asked_twice(asked: Counter[str], page: str, link: dict[s
 
 
 def test_questions_are_counted(asked: Counter[str]) -> None:
-    opened("training")
+    opened("experiments", part="curves")
     assert any("pretrainings" in question for question in asked)

@@ -116,9 +116,9 @@ def test_the_self_check_asks_five_questions_and_leads_back():
 def test_a_step_that_has_moved_opens_the_page_that_shows_what_it_showed():
     app = opened("read", step="untying", leave="rte")
     assert not app.exception
-    assert app.title[0].value == VIEWS["published"].title
-    assert app.session_state["published.without"] == ["rte"]
-    assert "published_average" in VIEWS["published"].figures
+    assert app.title[0].value == VIEWS["experiments"].title
+    assert app.session_state["experiments.published_without"] == ["rte"]
+    assert "published_average" in VIEWS["experiments"].figures
 
 
 def test_a_link_may_name_a_value_between_two_stops_and_none_beyond():

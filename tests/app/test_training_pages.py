@@ -1,4 +1,4 @@
-"""The training and runs pages: every part renders with results and without, and what a link may get wrong is said."""
+"""The trainings on the page Experiments, and the page Runs: every part, and what a link may get wrong is said."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -54,7 +54,7 @@ def headings(app: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("part", HEADINGS)
 def test_every_part(results, part):
-    app = opened("training", part=part)
+    app = opened("experiments", part=part, preset="cpu")
     fine(app)
     assert not app.info
     assert headings(app) == HEADINGS[part]
@@ -63,24 +63,24 @@ def test_every_part(results, part):
 
 
 def test_pickers_change_what_is_shown(results):
-    app = opened("training")
+    app = opened("experiments", part="curves", preset="cpu")
     assert "Preset cpu (the preset's own settings)" in " ".join(shown(text.value) for text in app.caption)
-    app.multiselect(key="training.variants.several").set_value(["bert_a", "tupe_a_unscaled"])
-    app.segmented_control(key="training.axis").set_value("seconds")
+    app.multiselect(key="experiments.variants.several").set_value(["bert_a", "tupe_a_unscaled"])
+    app.segmented_control(key="experiments.axis").set_value("seconds")
     app.run()
     fine(app)
     captions = " ".join(shown(caption.value) for caption in app.caption)
     assert "Reached by TUPE-A, unscaled at" in captions
     assert "seconds of training" in captions
     assert app.query_params["variants"] == ["bert_a", "tupe_a_unscaled"]
-    app.selectbox(key="training.objective").select("causal")
+    app.selectbox(key="experiments.objective").select("causal")
     app.run()
     fine(app)
     assert "the end of Causal, added's mean curve" in " ".join(shown(caption.value) for caption in app.caption)
 
 
 def test_the_verdict_is_on_the_page(results):
-    app = opened("training")
+    app = opened("experiments", part="curves", preset="cpu")
     assert any("These models learned word order" in text.value for text in app.markdown)
 
 
@@ -91,13 +91,12 @@ def test_the_verdict_is_on_the_page(results):
         ({"objective": "prefix"}, "'prefix'"),
         ({"recipe": "abcdef"}, "'abcdef'"),
         ({"rate": "7"}, "'7'"),
-        ({"part": "nothing"}, "'nothing'"),
         ({"axis": "epochs"}, "'epochs'"),
         ({"variants": "bert_z"}, "'bert_z'"),
     ],
 )
 def test_a_bad_link_is_said_and_falls_back(results, parameters, said):
-    app = opened("training", **parameters)
+    app = opened("experiments", **{"part": "curves", "preset": "cpu"} | parameters)
     assert not app.exception
     assert not app.error
     assert [said in shown(warning.value) for warning in app.warning] == [True]
@@ -106,7 +105,7 @@ def test_a_bad_link_is_said_and_falls_back(results, parameters, said):
 
 @pytest.mark.parametrize("part", ["curves", "costs"])
 def test_without_results_the_page_says_how_to_make_them(nothing, part):
-    app = opened("training", part=part)
+    app = opened("experiments", part=part, preset="cpu")
     fine(app)
     assert any("No pre-training of our own" in note.value for note in app.info)
     assert any("python -m analysis ablate --preset cpu" in code.value for code in app.code)
@@ -114,11 +113,11 @@ def test_without_results_the_page_says_how_to_make_them(nothing, part):
 
 def test_without_costs_the_rest_is_shown(tmp_path, nothing):
     trainings.sweep({"bert_a": 5.2}, [0])
-    app = opened("training", part="costs")
+    app = opened("experiments", part="costs", preset="cpu")
     fine(app)
     assert [shown(note.value) for note in app.info] == ["Nothing of this kind is stored yet."]
     assert any("No costs are stored yet" in shown(text.value) for text in app.markdown), "folded below it"
-    app = opened("training", part="convergence")
+    app = opened("experiments", part="convergence", preset="cpu")
     fine(app)
     assert len(app.info) == 2
     assert any("Inconclusive: no run of" in text.value for text in app.markdown)
@@ -126,13 +125,13 @@ def test_without_costs_the_rest_is_shown(tmp_path, nothing):
 
 def test_a_view_without_results_shows_those_of_a_preset_that_has_them(committed_store):
     """Those of the data that come with Addend: the costs of cpu2 were never measured."""
-    app = opened("training", preset="cpu2", part="costs")
+    app = opened("experiments", preset="cpu2", part="costs")
     fine(app)
     assert [shown(note.value) for note in app.info] == [
         "This is not measured for preset cpu2. What is shown is of preset cpu."
     ]
     assert not any("ablate" in code.value for code in app.code)
-    assert app.session_state["training.preset"] == "cpu2", "the other views stay with the chosen preset"
+    assert app.session_state["experiments.preset"] == "cpu2", "the other views stay with the chosen preset"
     assert headings(app) == HEADINGS["costs"]
 
 

@@ -25,7 +25,9 @@ TITLE_AT = 110
 """Pixels from the top within which a title begins, below the links to the other pages of its room."""
 
 
-@pytest.mark.parametrize("path", ["inside?over=corpus", "training?preset=cpu2", "geometry?part=words", "published"])
+@pytest.mark.parametrize(
+    "path", ["inside?over=corpus", "experiments?part=curves", "geometry?part=words", "experiments?part=published"]
+)
 def test_a_charts_only_button_of_its_own_is_full_screen(page: Page, address: str, path: str) -> None:
     """The others would show one layer's data, and a picture without its manifest. A keyboard does not stop there."""
     page.goto(f"{address}/{path}")
@@ -40,7 +42,7 @@ def test_a_charts_only_button_of_its_own_is_full_screen(page: Page, address: str
     expect(frame.get_by_role("button", name=re.compile("^Close fullscreen"))).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["claims", "choose", "inside", "training"])
+@pytest.mark.parametrize("path", ["claims", "choose", "inside", "experiments"])
 def test_a_page_begins_at_the_top(page: Page, address: str, path: str) -> None:
     page.goto(f"{address}/{path}")
     settled(page)
@@ -53,7 +55,7 @@ def test_a_page_begins_at_the_top(page: Page, address: str, path: str) -> None:
 
 @pytest.mark.parametrize("selector", ["[data-testid=stSidebarNavLink]", ".st-key-doors a"])
 def test_the_keyboard_is_seen_and_a_pointer_is_not(page: Page, address: str, selector: str) -> None:
-    page.goto(f"{address}/training")
+    page.goto(f"{address}/runs")
     settled(page)
     outline = "(element) => getComputedStyle(element).outlineStyle + ' ' + getComputedStyle(element).outlineWidth"
     link = page.locator(selector).nth(1)

@@ -21,11 +21,11 @@ from analysis.store import read
 from dashboard.widgets.encoding_board import cost_axis
 
 JUDGED = training_rules().preset
-ASKED = [list(needs) for count in range(4) for needs in itertools.combinations(NEEDS, count)]
+ASKED = [needs for count in range(4) for needs in itertools.combinations(NEEDS, count)]
 
 
-def rows(needs: list[str] | None = None, size: Size | None = None) -> list[board.BoardRow]:
-    return board.rows(JUDGED, needs or [], size or Size())
+def rows(needs: tuple[str, ...] = (), size: Size | None = None) -> list[board.BoardRow]:
+    return board.rows(JUDGED, needs, size or Size())
 
 
 def test_ten_ways_are_in_use_and_the_others_are_folded(store: Path) -> None:
@@ -113,7 +113,7 @@ def test_costs_are_against_added_positions_and_stay_on_the_axis(store: Path, siz
 
 def test_an_unknown_need_is_said(store: Path) -> None:
     with pytest.raises(LinkError, match=r"needs='speed'; expected one of: longer"):
-        rows(["speed"])
+        rows(("speed",))
 
 
 @pytest.mark.parametrize("variant", IN_CODE)

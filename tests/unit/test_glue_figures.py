@@ -411,7 +411,30 @@ def test_a_table_without_glue_is_refused_in_a_sentence(store: Path, figure: str)
         FIGURES[figure].of(VIEWS["glue"].defaults() | {"table": "shaw2018relative|Table 1"})
 
 
-@pytest.mark.parametrize("name", FIGURE_NAMES)
+def test_the_map_of_differences_holds_every_number_and_signs_what_is_resolved(world):
+    figure = FIGURES["glue_difference"].make({**VIEWS["glue"].defaults(), "preset": "cpu"})
+    panels = [chart.to_dict() for chart in drawing.panels(figure, Theme())]
+    assert len(panels) == 2, "ours, and the published table's"
+    drawn = [row for panel in panels for row in next(iter(panel["datasets"].values()))]
+    frame = figure.frame()
+    assert len(drawn) == len(frame) > 20
+    assert sorted(row["difference"] for row in drawn) == pytest.approx(sorted(frame.difference))
+    signs = {"different": "*", "equivalent": "=", "not resolved": ""}
+    assert {row["sign"] for row in drawn} >= {"*", ""}
+    for row in drawn:
+        assert row["sign"] == signs.get(str(row["verdict"]).split(" within")[0], "")
+        assert row["text"] == f"{row['written']}{row['sign']}"
+        assert float(row["written"].replace("−", "-")) == pytest.approx(row["difference"], abs=0.0501)
+    for panel in panels:
+        assert {layer["mark"]["type"] for layer in panel["layer"]} == {"rect", "text"}
+        titles = panel["layer"][0]["encoding"]["y"]["sort"]
+        rows = next(iter(panel["datasets"].values()))
+        averages = {row["label"]: row["difference"] for row in rows if row["column"].startswith("Average")}
+        ordered = [averages[title] for title in titles if title in averages]
+        assert ordered == sorted(ordered, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["glue_average", "glue_scores"])
 def test_variants_stand_in_the_order_of_what_is_drawn_of_them(world, name):
     """And of those that only a paper has, below ours."""
     figure = FIGURES[name].make({**VIEWS["glue"].defaults(), "preset": "cpu"})

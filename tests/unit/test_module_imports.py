@@ -25,7 +25,7 @@ LAYERS = (
     "glue_comparison, ablation",
     "models, imports",
     "links, measurements",
-    "probes, claims",
+    "moved_links, probes, claims",
     "figures",
     "narrative",
     "store_build",

@@ -250,8 +250,8 @@ def _finding(end: str, names: Sequence[str], numbers: margin_contests.Numbers, s
         text = f"{first} misses {abs(effect):.1f} points {more} of the exchanged words than {second}"
         return f"{text}{interval_text(low, high, '+.1f')}, {plural(seeds, 'seed')}"
     text = f"{first} misses {100 * abs(effect):.1f} % {more} of what positions are worth than {second}"
-    ends = (None if end is None else 100 * end for end in (low, high))
-    return f"{text}{interval_text(*ends, '+.1f')}, {plural(seeds, 'seed')}"
+    percent_low, percent_high = (None if end is None else 100 * end for end in (low, high))
+    return f"{text}{interval_text(percent_low, percent_high, '+.1f')}, {plural(seeds, 'seed')}"
 
 
 def _would_decide(comparison: Comparison) -> str:

@@ -120,7 +120,7 @@ def counts() -> dict[str, int]:
 def standing(variant: str, baseline: str) -> StandingRow | None:
     """The standing of one variant against another in final loss; None if no statement of version 2 compares them.
 
-    The ledger, the page Training and the guided reading all take the result for two variants of a preset from here.
+    The ledger, the page Experiments and the guided reading all take the result for two variants of a preset from here.
     """
     return _standings().get((variant, baseline))
 

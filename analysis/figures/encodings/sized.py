@@ -92,6 +92,7 @@ def _table(name: str, length: int, dim: int) -> np.ndarray:
 class PairParameters(Parameters):
     """An encoding, the one that it is compared with (empty for none), and the size of both."""
 
+    topic = "encoding"
     encoding: str
     other: str
     length: int

@@ -86,7 +86,7 @@ def _listed(numbers: Mapping[str, float], form: Callable[[float], str]) -> str:
 
 @figure("refit_recovered", Parameters)
 def refit_recovered(_: Parameters) -> Figure:
-    """What each way of telling positions recovers, from 0 without positions to 1 as in the intact encoder.
+    """The worth of positions that each way recovers, from 0 without positions to 1 as in the intact encoder.
 
     Raises NoResults where no encoder was refitted.
     """
@@ -165,7 +165,7 @@ def refit_curves(_: Parameters) -> Figure:
 
     Raises NoResults where no encoder was refitted.
     """
-    rows, runs, _ = _stored()
+    rows, runs = _stored()[:2]
     frame = pd.DataFrame(
         {"way": _short(arm), "arm": arm, "seed": seed, "tokens": tokens, "loss": loss, "run_id": run.run_id}
         for arm, of in runs.items()
@@ -174,6 +174,7 @@ def refit_curves(_: Parameters) -> Figure:
     )
     lines = frame.groupby(["way", "tokens"], sort=False).loss.mean().reset_index()
     ends = lines.sort_values("tokens").groupby("way").loss.last().sort_values()
+    last = {str(way): float(loss) for way, loss in ends.items()}
     return Figure(
         title="The loss of refitted encoders while they are trained on",
         finding=f"{ends.index[0]} ends lowest, at {ends.iloc[0]:.3f}, and {ends.index[-1][:1].lower()}"
@@ -185,7 +186,7 @@ def refit_curves(_: Parameters) -> Figure:
             f"{plural(int(frame.seed.nunique()), 'seed')}. The rate rises over the first twentieth of the tokens and "
             "then falls to zero. The first point, before any training, is left out where the axis is logarithmic"
         ),
-        alt=f"Lines of loss against tokens, which end so: {_listed(ends.to_dict(), '{:.3f}'.format)}.",
+        alt=f"Lines of loss against tokens, which end so: {_listed(last, '{:.3f}'.format)}.",
         command=COMMAND,
         provenance=_about(rows),
         draw=lambda theme: [_curves(lines[lines.tokens > 0], list(ends.index), theme)],

@@ -8,10 +8,10 @@ from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, signed, span
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
+from analysis.figures.glue import heat
 from analysis.figures.glue.headline import INCONCLUSIVE, headline
 from analysis.figures.glue.panels import (
     Comparison,
-    axis_range,
     by_task,
     heading,
     majority,
@@ -19,6 +19,7 @@ from analysis.figures.glue.panels import (
     variants_panel,
 )
 from analysis.figures.glue.study_rows import (
+    MEANS,
     PUBLISHED,
     VALUES,
     GlueParameters,
@@ -34,6 +35,10 @@ from analysis.figures.published.table_parts import query_command, quoted
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
+
+SIGNS_IN_WORDS = ("*", "=", "Without a sign")
+COLOURS_IN_WORDS = ("Blue", "Green square", "Grey")
+"""Words for what is different, equivalent and not resolved, in a map and in panels of dots."""
 
 
 def _figure(
@@ -53,7 +58,7 @@ def _figure(
     baseline = study.name if study else published.baseline if published else ""
     comparison = Comparison(order(study, table), study, published, source(study) if study else "", baseline)
     text = " ".join(
-        part for part in (_own_caption(name, study, shows), _published_caption(study, published, shows)) if part
+        part for part in (_own_caption(name, study, shows), _published_caption(name, study, published, shows)) if part
     )
     return Figure(
         title=title.format(baseline),
@@ -82,18 +87,20 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
     tasks = [study.title(task) for task in study.averaged_tasks]
     excluded = [study.title(task) for task in study.glue if task not in study.averaged_tasks]
     partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
+    meaning = (MEANS if name == "glue_difference" else VALUES)[study.protocol]
     parts = [
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{study.name}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {study.name}'s; dots right of the line score higher.",
+            "difference": f"Score on each task minus {study.name}'s, in points (orange: higher; blue: lower; "
+            "*: a difference that survives the correction; =: equivalent).",
             "scores": "Score on each task's dev set; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
         f"{len(study.results.variants)} variants, {span(cells.seeds)} {seed_kind(study)}, "
         "at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
-        VALUES[study.protocol].replace("pre-training seeds", seed_kind(study)),
+        meaning.replace("pre-training seeds", seed_kind(study)),
         f"Averages are over {len(tasks)} GLUE tasks ({join_names(tasks)})"
         + (f", without {join_names(excluded)}." if excluded else ".")
         if tasks
@@ -112,13 +119,16 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         )
     if shows == "difference" and len(study.contrasts):
         detectable = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
+        mapped = name == "glue_difference"
+        different, equivalent, neither = SIGNS_IN_WORDS if mapped else COLOURS_IN_WORDS
         parts += [
-            "Differences are paired by seed. Thin bars: 95 % bootstrap intervals over the dev examples, with the "
-            "trained models held fixed.",
-            "Blue, different: p below 5 % after Holm's correction (for averages, over the variants; for tasks, over "
-            f"the tasks of a variant). Green square, equivalent: within {study.margin:g} point"
-            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither of the "
-            "two, which does not show that the scores are the same.",
+            "Differences are paired by seed. "
+            + ("A pointer on a cell shows 95 % intervals over seeds, and" if mapped else "Thin bars:")
+            + " 95 % bootstrap intervals over the dev examples, with the trained models held fixed.",
+            f"{different}, different: p below 5 % after Holm's correction (for averages, over the variants; for tasks, "
+            f"over the tasks of a variant). {equivalent}, equivalent: within {study.margin:g} point"
+            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. {neither}, not resolved: neither of "
+            "the two, which does not show that the scores are the same.",
             f"With these seeds, a difference in averages is detected 80 % of the time if it is at least "
             f"{span(detectable, 1)} points, depending on the variant."
             if len(detectable)
@@ -127,7 +137,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _published_caption(study: Study, published: PublishedComparison | None, shows: str) -> str:
+def _published_caption(name: str, study: Study, published: PublishedComparison | None, shows: str) -> str:
     """The part of a caption that describes the data behind the published results."""
     if published is None:
         return ""
@@ -135,8 +145,9 @@ def _published_caption(study: Study, published: PublishedComparison | None, show
     shared = [column for task, column in published.tasks.items() if task in ours]
     missing = [study.title(task) for task in ours if task not in published.tasks]
     spread = "its standard deviations are not drawn" if table.cells.sd.notna().any() else "no spread is printed"
+    marked = "Second map" if name == "glue_difference" else "Orange diamonds"
     parts = [
-        f"Orange diamonds, published: {table.title} ({table.kinds}), other models on other data"
+        f"{marked}, published: {table.title} ({table.kinds}), other models on other data"
         + (f", minus {published.baseline}" if shows == "difference" else "")
         + f"; {spread}.",
         f"Published averages are over {len(shared)} columns ({join_names(shared)})"
@@ -219,8 +230,8 @@ def difference(params: GlueParameters) -> Figure:
         params,
         "difference",
         lambda table: table[table.difference.notna() & (table.variant != table.baseline)],
-        _draw_difference,
-        3,
+        heat.draw,
+        1,
     )
 
 
@@ -271,24 +282,6 @@ def _draw_average(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list
     return [
         variants_panel(content, compared, "difference", (f"Difference to {content.baseline}", ""), theme, wide=True),
         variants_panel(content, shown, "value", (title, majority(shown)), theme, wide=True),
-    ]
-
-
-def _draw_difference(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """A panel a task. Those of GLUE share one axis; our own task, of another size altogether, has its own."""
-    own_tasks = set(content.study.tasks) - set(content.study.glue)
-    shared = axis_range(rows[~rows.task.isin(own_tasks)])
-    return [
-        variants_panel(
-            content,
-            frame,
-            "difference",
-            heading(content, task, frame),
-            theme,
-            domain=axis_range(frame) if task in own_tasks else shared,
-            keyed=not index and not theme.screen,  # On screen there is no room; the caption says it.
-        )
-        for index, (task, frame) in enumerate(by_task(content, rows))
     ]
 
 

@@ -74,8 +74,8 @@ def _after_surgery() -> list[str]:
     statements = [statement for statement in stored.statements() if statement.kind == "tuned"]
     decided = [statement for statement in statements if statement.verdict != OPEN]
     summary = (
-        f"One model, fine-tuned after each operation: {len(decided)} of {len(statements)} statements about it are "
-        "decided."
+        f"One model, fine-tuned after each operation: {len(decided)} of {len(statements)} statements about it "
+        f"{'is' if len(decided) == 1 else 'are'} decided."
     )
     return [
         summary,

@@ -38,8 +38,6 @@ STYLES = {
     PUBLISHED: (SOURCES["published"], "diamond"),
 }
 """Colour and shape of each kind of mark, told apart by shape or lightness too."""
-AXIS_FACTOR = 1.6
-"""Axes extend to this many times the largest difference; longer bars are cut off."""
 ROW_OFFSET = 7
 """Offset in pixels from the middle of a row: of a published mark above, of the interval over examples below."""
 TIPS: tuple[marks.Tip, ...] = (
@@ -92,20 +90,7 @@ def majority(rows: pd.DataFrame) -> str:
     return f"majority class {known.iloc[0]:.1f}" if len(known) else ""
 
 
-def axis_range(rows: pd.DataFrame) -> tuple[float, float]:
-    """One axis for all panels: every dot, and bars up to AXIS_FACTOR times the largest difference."""
-    largest = float(rows.difference.abs().max()) or 1.0
-    columns = ["difference", "difference_low", "difference_high", "examples_low", "examples_high"]
-    bars = rows[columns].to_numpy(dtype=float)
-    low, high = (
-        max(min(float(np.nanmin(bars)), 0.0), -AXIS_FACTOR * largest),
-        min(max(float(np.nanmax(bars)), 0.0), AXIS_FACTOR * largest),
-    )
-    room = 0.03 * (high - low)  # A mark at the end is not cut in two.
-    return low - room, high + room
-
-
-def _kinds(rows: pd.DataFrame, *, relative: bool) -> pd.Series:
+def kinds(rows: pd.DataFrame, *, relative: bool) -> pd.Series:
     """The kind of each mark, as a name in LOOKS: a verdict, or the side it belongs to, own or published."""
     if relative:
         return rows.verdict.fillna("no interval").str.split(" within").str[0]
@@ -140,20 +125,19 @@ def variants_panel(
     *,
     domain: tuple[float, float] | None = None,
     wide: bool = False,
-    keyed: bool = False,
 ) -> Chart:
     """Values or differences, variants down. titles: the panel's, and the line below it."""
-    relative, keyed = column == "difference", keyed or wide
+    relative = column == "difference"
     low, high = ("difference_low", "difference_high") if relative else ("low", "high")
     order = _order(content, rows, column)
-    kinds = _kinds(rows, relative=relative)
-    names = {kind: _kind_titles(content).get(kind, kind) for kind in STYLES if kind in set(kinds)}
+    row_kinds = kinds(rows, relative=relative)
+    names = {kind: _kind_titles(content).get(kind, kind) for kind in STYLES if kind in set(row_kinds)}
     frame = rows.assign(
         label=_labels(rows, order, seeds=wide),
-        kind=kinds.map(names),
+        kind=row_kinds.map(names),
         written=[signed(value) if relative else f"{value:.2f}" for value in rows[column]],
-        interval=[_interval(a, b, relative) for a, b in zip(rows[low], rows[high], strict=True)],
-        over_examples=[_interval(a, b, True) for a, b in zip(rows.examples_low, rows.examples_high, strict=True)],
+        interval=interval_text(rows[low], rows[high], relative=relative),
+        over_examples=interval_text(rows.examples_low, rows.examples_high),
     )
     labels = list(dict.fromkeys(frame.set_index("variant").label[order])) if order else []
     unit = f"points, minus {content.baseline}" if relative else "points"
@@ -178,7 +162,7 @@ def variants_panel(
         thin = alt.Chart(frame[list(CHART_COLUMNS)]).transform_filter("isValid(datum.examples_low)")
         bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=theme.ink, yOffset=ROW_OFFSET, clip=True)
         layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2=alt.X2("examples_high:Q"), y=y))
-    key = marks.legend(place="top") if keyed else None
+    key = marks.legend(place="top") if wide else None
     tooltip = (*TIPS, *(DIFFERENCE_TIPS if relative else SCORE_TIPS), "note")
     if relative and frame.probability_better.notna().any():
         tooltip = (*tooltip[:-1], ("probability_better", "probability of improvement", ".2f"), "note")
@@ -219,7 +203,7 @@ def _labels(rows: pd.DataFrame, order: list[str], *, seeds: bool) -> list[str]:
     return [level[broken[variant]] for variant in rows.variant]
 
 
-def _interval(low: float, high: float, relative: bool) -> str:
-    if pd.isna(low) or pd.isna(high):
-        return ""
-    return f"{signed(low)} to {signed(high)}" if relative else f"{low:.2f} to {high:.2f}"
+def interval_text(low: pd.Series, high: pd.Series, *, relative: bool = True) -> list[str]:
+    """Intervals in words, `+0.10 to +0.42`; empty where there is none. relative: whether numbers have a sign."""
+    form = signed if relative else "{:.2f}".format
+    return ["" if pd.isna(a) or pd.isna(b) else f"{form(a)} to {form(b)}" for a, b in zip(low, high, strict=True)]

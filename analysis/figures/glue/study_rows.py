@@ -26,6 +26,11 @@ VALUES = {
     "seeds. A median of so few runs has no interval, so a dot may lie off the middle of its bar.",
 }
 """The meaning of dots and bars, by protocol."""
+MEANS = {
+    "mean": "Means over pre-training seeds, after averaging the fine-tuning seeds of each.",
+    "median": "Medians of all runs, as TUPE reports them; their intervals are of the mean over pre-training seeds.",
+}
+"""The meaning of numbers, by protocol."""
 
 
 class GlueParameters(Parameters):
@@ -34,6 +39,7 @@ class GlueParameters(Parameters):
     Empty: no table; the baseline that runs or table have of their own.
     """
 
+    topic = "glue"
     preset: str = glue_comparison.DEFAULT_PRESET
     baseline: str = "bert_a"
     protocol: str = "mean"

@@ -24,6 +24,7 @@ SD_TIP: marks.Tip = ("sd:Q", "standard deviation, printed")
 class TableParameters(Parameters):
     """A published table, by its id."""
 
+    topic = "published"
     table: str
 
 

@@ -1,6 +1,6 @@
 """The board of the page Which encoding?: a row a method with its ticks, loss, rise on longer texts and costs.
 
-A number of the chosen preset is exact by the rules of the page Training; where that preset has none, the number of
+A number of the chosen preset is exact by the rules of the page Experiments; where that preset has none, the number of
 another recipe stands in its place and says so.
 """
 

@@ -51,7 +51,7 @@ def costs(method: Method, preset: str) -> dict[str, Finding]:
         text = f"{row.value:.2f}" if row.measure == "step_ratio" else f"{row.value:,.0f}{against}"
         where = f", {row.device}" if row.measure in ("step_ratio", "tokens_per_second", "peak_memory_mib") else ""
         entries[row.measure] = Finding(
-            text, f"preset {measured}, run {row.run_id}{where}", "training", {"part": "costs", "preset": measured}
+            text, f"preset {measured}, run {row.run_id}{where}", "experiments", {"part": "costs", "preset": measured}
         )
     return entries
 
@@ -75,9 +75,11 @@ def loss(method: Method, trainings: Trained) -> Finding | None:
     values = {"part": "gap", "preset": trainings.preset, "objective": trainings.objective}
     source = f"our own training, preset {trainings.preset}, {plural(gap.n, 'paired seed')}"
     if gap.low != gap.low:
-        return Finding(f"{text}; {gap.note}", source, "training", values, OPEN)
+        return Finding(f"{text}; {gap.note}", source, "experiments", values, OPEN)
     side = FOR if gap.high < 0 else AGAINST if gap.low > 0 else OPEN
-    return Finding(f"{text} (95 % interval {signed(gap.low)} to {signed(gap.high)})", source, "training", values, side)
+    return Finding(
+        f"{text} (95 % interval {signed(gap.low)} to {signed(gap.high)})", source, "experiments", values, side
+    )
 
 
 def longer(method: Method, trainings: Trained | None) -> list[Finding]:
@@ -92,7 +94,9 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
             seeds = plural(rows.seed.nunique(), "seed")
             values = {"part": "length", "preset": trainings.preset, "variants": ("bert_a", method.variant)}
             sentences.append(
-                Finding(f"loss in {UNIT}: {text} the training length", f"our own training, {seeds}", "training", values)
+                Finding(
+                    f"loss in {UNIT}: {text} the training length", f"our own training, {seeds}", "experiments", values
+                )
             )
     for table_id, row in method.longer:
         table = published.load(table_id)
@@ -100,7 +104,9 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
         ends = cells.iloc[[0, -1]] if len(cells) > 1 else cells
         text = " → ".join(f"{cell.printed} ({cell.column})" for cell in ends.itertuples())
         measure = cells.metric_title.iloc[0].lower()
-        sentences.append(Finding(f"{measure} {text}", table.title, "published", {"table": table_id}))
+        sentences.append(
+            Finding(f"{measure} {text}", table.title, "experiments", {"part": "published", "published_table": table_id})
+        )
     return sentences
 
 
@@ -123,8 +129,13 @@ def compared(pair: Pair) -> list[Finding]:
                 f"{comparison} than {pair.baseline} in {len(rows)} of {plural(len(result), 'column')}, by up to "
                 f"{abs(largest.difference):.3g} {largest.unit} ({largest.column})",
                 f"{table.title}, {table.kinds}, with {plural(len(table.notes), 'caveat')}",
-                "published",
-                {"table": pair.table, "baseline": pair.baseline, "view": "difference"},
+                "experiments",
+                {
+                    "part": "published",
+                    "published_table": pair.table,
+                    "published_baseline": pair.baseline,
+                    "published_view": "difference",
+                },
                 side,
             )
         )

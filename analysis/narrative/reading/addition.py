@@ -55,7 +55,9 @@ register(
         ),
         says=says,
         more=Destination(
-            page="encodings", says="Position tables of every kind", values=lambda values: {"encoding": "learned"}
+            page="choose",
+            says="Position tables of every kind",
+            values=lambda values: {"look": "values", "encoding": "learned"},
         ),
     )
 )

@@ -47,9 +47,13 @@ register(
         ),
         says=says,
         more=Destination(
-            page="training",
+            page="experiments",
             says="Our own trainings of concatenations",
-            values=lambda values: {"variants": ("bert_a", "concat_50", "concat_20", "concat_05", "concat_blocked")},
+            values=lambda values: {
+                "part": "curves",
+                "preset": "cpu",
+                "variants": ("bert_a", "concat_50", "concat_20", "concat_05", "concat_blocked"),
+            },
         ),
     )
 )

@@ -26,13 +26,15 @@ def show(
     why_not: str = "",
     under_heading: Callable[[], None] | None = None,
     flipbook: Callable[[], None] | None = None,
+    board: Callable[[], None] | None = None,
     on_cell: Callable[[Any, Any], None] | None = None,
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
     """One figure with its menu, which holds its method, data, exports, sources and link.
 
     why_not: why no link opens this view, which the exports then say. under_heading: draws between heading and caption.
-    flipbook: draws heading and panels, where a slider changes them in the browser.
+    flipbook: draws heading and panels, where a slider changes them in the browser. board: draws in place of the panels,
+    under the figure's own heading; the page's table of contents leaves such a figure out.
     on_cell: called with the values of the columns `cell` when a cell of a map is pressed, before the page is redrawn.
     """
     figure = _without_server_paths(figure)
@@ -41,7 +43,8 @@ def show(
     heading = st.container(horizontal=True, vertical_alignment="top", key=f"{page}.{figure.name}.figure_heading")
     if flipbook is None:
         heading.header(escape_markdown(figure.heading), anchor=figure.name)
-        page_head.list_in_contents(figure.name, figure.title)
+        if board is None:
+            page_head.list_in_contents(figure.name, figure.title)
     else:
         flipbook()
     with heading:
@@ -49,7 +52,9 @@ def show(
     if under_heading is not None:
         under_heading()
     st.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
-    if flipbook is None:
+    if board is not None:
+        board()
+    elif flipbook is None:
         charts(figure, page, on_cell=on_cell, cell=cell)
     if method:
         with st.container(key=f"{page}.{figure.name}.on_paper"):

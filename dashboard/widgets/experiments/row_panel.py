@@ -9,6 +9,7 @@ import streamlit as st
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures.experiments import row_tables
 from analysis.figures.experiments.board_rows import Board, BoardRow
+from analysis.glue_comparison import DEFAULT_PRESET as PRESET
 from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
@@ -37,12 +38,8 @@ def show_panel(row: BoardRow, board: Board, pickers: Pickers, page: str, values:
         _show_table(found)
         with st.container(horizontal=True):
             for table, name in found.sources.items():
-                parameters = query_parameters("published", {"table": table})
-                st.page_link(
-                    "views/published.py", label=escape_markdown(name), icon=":material/menu_book:",
-                    query_params=parameters, width="content",
-                )  # fmt: skip
-            st.page_link("views/published.py", label="All published tables", width="content")
+                _link(name, "menu_book", {"part": "published", "published_table": table})
+            _link("All published tables", "library_books", {"part": "published"})
     elif tab == "costs":
         _show_table(row_tables.costs(row))
     else:
@@ -72,7 +69,18 @@ def _show_glue(row: BoardRow) -> None:
     st.markdown(f"Our own small models on GLUE. **{escape_markdown(own.sentence)}**")
     with st.expander("See the numbers anyway"):
         _show_rows(own.table)
-        st.page_link("views/glue.py", label="All of our GLUE scores", icon=":material/table_chart:")
+        _link("All of our GLUE scores", "table_chart", {"part": "glue", "glue_preset": PRESET})
+
+
+def _link(label: str, icon: str, values: Mapping[str, Value]) -> None:
+    """A link to another state of the page."""
+    st.page_link(
+        "views/experiments.py",
+        label=escape_markdown(label),
+        icon=f":material/{icon}:",
+        query_params=query_parameters("experiments", values),
+        width="content",
+    )
 
 
 def _show_table(found: row_tables.RowTable, *, decimals: int = 2) -> None:

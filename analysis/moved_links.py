@@ -1,0 +1,122 @@
+"""Pages that are a part of another page now: the page and the state that show what a link to them shows."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from analysis.links import INTERVENTION_FIELDS, VIEWS, Value
+
+Values = Mapping[str, Any]
+
+
+def _look_of_positions(values: Values) -> str:
+    """The figure of the tab Positions that a link to the old page asks for."""
+    if values["unturn"]:
+        return "unturned"
+    if values["baseline"]:
+        return "map"
+    if values["band"] != -1:
+        return "cell"
+    if values["head"]:
+        return "distance"
+    return "cell" if values["layer"] else "map"
+
+
+def _look_of_interventions(values: Values) -> str:
+    """The figure of the tab Change that a link to the old page asks for."""
+    if values["permute"]:
+        return "order"
+    default = VIEWS["interventions"].defaults()
+    maps = any(values[name] != default[name] for name in ("layer", "head", "query", "key"))
+    return "heads" if maps else "tokens"
+
+
+def _tab_of_vision(values: Values) -> dict[str, Value]:
+    """The tab, and the figure of it, that shows what a link to the old page asks for; it opened on what is stored."""
+    changed = _changed("vision", values)
+    if changed & INTERVENTION_FIELDS:
+        return {"tab": "change"}
+    on_one_image = {"model", "revision", "layer", "image", "masked", "head", "patch", "centred", "key"}
+    return {"tab": "scores", "look": ""} if changed & on_one_image else {"tab": "layers"}
+
+
+def _two_sides(values: Values) -> dict[str, Value]:
+    """Scores with both sides; what the right one has as the left one follows it."""
+    side: dict[str, Value] = {"side": "together"} if values.get("pair") else {}
+    same = {f"{name}2": "" for name in ("method", "freeze") if values[f"{name}2"] == values[name]}
+    return side | {"tab": "scores", "look": "cell", **same}
+
+
+def _scores_of_terms(values: Values) -> dict[str, Value]:
+    """Scores over many texts, on which the old page opened; of one text where a link asks for a part of its maps."""
+    on_one_text = {"probe", "head", "group", "words", "specials", "centred", "query", "key"}
+    if not _changed("terms", values) & on_one_text:
+        return {"tab": "scores", "over": "corpus", "probe": ""}
+    # Another model had another saved probe.
+    default = VIEWS["terms"].defaults()
+    other = values["model"] != default["model"] and values["probe"] == default["probe"]
+    return {"tab": "scores", **({"probe": ""} if other else {})}
+
+
+def _layers_of_depth(values: Values) -> dict[str, Value]:
+    """Layers over many texts, with the figure that shows what a part of the old page showed."""
+    return {"tab": "layers", "over": "corpus", "look": "heads" if values["part"] == "terms" else values["part"]}
+
+
+def _changed(page: str, values: Values) -> set[str]:
+    """The fields in which a link differs from the page as it opened."""
+    return {name for name, default in VIEWS[page].defaults().items() if values[name] != default}
+
+
+def _inside(**fields: Callable[[Values], str]) -> Callable[[Values], dict[str, Value]]:
+    """The fields of Look inside that say which tab and figure show a page; a pair was read as one input there."""
+
+    def moved(values: Values) -> dict[str, Value]:
+        side: dict[str, Value] = {"side": "together"} if values.get("pair") else {}
+        return side | {name: value(values) for name, value in fields.items()}
+
+    return moved
+
+
+def _with_topic(part: str, topic: str) -> Callable[[Values], dict[str, Value]]:
+    """The part of Experiments that shows a page, and the fields that have the topic before their names there."""
+
+    def moved(values: Values) -> dict[str, Value]:
+        fields = VIEWS["experiments"].defaults()
+        return {"part": part} | {
+            f"{topic}_{name}": value for name, value in values.items() if f"{topic}_{name}" in fields
+        }
+
+    return moved
+
+
+MOVED: Mapping[str, tuple[str, Callable[[Values], dict[str, Value]]]] = {
+    "probe": ("inside", _inside(tab=lambda values: "scores")),
+    "positions": ("inside", _inside(tab=lambda values: "positions", look=_look_of_positions)),
+    "interventions": ("inside", _inside(tab=lambda values: "change", look=_look_of_interventions)),
+    "terms": ("inside", _scores_of_terms),
+    "depth": ("inside", _layers_of_depth),
+    "vision": ("inside", _tab_of_vision),
+    "compare": ("inside", _two_sides),
+    "training": ("experiments", lambda values: {}),
+    "glue": ("experiments", _with_topic("glue", "glue")),
+    "published": ("experiments", _with_topic("published", "published")),
+    "encodings": (
+        "choose",
+        lambda values: {"look": values["part"], "part": "needs", "encoding_length": values["length"]},
+    ),
+}
+"""Old page -> the page that shows it now, and what its fields are there besides those of the same name and meaning."""
+OTHER_MEANING = {"glue": {"preset", "baseline"}, "published": {"baseline"}, "encodings": {"length"}}
+"""Old page -> its fields whose name means another thing on the page that shows it now."""
+
+
+def moved(page: str, values: Values) -> tuple[str, dict[str, Value]]:
+    """The page and its values that show what a link shows: the same ones, where its page is one of today's."""
+    if page not in MOVED:
+        return page, dict(values)
+    today, fields_of = MOVED[page]
+    fields, given = VIEWS[today].defaults(), VIEWS[page].defaults() | dict(values)
+    kept = {
+        name: value for name, value in given.items() if name in fields and name not in OTHER_MEANING.get(page, set())
+    }
+    return today, fields | kept | fields_of(given)

@@ -1,0 +1,106 @@
+"""The pictures of encodings, one or two at a time: their values, their distances, and all of them by every measure."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+
+from analysis.core import default_model
+from analysis.figures.encodings.measures import MEASURES, in_words
+from analysis.figures.encodings.shift import shifts
+from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, CompareParameters, compare_rows
+from analysis.figures.encodings.sized import SizedEncoding, pair
+from analysis.links import Value
+from dashboard.session import queries
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
+
+PAGE = "choose"
+LOOKS = {"values": "The values", "distance": "Distance and shifts", "all": "All encodings"}
+"""Values of the link's field `look`, with their titles."""
+FIGURES = {
+    "values": ("encoding_heat", "encoding_movement"),
+    "distance": ("encoding_similarity", "encoding_shift"),
+    "all": ("encoding_measures",),
+}
+FOLDED = {"values": {"encoding_spectrum": "How fast the dimensions vary"}}
+"""Figures that a press opens below those of a look."""
+ENTERS = {
+    "added": "added to the words",
+    "rotates": "rotates queries and keys",
+    "biases scores": "biases the attention scores",
+    "untied": "compared separately from the words",
+    "absent": "absent",
+}
+
+
+def draw(pickers: Pickers, look: str) -> None:
+    """The figures of a look, with their pickers."""
+    encodings = queries.rows("SELECT encoding, title FROM encodings")
+    titles = dict(zip(encodings.encoding, encodings.title, strict=True))
+    if not default_model.is_installed() and (learned := titles.pop("learned", "")):
+        st.info(f"{learned} is left out: its table comes from a model that is not installed. {default_model.remedy()}.")
+    first, second, third, fourth = st.columns([3, 3, 2, 2])
+    with first:
+        pickers.choice("encoding", "Encoding", list(titles), titles)
+    with second:
+        pickers.choice("other", "Compare with", ["", *titles], lambda name: titles.get(name, "nothing"))
+    with third:
+        length = pickers.slider("encoding_length", "Positions", [16, 32, 64, 128, 256, 512])
+    with fourth:
+        pickers.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512])
+    if look == "distance":
+        left, right = st.columns(2)
+        with left:
+            pickers.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS)
+        with right:
+            pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    shown = pair(CompareParameters.of(values))
+    for column, entry in zip(st.columns(2), shown, strict=False):
+        with column:
+            describe(entry)
+    for name in FIGURES[look]:
+        _draw_figure(name, values, shown)
+    for name, title in FOLDED.get(look, {}).items():
+        fold = st.expander(title, key=f"{PAGE}.{name}.fold", on_change="rerun")
+        if fold.open:
+            with fold:
+                _draw_figure(name, values, shown)
+
+
+def describe(entry: SizedEncoding) -> None:
+    """Shows an encoding's description and paper; and its size, if it is not the selected one."""
+    encoding = entry.encoding
+    st.markdown(f"**{encoding.title}**: {encoding.summary}")
+    if entry.adapted:
+        st.info(entry.adapted, icon=":material/straighten:")
+    st.caption(f"{encoding.note} Paper: {encoding.paper}.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.badge(ENTERS[encoding.enters], color="gray")
+        if encoding.key:
+            with st.popover("BibTeX", icon=":material/format_quote:", key=f"{PAGE}.cite.{entry.name}"):
+                show.cite((encoding.key,))
+
+
+def show_numbers(shown: Sequence[SizedEncoding], compare: str) -> None:
+    """The similarity's properties, one row per encoding, with their definitions as help."""
+    for column, entry in zip(st.columns(2), shown, strict=False):
+        similarity = compare_rows(entry, compare)
+        with column:
+            st.markdown(f"**{entry.title}**, {similarity.kind}")
+            with st.container(horizontal=True, gap="small"):
+                for name in NUMBERS:
+                    measure = MEASURES[name]
+                    st.metric(
+                        measure.title, in_words(name, similarity.numbers[name]), help=measure.definition, width=165
+                    )
+
+
+def _draw_figure(name: str, values: Mapping[str, Value], shown: Sequence[SizedEncoding]) -> None:
+    """One figure, or why there is none."""
+    with show.reporting_problems():
+        figure = queries.figure(name, values)
+        under_heading = partial(show_numbers, shown, str(values["compare"])) if name == "encoding_similarity" else None
+        show.show(figure, PAGE, values, under_heading=under_heading)

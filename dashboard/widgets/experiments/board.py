@@ -1,0 +1,90 @@
+"""The tab Board of Experiments: a row per way of telling positions; a press on a row opens what is known of it."""
+
+import streamlit as st
+
+from analysis.ablation.presets import PRESETS
+from analysis.core.errors import AddendError
+from analysis.core.formatting import plural
+from analysis.figures.experiments.board import ORDERS, ordered
+from analysis.figures.experiments.board_rows import Board, BoardRow, judged_presets
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import is_dark
+from dashboard.widgets import show
+from dashboard.widgets.experiments.row_panel import TABS, show_panel
+from dashboard.widgets.experiments_board import show_board
+from dashboard.widgets.pickers import Pickers
+
+PAGE = "experiments"
+
+
+def recipe(preset: str) -> str:
+    """A preset in the words of the chip: its size, its steps, and who judges it."""
+    if preset not in PRESETS:
+        return preset
+    settings = PRESETS[preset]
+    judged = "judged by frozen rules" if preset in judged_presets() else "exploratory"
+    return f"width {settings.hidden_size}, {settings.steps:,} steps, {judged} ({preset})"
+
+
+def draw(pickers: Pickers) -> None:
+    """The board with its pickers, and under it the variants that were not trained by the recipe."""
+    presets = queries.trained_presets()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if presets:
+            pickers.choice("preset", "Recipe", presets, recipe, width=430)
+        order = pickers.segments("order", "Order", list(ORDERS), ORDERS, width="content")
+    opened = str(pickers.get("row"))
+    pickers.fixed("tab", list(TABS))  # The panel draws its picker.
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    try:
+        figure = queries.figure("experiments_board", values)
+        board = queries.experiments_board(str(values["preset"]))
+        rows = ordered(board, order)
+        if opened and opened not in [row.variant for row in rows]:
+            board.row(opened)  # Says which rows there are, where this one is not known at all.
+    except AddendError as problem:
+        show.show_problem(problem)
+        return
+
+    def press(variant: str) -> None:
+        """Opens the row that was pressed; closes the open one where there is no name."""
+        pickers.set("row", variant)
+
+    def draw_panel(row: BoardRow) -> None:
+        show_panel(row, board, pickers, PAGE, values)
+
+    def draw_rows() -> None:
+        show_board(
+            board,
+            rows,
+            f"{PAGE}.board",
+            opened=opened,
+            on_press=press,
+            panel=draw_panel,
+            dark=is_dark(),
+            grouped=order == "way",
+        )
+        if board.widths_note:
+            st.caption(escape_markdown(board.widths_note))
+
+    show.show(figure, PAGE, values, board=draw_rows)
+    _draw_others(board)
+
+
+def _draw_others(board: Board) -> None:
+    """The variants that were not trained by this recipe, folded."""
+    if not board.others:
+        return
+    with st.expander(
+        f"{plural(len(board.others), 'variant')} more, not trained to predict masked words by this recipe"
+    ):
+        columns = {
+            "Variant": "title",
+            "Positions are": "way",
+            "Parameters (×)": "parameters",
+            "Time a step (×)": "time",
+        }
+        table = [{name: getattr(row, field) for name, field in columns.items()} for row in board.others]
+        st.dataframe(table, hide_index=True, height="content", width="content")

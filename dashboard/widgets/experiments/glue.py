@@ -1,0 +1,119 @@
+"""The tab GLUE of Experiments: encoders that were fine-tuned, and a sentence on what their scores show.
+
+A trained encoder that was changed stands in front. Our own small ones are folded behind the sentence that says why
+their scores rank nothing.
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from analysis import links
+from analysis.core.errors import AddendError
+from analysis.figures.glue.headline import INCONCLUSIVE, SURGERY
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.experiments import glue_table
+from dashboard.widgets.experiments.board import recipe
+from dashboard.widgets.pickers import Pickers
+
+PAGE = "experiments"
+VIEWS = {"difference": "Differences", "average": "Averages", "scores": "Scores"}
+FIELDS = ("glue_baseline", "glue_view", "glue_table", "protocol", "margin", "glue_without", "including")
+"""Fields of a link that say which numbers it shows: one that names any opens what is folded."""
+OPTIMISTIC = (
+    "Each variant's score on a task is the one at its best learning rate. That rate was chosen on the same dev set "
+    "as the score, which is optimistic, though equally so for all variants that tried the same rates."
+)
+
+
+def draw(pickers: Pickers) -> None:
+    """The sentence, the figure and the table of the chosen runs, with their pickers."""
+    presets = queries.glue_presets()
+    summary = st.container(border=True, horizontal=True, vertical_alignment="center")
+    _pick(pickers, presets)
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    if not presets:
+        with summary:
+            st.markdown(
+                "**No results of our own are stored yet.** This command makes them, and the app shows them after "
+                "its next start:"
+            )
+            st.code(queries.GLUE_COMMAND, language="bash")
+    try:
+        study, _ = queries.glue_study(values)
+    except AddendError as problem:
+        show.show_problem(problem)
+        return
+    inconclusive = False
+    if study:
+        finding, *details = queries.glue_headline(study)
+        inconclusive = finding.startswith(INCONCLUSIVE)
+        summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
+        with summary.popover("Why", icon=":material/help:", key=f"{PAGE}.headline"):
+            st.markdown(escape_markdown(" ".join(details)))
+    default = links.VIEWS[PAGE].defaults()
+    asked_for = any(values[name] != default[name] for name in FIELDS)
+    place = st.expander("See the numbers anyway", expanded=asked_for) if inconclusive else st.container()
+    with place:
+        view = pickers.segments("glue_view", "Show", list(VIEWS), VIEWS, label_visibility="collapsed")
+        values = pickers.done()
+        with show.reporting_problems():
+            show.show(queries.figure(f"glue_{view}", values), PAGE, values)
+    title = "Our scores and published scores in one table" if study else "As published"
+    with st.expander(title, expanded=not study):
+        glue_table.show_table(queries.glue_results(values))
+
+
+def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
+    """The runs and their baseline; in a popover how they are compared."""
+    tasks = _titles("SELECT task AS name, title FROM tasks WHERE glue")
+    variants = _titles("SELECT variant AS name, title FROM variants")
+    tables = queries.published_tables()
+    tables = tables[tables.kind == "GLUE"]
+    labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if presets:
+            preset = pickers.choice("glue_preset", "Runs", presets, _runs, width=430)
+        else:
+            preset = str(pickers.get("glue_preset"))
+        baseline = st.container(width=240)
+        with st.popover("More", icon=":material/tune:", key=f"{PAGE}.glue_more"):
+            table = pickers.choice(
+                "glue_table", "Published table to compare with", [*labels, ""], lambda id: labels.get(id, "none")
+            )
+            protocol = "mean"
+            if presets:
+                protocol = pickers.segments(
+                    "protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC
+                )
+                pickers.segments("margin", "Equivalent within (points)", list(queries.MARGINS), queries.MARGINS)
+            columns, not_learned = queries.glue_columns(preset, table, protocol)
+            if columns:
+                pickers.buttons(
+                    "glue_without",
+                    "Tasks in the average; untick one to leave it out",
+                    columns,
+                    list(tasks),
+                    tasks,
+                    stores_pressed=False,
+                )
+            if not_learned:
+                label = "Tasks that no variant learned, left out of the average; tick one to include it"
+                pickers.buttons("including", label, not_learned, list(tasks), tasks)
+        with baseline:
+            if offered := queries.glue_baselines(preset, table):
+                pickers.choice("glue_baseline", "Baseline", offered, lambda name: variants.get(name, name))
+
+
+def _runs(preset: str) -> str:
+    """A preset in the words of its picker."""
+    return "A trained MiniLM, changed and fine-tuned (surgery)" if preset == SURGERY else recipe(preset)
+
+
+def _titles(sql: str) -> dict[str, str]:
+    """Names with their titles."""
+    frame = queries.rows(sql)
+    return dict(zip(frame.name, frame.title, strict=True))

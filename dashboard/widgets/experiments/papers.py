@@ -1,0 +1,84 @@
+"""The tab Papers of Experiments: what papers print, table first, with their caveats by letter."""
+
+import streamlit as st
+
+from analysis.figures.literature.gains import caveats
+from analysis.links import Value
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.experiments import published_table
+from dashboard.widgets.pickers import Pickers
+
+PAGE = "experiments"
+VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
+
+
+def draw(pickers: Pickers) -> None:
+    """A table as printed, one figure of it, and folded the one of all tables."""
+    index = queries.published_tables()
+    labels = dict(zip(index.id, index.label, strict=True))
+    table_id = pickers.choice(
+        "published_table", "Table", list(labels), labels, on_change=lambda: pickers.set("published_baseline", "")
+    )
+    table = queries.published_table(table_id)
+    st.caption("Numbers are as printed, of models that do not simply add positions to words.")
+    link = st.container()
+    published_table.show_published(table, PAGE)
+    published_table.caveats(table)
+    view = _pick_view(pickers, table)
+    values = pickers.done()
+    with link:
+        show.copy_link(PAGE, values)
+    if view:
+        _show_figure(f"published_{view}", values)
+    fold = st.expander(
+        "Every table at once: each paper against its own baseline",
+        icon=":material/stacked_line_chart:",
+        key=f"{PAGE}.literature",
+        on_change="rerun",
+    )
+    if fold.open:
+        with fold:
+            _show_figure("published_literature", values)
+            published_table.notes(caveats())
+
+
+def _pick_view(pickers: Pickers, table: published_table.Table) -> str:
+    """The figure of a table that is chosen; empty where it has one variant or no numbers."""
+    if not table.compares:
+        st.caption("This table has only one variant or no numbers, so there is nothing to compare.")
+        return ""
+    offered = [view for view in VIEWS if view != "average" or len(table.glue_columns) >= 2]
+    default_baseline, *others = table.variants
+    if (requested := pickers.get("published_baseline")) and requested not in others:
+        if requested != default_baseline:
+            missing = f"The link compares with {requested!r}, which this table does not have"
+            st.warning(escape_markdown(f"{missing}; {default_baseline!r} is used instead."))
+        pickers.set("published_baseline", "")
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        view = pickers.segments("published_view", "Chart", offered, VIEWS)
+    with right:
+        if view != "scores":
+            pickers.choice("published_baseline", "Compared with", ["", *others], lambda name: name or default_baseline)
+    if view == "average":
+        columns = dict(table.glue_columns)
+        pickers.buttons(
+            "published_without",
+            "Columns in the average: press one to leave it out or to take it in (at first CoLA is left out)",
+            list(columns),
+            queries.rows("SELECT task FROM tasks WHERE glue").task.tolist(),
+            columns,
+            stores_pressed=False,
+        )
+    return view
+
+
+def _show_figure(name: str, values: dict[str, Value]) -> None:
+    """One figure or, where it cannot be made, why not."""
+    with show.reporting_problems():
+        figure = queries.figure(name, values)
+        for sentence in figure.sentences:
+            st.markdown(f"- {escape_markdown(sentence)}")
+        show.show(figure, PAGE, values)

@@ -1,0 +1,195 @@
+"""The tabs Curves to Costs of Experiments: several variants at once, with all settings that a link may name."""
+
+from contextlib import suppress
+
+import pandas as pd
+import streamlit as st
+
+from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import AddendError, NoResults
+from analysis.figures import Figure
+from analysis.figures.training.costs import UNMATCHED, cost_table
+from analysis.figures.training.data import COMMAND, MASKED, OBJECTIVES, title, usual_baseline, usual_recipe
+from analysis.figures.training.learning_curves import AXES
+from analysis.links import Value
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.experiments.board import recipe
+from dashboard.widgets.glossary_hint import glossary_hint
+from dashboard.widgets.pickers import Pickers
+
+PAGE = "experiments"
+PARTS = {
+    "curves": ("Learning curves", ("training_curves",)),
+    "gap": ("Final loss", ("training_gap",)),
+    "convergence": ("Convergence", ("training_convergence", "training_plateau")),
+    "parts": ("Part by part", ("training_parts",)),
+    "scores": ("Scale of the scores", ("training_scores",)),
+    "length": ("Longer texts", ("training_length",)),
+    "settings": ("Other settings", ("training_advantage", "training_settings")),
+    "costs": ("Costs", ("training_costs",)),
+}
+"""Value of the link's field `part` -> its title, and its figures."""
+TABS = (("curves", "gap", "convergence"), ("parts", "scores"), ("length", "settings"), ("costs",))
+COMPARED = ("curves", "gap", "settings", "convergence")
+"""Parts whose figures compare with a baseline that can be chosen."""
+UNJUDGED = ("settings", "costs")
+"""Parts that are not about one recipe, which could be judged."""
+USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
+
+
+def draw(pickers: Pickers) -> None:
+    """The figures of the part that the link names, and their pickers."""
+    trainings = queries.trainings()
+    if trainings.empty:
+        show.copy_link(PAGE, pickers.done())
+        _say_that_nothing_is_stored()
+        return
+    part = str(pickers.get("part"))
+    siblings = next(parts for parts in TABS if part in parts)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if len(siblings) > 1:
+            part = pickers.segments(
+                "part",
+                "Part of this tab",
+                list(siblings),
+                lambda name: PARTS[name][0],
+                label_visibility="collapsed",
+                width="content",
+            )
+        runs = _pick_runs(pickers, trainings, part)
+    if part in ("curves", "length") and set(runs.objective) == {MASKED}:
+        _pick_variants(pickers, runs)
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    if part not in UNJUDGED:
+        _show_verdict(values)
+    for name in PARTS[part][1]:
+        _show_figure(name, values, set(trainings.preset))
+
+
+def _say_that_nothing_is_stored() -> None:
+    st.info(
+        "No pre-training of our own is stored yet. The command below makes some, in about ten minutes of one core "
+        "each; this page shows them as soon as their results files are in the data folder.",
+        icon=":material/hourglass_empty:",
+    )
+    st.code(COMMAND, language="bash")
+    st.caption(
+        "The first time, name the texts with --corpus and --valid; --variants and --seeds choose what is trained."
+    )
+
+
+def _pick_runs(pickers: Pickers, trainings: pd.DataFrame, part: str) -> pd.DataFrame:
+    """The preset; in a popover what few readers need. Returns the chosen runs."""
+
+    def clear(*names: str) -> None:
+        for name in names:  # Their options have changed.
+            pickers.set(name, "")
+
+    reset = {"on_change": clear, "args": ("recipe", "rate", "baseline")}
+    presets = sorted(trainings.preset.unique())
+    preset = pickers.choice("preset", "Recipe", presets, recipe, width=430, help=glossary_hint("preset"), **reset)
+    rows = trainings[trainings.preset == preset]
+    offered = [name for name in OBJECTIVES if name in set(rows.objective)]
+    with st.popover("More", icon=":material/tune:", key=f"{PAGE}.more"):
+        objective = pickers.choice("objective", "Trained to predict", offered, OBJECTIVES, **reset)
+        rows = rows[rows.objective == objective]
+        if part != "settings":
+            rows = _pick_setting(pickers, rows, clear)
+        if part in COMPARED:
+            usual = usual_baseline(rows.objective.iloc[0], set(rows.variant))
+            others = [name for name in VARIANTS if name in set(rows.variant) - {usual}]
+            pickers.choice("baseline", "Baseline", ["", *others], lambda name: title(name or usual))
+        if part == "curves":
+            pickers.segments("axis", "Horizontal axis", list(AXES), AXES)
+    return rows
+
+
+def _pick_setting(pickers: Pickers, rows: pd.DataFrame, clear) -> pd.DataFrame:
+    """Settings and learning rate, where there are several. Returns the runs of the chosen ones."""
+    recipes = dict(zip(rows.recipe, rows.told, strict=True))
+    usual = usual_recipe(rows)
+    if len(recipes) > 1:
+        options = ["", *(recipe for recipe in recipes if recipe != usual)]
+        labels = {"": recipes[usual], **recipes}
+        recipe = pickers.choice("recipe", "Settings", options, labels, on_change=clear, args=("rate",))
+    else:
+        recipe = pickers.fixed("recipe", ["", usual])
+    rows = rows[rows.recipe == (recipe or usual)]
+    rates = sorted(set(rows.rate), key=lambda rate: float(rate or 0))
+    if len(rates) > 1:
+        labels = {rate: rate for rate in rates} | {"": "each variant's own"}
+        pickers.choice("rate", "Peak learning rate", ["", *rates], labels)
+    else:
+        pickers.fixed("rate", ["", *rates])
+    return rows
+
+
+def _pick_variants(pickers: Pickers, runs: pd.DataFrame) -> None:
+    """The variants to show, of those that were run."""
+    stored = set(runs.variant)
+    known = [*VARIANTS, *sorted(stored - set(VARIANTS))]
+    pickers.several(
+        "variants",
+        "Variants",
+        [name for name in known if name in stored],
+        known,
+        title,
+        help=glossary_hint(*map(title, stored)),
+    )
+
+
+def _show_verdict(values: dict[str, Value]) -> None:
+    """Shows in one line whether these runs were trained long enough to say something of position; the rest on press."""
+    result = queries.verdict(values)
+    if result:
+        colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.badge(result.word, color=colour, icon=f":material/{icon}:")
+            with st.popover("Why", icon=":material/help:", key=f"{PAGE}.verdict"):
+                st.markdown(escape_markdown(result.sentence))
+
+
+def _figure(name: str, values: dict[str, Value], presets: set[str]) -> tuple[Figure, dict[str, Value], str]:
+    """A figure with its values; of another preset, which is named, where the chosen one lacks what it shows.
+
+    Raises NoResults where no preset has it.
+    """
+    try:
+        return queries.figure(name, values), values, ""
+    except NoResults as missing:
+        for preset in sorted(presets - {values["preset"]}):
+            others = {**values, "preset": preset, **USUAL_SETTINGS}
+            with suppress(AddendError):
+                return queries.figure(name, others), others, preset
+        raise missing
+
+
+def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> None:
+    """One figure with its sentences above it, or a sentence that says why there is none."""
+    with show.reporting_problems():
+        try:
+            figure, figure_values, other_preset = _figure(name, values, presets)
+        except NoResults as missing:
+            st.info("Nothing of this kind is stored yet.", icon=":material/hourglass_empty:")
+            with st.expander("How to measure it"):
+                st.markdown(escape_markdown(str(missing)))
+            return
+        if other_preset:
+            st.info(
+                f"This is not measured for preset {escape_markdown(str(values['preset']))}. What is shown is of preset "
+                f"{escape_markdown(other_preset)}.",
+                icon=":material/swap_horiz:",
+            )
+        for sentence in figure.sentences:
+            st.markdown(f"- {escape_markdown(sentence)}")
+        show.show(figure, PAGE, figure_values)
+        if name == "training_costs":
+            columns = {
+                "Variant": st.column_config.Column(pinned=True, width=160),
+                UNMATCHED: st.column_config.Column(width=510),
+            }
+            with st.expander("The numbers as a table"):
+                st.dataframe(cost_table(figure.frame()), hide_index=True, height="content", column_config=columns)
