@@ -6,6 +6,8 @@ from typing import Any
 from analysis.links import INTERVENTION_FIELDS, VIEWS, Value
 
 Values = Mapping[str, Any]
+LOOK_OF_PART = {"decoding": "decoding", "order": "order", "basis": "basis", "terms": "heads"}
+"""A part of the old page Depth -> the figure of the tab Layers that shows it."""
 
 
 def _look_of_positions(values: Values) -> str:
@@ -58,8 +60,8 @@ def _scores_of_terms(values: Values) -> dict[str, Value]:
 
 
 def _layers_of_depth(values: Values) -> dict[str, Value]:
-    """Layers over many texts, with the figure that shows what a part of the old page showed."""
-    return {"tab": "layers", "over": "corpus", "look": "heads" if values["part"] == "terms" else values["part"]}
+    """The figure of the tab Layers, over many texts, that shows a part of the old page."""
+    return {"tab": "layers", "over": "corpus", "look": LOOK_OF_PART.get(str(values["part"]), "decoding")}
 
 
 def _changed(page: str, values: Values) -> set[str]:
@@ -93,10 +95,10 @@ MOVED: Mapping[str, tuple[str, Callable[[Values], dict[str, Value]]]] = {
     "probe": ("inside", _inside(tab=lambda values: "scores")),
     "positions": ("inside", _inside(tab=lambda values: "positions", look=_look_of_positions)),
     "interventions": ("inside", _inside(tab=lambda values: "change", look=_look_of_interventions)),
-    "terms": ("inside", _scores_of_terms),
-    "depth": ("inside", _layers_of_depth),
     "vision": ("inside", _tab_of_vision),
     "compare": ("inside", _two_sides),
+    "terms": ("inside", _scores_of_terms),
+    "depth": ("inside", _layers_of_depth),
     "training": ("experiments", lambda values: {}),
     "glue": ("experiments", _with_topic("glue", "glue")),
     "published": ("experiments", _with_topic("published", "published")),

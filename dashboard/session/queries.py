@@ -39,6 +39,12 @@ def ensure_store() -> None:
             store_build.refresh()
 
 
+def rebuild_store() -> None:
+    """Builds the store of files that were just added, which `ensure_store` would only notice after a while."""
+    with st.spinner("Building the store from the results files"):
+        store_build.refresh()
+
+
 def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue_comparison.PublishedComparison | None]:
     """Our own runs and the published table of a page's values."""
     return glue.study_and_table(glue.GlueParameters.of(values))

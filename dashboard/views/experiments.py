@@ -58,5 +58,8 @@ show.header(
 pickers = Pickers(PAGE)
 for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
+if done := st.session_state.pop("import.done", ""):
+    st.success(done, icon=":material/check:")
+    st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
 pickers.set_initial("preset", default_preset(), PRESETS)
 TABS[choose_tab()][1](pickers)

@@ -6,13 +6,14 @@ import streamlit as st
 from analysis.ablation.glue.tasks import METRICS
 from analysis.core import settings
 from analysis.core.formatting import plural
+from analysis.figures.experiments.board_rows import BASELINE
 from analysis.imports.base import READERS, UserMetadata
 from analysis.imports.limits import MAX_FILES, MAX_LISTED, MAX_MIB, uploads
 from analysis.imports.naming import CURVES
 from analysis.imports.plan import Plan, execute, plan
 from analysis.imports.plan_process import plan_in_child
 from analysis.imports.rows import REQUIRED
-from dashboard.session import query_quota
+from dashboard.session import queries, query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
@@ -79,6 +80,15 @@ def values_for_all_rows() -> UserMetadata:
     )
 
 
+def landing(plan: Plan) -> dict[str, str]:
+    """The parameters of the view of Experiments that shows what was added: its row on the board, or its scores."""
+    curves = [run for run in plan.runs if run.kind == "curves"]
+    if not curves:
+        return {"part": "glue", "glue_preset": plan.runs[0].preset}
+    run = next((run for run in curves if run.variant != BASELINE), curves[0])
+    return {"row": f"{run.preset}/{run.variant}"}
+
+
 def show_preview(plan: Plan) -> None:
     """Shows the runs that would be added, or every bad row."""
     for skipped in plan.left[:MAX_LISTED]:
@@ -108,15 +118,16 @@ def show_preview(plan: Plan) -> None:
     st.dataframe(pd.DataFrame(runs), hide_index=True)
     if st.button("Add them", type="primary", icon=":material/add:"):
         execute(plan)
+        queries.rebuild_store()
         st.session_state["import.done"] = f"{plan.rows:,} rows of {len(plan.runs):,} runs were added."
         st.session_state["import.round"] = st.session_state.get("import.round", 0) + 1
-        st.rerun()
+        st.switch_page("views/experiments.py", query_params=landing(plan))
 
 
 show.header(
     PAGE,
-    "Add results made elsewhere. They then appear next to ours in every table, chart and statistic, labelled as "
-    "imported.",
+    "Add results made elsewhere. They then appear next to ours, marked as yours, on the board of Experiments and in "
+    "its tables and charts.",
 )
 values = Pickers(PAGE).done()
 show.copy_link(PAGE, values)
@@ -124,9 +135,6 @@ st.markdown("Fill in a template, or upload what run_glue.py, MLflow, Weights & B
 show_templates()
 with st.expander("Which files and columns are read"):
     show_forms()
-if done := st.session_state.pop("import.done", ""):
-    st.success(done, icon=":material/check:")
-    st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
 if not uploads():
     st.info("This server accepts no uploads. On your own machine, run: python -m analysis import FILES")
     st.stop()

@@ -32,9 +32,9 @@ PARTS = {
 }
 OPENINGS = [(page, {"part": part}) for page, parts in PARTS.items() for part in parts]
 OPENINGS += [(page, {}) for page in PAGES if page not in PARTS]
+OPENINGS += [("choose", {"look": look}) for look in ("values", "distance", "all")]
 OPENINGS += [("inside", {"over": "corpus"})]
 OPENINGS += [("inside", {"tab": "layers", "over": "corpus", "look": name}) for name in corpus.LOOKS]
-OPENINGS += [("choose", {"look": look}) for look in ("values", "distance", "all")]
 OPENINGS += [
     ("experiments", {"part": "glue", "glue_view": "scores"}),
     ("experiments", {"part": "published", "published_view": "scores"}),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis import store_build
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core.errors import AddendError, LinkError
@@ -13,9 +14,13 @@ from analysis.figures import FIGURES
 from analysis.figures.experiments import board_rows, row_tables
 from analysis.figures.experiments.board import MEASURES, axis_range
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Board, BoardRow, Gap
+from analysis.figures.experiments.imported_rows import imported_boards
+from analysis.imports.base import UserMetadata
+from analysis.imports.plan import execute, plan
 from analysis.rules import encoder_rules
 from analysis.store import read
-from dashboard.widgets.experiments_board import board_data, row_data
+from dashboard.widgets.experiments_board import board_data, row_data, spoken
+from tests import trainings
 
 pytestmark = pytest.mark.usefixtures("store")
 JUDGED = "cpu2"
@@ -227,3 +232,37 @@ def test_an_unknown_preset_row_or_order_is_said(store):
         FIGURES["experiments_curves"].make({"preset": JUDGED, "row": "nobody"})
     with pytest.raises(LinkError, match="order"):
         FIGURES["experiments_board"].make({"preset": JUDGED, "order": "nobody"})
+
+
+def test_imported_rows_are_ranked_apart_and_change_nothing_of_ours(tmp_path, monkeypatch):
+    """A reader's losses, of settings that the file does not say: compared among themselves, paired by seed."""
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("ADDEND_STORE")
+    trainings.sweep({"bert_a": 4.9, "tupe_a": 4.1}, range(3))
+    store_build.refresh()
+    ours = board_rows.board("cpu")
+    losses = {"bert_a": (4.10, 4.16, 4.08), "my_concat": (4.21, 4.30, 4.18)}
+    rows = [(name, seed, loss) for name, values in losses.items() for seed, loss in enumerate(values)]
+    lines = [
+        "variant,metric,seed,step,value",
+        *(f"{name},validation_loss,{seed},9,{loss}" for name, seed, loss in rows),
+    ]
+    execute(plan({"mine.csv": "\n".join(lines).encode()}, UserMetadata()))
+    store_build.refresh()
+    (mine,) = imported_boards()
+    assert [row.variant for row in mine.board.rows] == ["bert_a", "my_concat"]
+    gap = mine.board.row("my_concat").gap
+    assert gap is not None
+    differences = np.subtract(losses["my_concat"], losses["bert_a"])
+    assert (gap.value, gap.low, gap.high) == pytest.approx(
+        (differences.mean(), *stats.t.interval(0.95, 2, differences.mean(), stats.sem(differences)))
+    )
+    assert "does not say with which settings" in mine.sentence
+    assert "4.11 nats" in mine.sentence
+    assert mine.key("my_concat") == "imported/my_concat"
+    after = board_rows.board("cpu")
+    assert [(row.variant, row.rank, row.loss) for row in after.rows] == [
+        (row.variant, row.rank, row.loss) for row in ours.rows
+    ]
+    assert all("yours" in spoken(row, mine.board, "") for row in mine.board.rows)
+    assert not any("yours" in spoken(row, ours, "") for row in ours.rows)

@@ -25,6 +25,7 @@ from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import encoder_rules, surgery_rules, training_rules
 from analysis.statistics import Ranks, difference, ranks
 from analysis.store import read
+from analysis.store.files import IMPORTED
 from analysis.store.paths import cached_until_store_changes
 
 BASELINE = BASELINES[MASKED]
@@ -136,6 +137,11 @@ class Board:
     trainings: Trained | None
 
     @property
+    def imported(self) -> bool:
+        """A reader imported the rows; no rule of ours judges them."""
+        return self.preset.startswith(IMPORTED)
+
+    @property
     def judged(self) -> tuple[BoardRow, ...]:
         """Rows with a verdict, the baseline left out."""
         return tuple(row for row in self.rows if row.outcome in ("lower", "higher", "unresolved"))
@@ -184,7 +190,11 @@ class Board:
 
     @property
     def finding(self) -> str:
-        """A sentence on the ways that end lower than adding, and on those that do not."""
+        """A sentence on the ways that end lower than adding, and on those that do not; of imported rows, a count."""
+        if self.imported:
+            lower = sum(row.outcome == "lower" for row in self.rows)
+            count = plural(len(self.judged), "imported variant")
+            return f"Of {count} with enough seeds, {lower} end below {title(BASELINE)}"
         if not self.judged:
             counts = [row.gap.seeds for row in self.rows if row.gap]
             if not counts:

@@ -9,6 +9,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.glue.panels import DIFFERENCE_TIPS, TIPS, Comparison, by_task, heading, interval_text, kinds
 from analysis.figures.glue.study_rows import PUBLISHED
 from analysis.glue_comparison import AVERAGE
+from analysis.store.files import IMPORTED
 
 SIGNS = {"different": "*", "equivalent": "="}
 """The sign beside a number, by verdict; a difference that is not resolved has none."""
@@ -98,5 +99,5 @@ def _map(content: Comparison, rows: pd.DataFrame, limit: float, theme: Theme, *,
         # On screen the slanting names take their room from the height.
         height=marks.row_height(list(labels.values()), ROW) * len(labels)
         + (round(SLANT * max(map(len, columns))) if theme.screen else 0),
-        title=str(rows.source.iloc[0]),
+        title=str(rows.source.iloc[0]).replace(f"{IMPORTED}, ", "◆ yours, "),
     )

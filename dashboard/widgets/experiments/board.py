@@ -1,5 +1,7 @@
 """The tab Board of Experiments: a row per way of telling positions; a press on a row opens what is known of it."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from analysis.ablation.presets import PRESETS
@@ -7,6 +9,8 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.figures.experiments.board import ORDERS, ordered
 from analysis.figures.experiments.board_rows import Board, BoardRow, judged_presets
+from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
+from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
@@ -34,15 +38,19 @@ def draw(pickers: Pickers) -> None:
         if presets:
             pickers.choice("preset", "Recipe", presets, recipe, width=430)
         order = pickers.segments("order", "Order", list(ORDERS), ORDERS, width="content")
-    opened = str(pickers.get("row"))
+    opened, imported = str(pickers.get("row")), imported_boards()
+    of_a_reader = any(opened == one.key(row.variant) for one in imported for row in one.board.rows)
     pickers.fixed("tab", list(TABS))  # The panel draws its picker.
     values = pickers.done()
     show.copy_link(PAGE, values)
+    for one in imported:
+        if one.board.preset != values["preset"]:
+            _draw_imported(one, pickers, values)
     try:
         figure = queries.figure("experiments_board", values)
         board = queries.experiments_board(str(values["preset"]))
         rows = ordered(board, order)
-        if opened and opened not in [row.variant for row in rows]:
+        if opened and not of_a_reader and opened not in [row.variant for row in rows]:
             board.row(opened)  # Says which rows there are, where this one is not known at all.
     except AddendError as problem:
         show.show_problem(problem)
@@ -64,13 +72,38 @@ def draw(pickers: Pickers) -> None:
             on_press=press,
             panel=draw_panel,
             dark=is_dark(),
-            grouped=order == "way",
+            grouped=order == "way" and not board.imported,
         )
         if board.widths_note:
             st.caption(escape_markdown(board.widths_note))
 
     show.show(figure, PAGE, values, board=draw_rows)
     _draw_others(board)
+
+
+def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Value]) -> None:
+    """The rows that a reader imported under one preset, marked, with the sentence that says why they stand apart."""
+    preset, opened = one.board.preset, str(values["row"])
+
+    def press(variant: str) -> None:
+        pickers.set("row", one.key(variant) if variant else "")
+
+    def draw_panel(row: BoardRow) -> None:
+        show_panel(row, one.board, pickers, PAGE, {**values, "preset": preset})
+
+    with st.container(key=f"{PAGE}.{preset}.rows"):
+        st.header(f"Your results ({escape_markdown(preset)})", anchor=False)
+        st.caption(escape_markdown(one.sentence))
+        show_board(
+            one.board,
+            one.board.rows,
+            f"{PAGE}.{preset}.board",
+            opened=next((row.variant for row in one.board.rows if one.key(row.variant) == opened), ""),
+            on_press=press,
+            panel=draw_panel,
+            dark=is_dark(),
+            grouped=False,
+        )
 
 
 def _draw_others(board: Board) -> None:

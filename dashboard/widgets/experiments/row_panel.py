@@ -18,17 +18,23 @@ from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 TABS = {"curves": "Curves and widths", "glue": "GLUE", "papers": "Papers", "costs": "Costs", "seeds": "Seeds"}
+IMPORTED_TABS = {"curves": "Curves", "seeds": "Seeds"}
+"""What is known of a row that a reader imported."""
 
 
 def show_panel(row: BoardRow, board: Board, pickers: Pickers, page: str, values: Mapping[str, Value]) -> None:
     """A sentence on the row, its tabs, and what the chosen one shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(escape_markdown(row.summary))
-        tab = pickers.segments("tab", "About this row", list(TABS), TABS, label_visibility="collapsed", width="content")
+        st.markdown(escape_markdown(row.summary) or "Imported; not one of ours.")
+        tabs = IMPORTED_TABS if board.imported else TABS
+        if pickers.get("tab") not in tabs:
+            pickers.set("tab", next(iter(tabs)))
+        tab = pickers.segments("tab", "About this row", list(tabs), tabs, label_visibility="collapsed", width="content")
     if tab == "curves":
         # Without a stored width the curves have all of the room, and a sentence below says so.
         left, right = st.columns([8, 5], gap="medium") if row.widths else (st.container(), st.container())
-        for column, name in ((left, "experiments_curves"), (right, "experiments_widths")):
+        shown = [(left, "experiments_curves"), *([] if board.imported else [(right, "experiments_widths")])]
+        for column, name in shown:
             with column:
                 _show_figure(name, page, {**values, "row": row.variant})
     elif tab == "glue":

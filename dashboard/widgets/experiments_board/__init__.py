@@ -17,6 +17,8 @@ STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 MOST_TICKS = 9
 NOT_MEASURED = "·"
+MARK = "◆ yours"
+"""The label beside the name of a row that a reader imported."""
 CLOSE = "close"
 """The name that a press on the opened row reports."""
 
@@ -76,7 +78,8 @@ def _draw(
                 "rows": [row_data(row, board, opened) for row in members],
             }
         )
-    data = {**board_data(board), "first": key.endswith(".0"), "groups": groups}
+    mark = MARK if board.imported else ""
+    data = {**board_data(board), "first": key.endswith(".0"), "groups": groups, "mark": mark}
     show_component(
         "experiments_board", key, data, dark=dark, package="dashboard.widgets", on_row_change=report
     )  # fmt: skip
@@ -137,7 +140,7 @@ def row_data(row: BoardRow, board: Board, opened: str = "") -> dict[str, Any]:
         "judged": row.outcome != "few",
         "plain": "" if row.trained else "a trained model that was changed; not trained from the start",
         "gap": _gap_data(row.gap),
-        "value": f"{row.loss:.2f}" if row.outcome == "baseline" and row.loss else _signed(row.gap),
+        "value": f"{row.loss:.2f}" if row.loss and not row.gap else _signed(row.gap),
         "seeds": list(row.differences.values()),
         "rank": row.rank,
         "places": places(row),
@@ -160,7 +163,7 @@ def row_data(row: BoardRow, board: Board, opened: str = "") -> dict[str, Any]:
 
 def spoken(row: BoardRow, board: Board, few: str) -> str:
     """The row as one sentence after another, for a reader who cannot see it."""
-    parts = [row.title]
+    parts = [f"{row.title}, yours" if board.imported else row.title]
     if row.outcome == "baseline" and row.loss is not None:
         parts.append(f"the baseline, final loss {row.loss:.2f} nats")
     elif row.gap:

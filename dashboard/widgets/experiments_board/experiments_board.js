@@ -189,7 +189,8 @@ function rowOf(root, row, board, press) {
   button.dataset.row = row.variant;
   button.setAttribute("aria-expanded", String(row.open));
   button.setAttribute("aria-label", row.spoken);
-  node(button, "span", "name", row.title);
+  const name = node(button, "span", "name", row.title);
+  if (board.mark) node(name, "span", "mark", board.mark);
   const drawn = [];
   if (row.plain) node(button, "span", "plain", row.plain);
   else {
@@ -215,6 +216,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const focused = root.activeElement?.dataset?.row ?? root.getRootNode().activeElement?.dataset?.row;
   host.replaceChildren();
   host.classList.toggle("wide", board.widths.length > 0);
+  host.classList.toggle("imported", Boolean(board.mark));
   const draws = board.first ? [header(host, board)] : [];
   for (const group of board.groups) {
     if (group.title) {

@@ -29,7 +29,7 @@ ASPECTS: dict[str, tuple[str, ...]] = {
     "layer or head": ("layer2", "head2"),
     "method": ("method2", "freeze2"),
 }
-"""The differences that the right side can have -> the fields that hold it."""
+"""The aspects in which the right side can differ -> the fields that hold them."""
 TEXT = "The dogs of the tall man are in the garden."
 """Other words in a sentence of the same build as the text that the page opens with."""
 BELOW = {"cell": "One cell, term by term", "terms": "All heads, term by term"}

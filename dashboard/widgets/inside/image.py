@@ -22,7 +22,7 @@ BELOW = {"": "None", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
 POSITIONS = {"stored": "A trained model", "table": "The model above"}
 PRESS = {"key": "whom it asks", "patch": "who asks"}
-"""The fields that a press on a patch sets: the field of the link -> its name."""
+"""The fields of the link that a press on a patch can set, and their names."""
 PRESSES = "inside.press"
 """The key in a session's state of the field that a press on a patch sets."""
 
@@ -81,7 +81,7 @@ def layers(pickers: Pickers, _facts: Any, _uploaded: Upload | None) -> None:
 
 
 def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
-    """The similarity of the positions of patches, in a trained model or in the one of the form."""
+    """The likeness of the positions of patches, in a trained model or in the one of the form."""
     is_random = str(pickers.get("model")).strip() == random_vit.NAME
     shown = look(pickers, POSITIONS if is_random else dict(reversed(POSITIONS.items())))
     if shown == "stored":

@@ -1,0 +1,60 @@
+"""The rows that a reader imported, beside the board of ours: ranked among themselves, with the reason in a sentence."""
+
+from dataclasses import dataclass, replace
+
+from analysis.core.formatting import sentences
+from analysis.figures.experiments.board_rows import BASELINE, Board, board
+from analysis.figures.training.data import MASKED, index, title
+from analysis.store.files import IMPORTED
+from analysis.store.paths import cached_until_store_changes
+
+NOT_RECORDED = "settings not recorded"
+"""The words for the settings of a training whose file holds none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedBoard:
+    """The trainings that were imported under one preset."""
+
+    board: Board
+    sentence: str
+    """Why they are ranked apart from ours, and from what their differences are."""
+
+    def key(self, variant: str) -> str:
+        """The name of a row in links, which one of ours never has: `imported/my_concat`."""
+        return f"{self.board.preset}/{variant}"
+
+
+@cached_until_store_changes()
+def imported_boards() -> tuple[ImportedBoard, ...]:
+    """A board for each preset under which trainings on masked words were imported, by name."""
+    known = index()
+    mine = known[known.preset.str.startswith(IMPORTED) & (known.objective == MASKED)]
+    boards = []
+    for preset in sorted(set(mine.preset)):
+        shown = board(preset)
+        trained = tuple(row for row in shown.rows if row.trained)
+        # What was measured of variants of ours with the same name was not measured of these.
+        rows = tuple(replace(row, widths={}, refitted={}, parameters=None, time=None) for row in trained)
+        own = replace(shown, rows=rows, others=())
+        boards.append(ImportedBoard(board=own, sentence=_sentence(own)))
+    return tuple(boards)
+
+
+def _sentence(shown: Board) -> str:
+    """Why the rows are ranked apart, and what they are compared with."""
+    changes = shown.trainings.changes if shown.trainings else NOT_RECORDED
+    reason = (
+        "their file does not say with which settings they were trained"
+        if changes == NOT_RECORDED
+        else f"they were trained with settings of their own ({changes})"
+    )
+    baseline = next((row for row in shown.rows if row.variant == BASELINE), None)
+    return sentences(
+        f"They are ranked apart from ours: {reason}, and final losses compare only models that were trained alike on "
+        "the same text.",
+        f"Differences are from the row that is called {title(BASELINE)} in your file; its final loss is "
+        f"{baseline.loss:.2f} nats."
+        if baseline and baseline.loss is not None
+        else f"No row of your file is called {BASELINE}, so nothing is subtracted: numbers are final losses in nats.",
+    )
