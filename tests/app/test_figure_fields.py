@@ -37,7 +37,7 @@ def first_run() -> str:
 @pytest.mark.parametrize(("page", "name"), STORED)
 def test_a_figure_is_made_anew_only_for_the_fields_it_declares(page: str, name: str) -> None:
     values = VIEWS[page].defaults()
-    values |= {"runs_curve": {"run": first_run()}, **{earlier: {"preset": "cpu"} for earlier in EARLIER}}.get(name, {})
+    values |= {"runs_curve": {"run": first_run()}, **{key: {"preset": "cpu"} for key in EARLIER}}.get(name, {})
     declared = set(FIGURES[name].parameters.fields(values).values())
     assert declared <= set(values), "a parameter of a figure is a field of its page's link"
     figure = queries.figure(name, values)
