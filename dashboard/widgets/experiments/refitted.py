@@ -1,6 +1,6 @@
 """The tab of Experiments on a finished sentence encoder that is told positions in another way, and trained on."""
 
-from dashboard.session import queries
+from analysis.figures import stored_figure
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -13,4 +13,4 @@ def draw(pickers: Pickers) -> None:
     show.copy_link(PAGE, values)
     for name in ("refit_recovered", "refit_curves"):
         with show.reporting_problems():
-            show.show(queries.figure(name, values), PAGE, values)
+            show.show(stored_figure(name, values), PAGE, values)

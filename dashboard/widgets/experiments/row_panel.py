@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.core.errors import AddendError, NoResults
+from analysis.figures import stored_figure
 from analysis.figures.experiments import row_tables
 from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow
 from analysis.glue_comparison import DEFAULT_PRESET as PRESET
 from analysis.links import Value
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
@@ -57,7 +57,7 @@ def show_panel(
 def _show_figure(name: str, page: str, values: Mapping[str, Value]) -> None:
     """One figure or, where nothing is stored for it, a sentence that says so."""
     try:
-        figure = queries.figure(name, values)
+        figure = stored_figure(name, values)
     except NoResults as missing:
         st.caption(escape_markdown(str(missing)))
         return

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from analysis.ablation.variants import readable
-from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
+from analysis.figures import stored_figure
+from analysis.figures.depth import measured as stored
 from analysis.figures.terms.measures import MEASURES, term_label
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.inside.run import PAGE, choose, look
@@ -29,9 +29,6 @@ FIGURES = {
     "order": ("depth_equivariance", "depth_locality"),
     "basis": ("depth_basis",),
 }
-VIEWS_OF = {"decoding": "newest_decoding", "order": "newest_equivariance", "basis": "newest_means"}
-TEXTS = "corpus IN (SELECT corpus FROM corpora)"
-"""Images have a form of their own."""
 
 
 def shown(pickers: Pickers) -> bool:
@@ -82,7 +79,7 @@ def _measure(pickers: Pickers) -> None:
 
 def scores(pickers: Pickers) -> None:
     """The tab Scores over many texts: every head's terms at a layer, and the same over heads."""
-    measured = queries.rows(f"SELECT DISTINCT model, corpus FROM newest_terms WHERE {TEXTS} ORDER BY ALL")
+    measured = stored.models_and_corpora()
     first, second, third = st.columns([2, 2, 3], vertical_alignment="bottom")
     with first:
         known = _models(pickers, list(dict.fromkeys(measured.model)))
@@ -91,8 +88,7 @@ def scores(pickers: Pickers) -> None:
         return
     model = str(pickers.get("model")).strip()
     with second:
-        layers = queries.rows("SELECT DISTINCT layer FROM newest_terms WHERE model = ? ORDER BY layer", [model])
-        pickers.slider("layer", "Layer", [int(layer) for layer in layers.layer])
+        pickers.slider("layer", "Layer", stored.layers(model))
     with third, st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         _measure(pickers)
         _corpus(pickers, list(measured[measured.model == model].corpus))
@@ -114,7 +110,7 @@ def layers(pickers: Pickers) -> None:
     if part in FIGURES:
         _models_against_depth(pickers, part)
         return
-    measured = queries.rows(f"SELECT DISTINCT model, corpus FROM newest_terms WHERE {TEXTS} ORDER BY ALL")
+    measured = stored.models_and_corpora()
     first, second, third = st.columns([2, 2, 3], vertical_alignment="bottom")
     with first:
         known = _models(pickers, list(dict.fromkeys(measured.model)))
@@ -127,7 +123,7 @@ def layers(pickers: Pickers) -> None:
         _corpus(pickers, list(measured[measured.model == model].corpus))
     if part == "heads":
         with second:
-            pickers.choice("term", "Term", _terms(model, str(pickers.get("corpus"))), term_label)
+            pickers.choice("term", "Term", stored.terms(model, str(pickers.get("corpus"))), term_label)
     show.copy_link(PAGE, pickers.done())
     if part == "terms":
         _show(pickers, "depth_terms")
@@ -140,23 +136,9 @@ def layers(pickers: Pickers) -> None:
         _show(pickers, "depth_cell")
 
 
-def _terms(model: str, corpus: str) -> list[str]:
-    """The terms that a model has; those of a source that it lacks are zero everywhere."""
-    measured = queries.rows(
-        "SELECT DISTINCT term FROM newest_terms WHERE model = ? AND corpus = ? AND rms > 0", [model, corpus]
-    )
-    known = [*FOUR, *(term for term in (*TERMS, *ADDED_TERMS) if term not in FOUR)]
-    return [term for term in known if term in set(measured.term)]
-
-
 def _models_against_depth(pickers: Pickers, part: str) -> None:
     """Several models together, as far as each was measured."""
-    models = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS_OF[part]} ORDER BY model").model)
-    known = queries.rows(
-        "SELECT model FROM newest_decoding UNION SELECT model FROM newest_means "
-        "UNION SELECT model FROM newest_equivariance ORDER BY model"
-    )
-    pickers.several("models", "Measured models, together", models, list(known.model), readable)
+    pickers.several("models", "Measured models, together", stored.models(part), stored.all_models(), readable)
     show.copy_link(PAGE, pickers.done())
     for name in FIGURES[part]:
         _show(pickers, name)
@@ -168,4 +150,4 @@ def _show(
     """A stored figure, or the sentence on what is not stored."""
     values = pickers.values()
     with show.reporting_missing_results():
-        show.show(queries.figure(name, values), PAGE, values, on_cell=on_cell, cell=cell)
+        show.show(stored_figure(name, values), PAGE, values, on_cell=on_cell, cell=cell)
