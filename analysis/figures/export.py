@@ -23,7 +23,7 @@ from tabulate import tabulate
 from analysis import __version__
 from analysis.core import csv_export
 from analysis.core.provenance import git_sha, library_versions, now
-from analysis.figures import Figure, fonts
+from analysis.figures import Figure, fonts, paper_table
 from analysis.figures.drawing import FONT, Chart, Theme, compose, panels, printable, replace_data, themed
 from analysis.figures.paper import COLUMN_INCHES, paper_svg
 
@@ -210,15 +210,21 @@ def _source_line(metadata: Manifest) -> str:
 
 
 def _markdown(figure: Figure, metadata: Manifest) -> bytes:
-    table = _table(figure, "github", lambda text: text.replace("|", r"\|"))
+    if found := paper_table.of_figure(figure):
+        table = paper_table.markdown(found)
+    else:
+        table = _table(figure, "github", lambda text: text.replace("|", r"\|"))
     return f"{table}\n\n<!-- {_source_line(metadata).replace('--', '- -')} -->\n".encode()
 
 
 def _latex(figure: Figure, metadata: Manifest) -> bytes:
-    """A booktabs table: \\usepackage{booktabs}."""
-    return (
-        f"% {_source_line(metadata)}\n% Needs \\usepackage{{booktabs}}.\n{_table(figure, 'latex_booktabs')}\n"
-    ).encode()
+    """A table by booktabs, with the numbers of a paper's table by siunitx."""
+    if found := paper_table.of_figure(figure):
+        table, packages = paper_table.latex(found), "booktabs and siunitx"
+        rest = f"% {found.left_out} more rows are in the CSV export.\n" if found.left_out else ""
+    else:
+        table, packages, rest = _table(figure, "latex_booktabs"), "booktabs", ""
+    return f"% {_source_line(metadata)}\n% Needs the packages {packages}.\n{rest}{table}\n".encode()
 
 
 FORMATS: dict[str, tuple[str, Callable[[Figure, Manifest], bytes]]] = {

@@ -124,6 +124,16 @@ def test_an_example_fills_the_form_and_a_side_of_a_pair_is_read() -> None:
     assert "Outlined: “chased” with “chased”" in captions(app)
 
 
+def test_positions_are_changed_from_the_form() -> None:
+    app = opened("inside")
+    app.pills(key="inside.changes").set_value("shuffle_positions").run()
+    assert complaints(app) == []
+    assert figures(app) == ["How far the output moves"]
+    assert app.session_state["inside.do"] == ("shuffle_positions",)
+    app.pills(key="inside.changes").set_value(None).run()
+    assert board(app)["layer"] == 0
+
+
 def test_similarity_asks_for_a_second_text() -> None:
     app = opened("inside", tab="similarity")
     assert complaints(app) == []

@@ -23,6 +23,8 @@ OPENINGS: dict[str, tuple[str, dict[str, str]]] = {page: (page, {}) for page in 
     "many texts": ("inside", {"over": "corpus"}),
     "many texts by layer": ("inside", {"tab": "layers", "over": "corpus", "look": "heads"}),
     "layers": ("inside", {"tab": "layers"}),
+    "encodings": ("choose", {"look": "values"}),
+    "published": ("experiments", {"part": "published"}),
     "positions": ("inside", {"tab": "positions", "look": "map", "text": GLACIERS}),
     "images": ("inside", {"tab": "layers", "image": "scene"}),
     "image": ("inside", {"tab": "scores", "image": "scene"}),

@@ -19,7 +19,7 @@ def parameters(page) -> dict[str, list[str]]:
 
 
 def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
-    page.goto(f"{address}/training")
+    page.goto(f"{address}/runs")
     settled(page)
     listed = page.locator("[data-testid=stSidebarNavLink]")
     rooms = [room.title for room in ROOMS]
@@ -27,12 +27,12 @@ def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
     expect(listed).to_have_count(len(rooms))
     for number, title in enumerate(rooms):
         expect(listed.nth(number)).to_contain_text(title)
-    expect(page.locator("[data-testid=stSidebarNavLink][aria-current=page]")).to_contain_text("Experiments")
-    assert page.title() == "Training · Addend"
-    page.locator(".st-key-doors").get_by_role("link", name="Published ablations").click()
-    page.wait_for_url("**/published*")
-    expect(page.locator("[data-testid=stMain] h1")).to_have_text("Published ablations")
-    expect(page).to_have_title("Published ablations · Addend")
+    expect(page.locator("[data-testid=stSidebarNavLink][aria-current=page]")).to_contain_text("Data")
+    assert page.title() == "Runs · Addend"
+    page.locator(".st-key-doors").get_by_role("link", name="SQL").click()
+    page.wait_for_url("**/sql*")
+    expect(page.locator("[data-testid=stMain] h1")).to_have_text("SQL")
+    expect(page).to_have_title("SQL · Addend")
     page.locator("[data-testid=stSidebar]").get_by_role("link", name="Status").click()
     page.wait_for_url("**/status*")
     page.goto(f"{address}/claims?claim=C13")

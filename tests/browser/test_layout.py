@@ -55,7 +55,7 @@ def test_a_page_begins_at_the_top(page: Page, address: str, path: str) -> None:
 
 @pytest.mark.parametrize("selector", ["[data-testid=stSidebarNavLink]", ".st-key-doors a"])
 def test_the_keyboard_is_seen_and_a_pointer_is_not(page: Page, address: str, selector: str) -> None:
-    page.goto(f"{address}/training")
+    page.goto(f"{address}/runs")
     settled(page)
     outline = "(element) => getComputedStyle(element).outlineStyle + ' ' + getComputedStyle(element).outlineWidth"
     link = page.locator(selector).nth(1)

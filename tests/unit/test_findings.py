@@ -6,21 +6,31 @@ import pytest
 
 from analysis.core.errors import LinkError
 from analysis.core.term_names import FOUR
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, Figure, paper_table
 from analysis.links import VIEWS
+from analysis.moved_links import MOVED
 
 pytestmark = pytest.mark.usefixtures("store")
 
-STORED = [(page, name) for page, view in VIEWS.items() for name in view.figures if FIGURES[name].live is None]
+STORED = [
+    (page, name)
+    for page, view in VIEWS.items()
+    for name in view.figures
+    if page not in MOVED and FIGURES[name].live is None
+]
+OPENED = {"claims": {"claim": "C09"}, "experiments": {"preset": "cpu"}}
+"""Page -> the fields with which it has something to show in every figure."""
 BARE = {"sql_chart"}
 """A reader's own query: what it shows is the reader's to say."""
 LONGEST = 175
+LONGEST_TABLE = 180
+"""Lines of a table for a paper; of a map of heads by terms there are as many."""
 
 
 @pytest.mark.parametrize(("page", "name"), STORED)
 def test_a_heading_is_a_finding_with_its_numbers(page: str, name: str) -> None:
     try:
-        figure = FIGURES[name].make(VIEWS[page].defaults() | ({"claim": "C09"} if page == "claims" else {}))
+        figure = FIGURES[name].make(VIEWS[page].defaults() | OPENED.get(page, {}))
     except LinkError as needed:
         pytest.fail(f"{name} does not open by its page's own link: {needed}")
     assert bool(figure.finding) == (name not in BARE)
@@ -28,6 +38,29 @@ def test_a_heading_is_a_finding_with_its_numbers(page: str, name: str) -> None:
     assert not figure.heading.endswith(".")
     assert len(figure.heading) <= LONGEST
     assert not re.search(r"\bnan\b|None|  |\{|-0\.0+\b", figure.heading)
+    holds_what_a_paper_needs(figure)
+
+
+def holds_what_a_paper_needs(figure: Figure) -> None:
+    """A figure of intervals or of seeds has a table of means, intervals and samples that a page of a paper holds."""
+    frame = figure.frame()
+    columns = set(frame.columns)
+    enclosing = {"value", "low", "high"} <= columns and frame.value.between(frame.low, frame.high).all()
+    table = paper_table.of_figure(figure)
+    assert table is not None or not (enclosing or {"seed", "value"} <= columns)
+    if table is None:
+        return
+    assert len(table.rows) <= max(LONGEST_TABLE, len(frame) // 2)
+    assert table.labels, "a line says what it is about"
+    markdown, latex = paper_table.markdown(table).splitlines(), paper_table.latex(table).splitlines()
+    assert len(markdown) == len(table.rows) + 2
+    assert len(latex) == len(table.rows) + 6
+    assert "S[table-format=" in latex[0]
+    assert {line.count(" | ") for line in markdown} == {len(markdown[0].split(" | ")) - 1}
+    known = table.rows["mean"].notna()
+    printed = [cells[len(table.labels)] for cells in table.cells(paper_table.WrittenForLatex())[1:]]
+    numbers = [float(text) for text, there in zip(printed, known, strict=True) if there]
+    assert numbers == pytest.approx(list(table.rows["mean"][known]), abs=0.5001 * 10**-table.decimals)
 
 
 @pytest.mark.parametrize("measure", ["share", "effect"])

@@ -86,6 +86,7 @@ def experiments_board(params: BoardParameters) -> Figure:
             "refitted encoder": "preset surgery",
             **(trainings.provenance() if trainings else {}),
         },
+        summary=(lambda: table[table.measure == "loss"]) if (table.measure == "loss").any() else None,
         draw=lambda theme: _draw(shown, rows, theme),
         columns=2,
     )

@@ -69,9 +69,15 @@ def _figure(
         command=_command(study, published),
         provenance=_provenance(study, published),
         citation_keys=(published.table.citation,) if published else (),
+        summary=(lambda: _compared(shown)) if shows == "difference" and study else None,
         draw=lambda theme: draw(comparison, shown.reset_index(drop=True), theme),
         columns=columns,
     )
+
+
+def _compared(shown: pd.DataFrame) -> pd.DataFrame:
+    """Our own rows with their differences alone, for a table."""
+    return shown[shown.verdict != PUBLISHED].drop(columns=["value", "low", "high"])
 
 
 def seed_kind(study: Study) -> str:

@@ -75,6 +75,7 @@ def pills(pickers: Pickers) -> None:
         selection_mode="multi",
         key=key,
         on_change=update,
+        wrap=True,
         disabled=bool(pickers.get("probe")),
         help="A saved probe cannot be compared: send the form to run its text." if pickers.get("probe") else None,
     )
