@@ -136,6 +136,7 @@ _INTERVENTION = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale=
                        base="4", bands="1+2", without=-1, apart=1, terms=("position_to_position",),
                        layers=(), heads=())
 """Interventions and their strengths."""
+INTERVENTION_FIELDS = frozenset(field.name for field in _INTERVENTION)
 
 _TRAININGS = ("training_curves", "training_gap", "training_parts", "training_settings", "training_advantage",
               "training_convergence", "training_plateau", "training_length", "training_scores", "training_costs")
@@ -169,18 +170,21 @@ VIEWS: dict[str, View] = {
                          probe="", layer=0, head=-1, method="frozen", freeze="activation", term="position_to_position",
                          group="four"),
                 *(field for field in _MAP if field.name != "head"), *_MAP_PART,
-                *_fields(also=(), pooling="mean", baseline="", band=-1, unturn=False, image="", masked=False, patch=-1,
-                         stored="dinov2-small", model2="", revision2="", text2="", pair2="", layer2=-1, head2=-1,
-                         method2="", freeze2=""),
+                *_fields(also=(), heads_by="layer", pooling="mean", baseline="", band=-1, unturn=False, image="",
+                         masked=False, patch=-1, stored="dinov2-small", model2="", revision2="", text2="",
+                         pair2="", layer2=-1, head2=-1, method2="", freeze2="", over="", corpus="probe_set",
+                         models=("all-MiniLM-L6-v2",)),
                 *_HEAD, *_INTERVENTION,
             ),
             ("probe_maps", "probe_cell", "probe_total", "probe_heads", "probe_layers", "probe_depth", "probe_distance",
-             "probe_patterns", "position_map", "position_cell", "position_kernels", "position_unturned",
-             "intervention_tokens", "intervention_kl", "intervention_maps", "intervention_permutation",
-             "intervention_effects", "surgery", "masked_surgery", "similarity_sources", "similarity_pairs",
+             "probe_patterns", "probe_curves", "position_map", "position_cell", "position_kernels",
+             "position_unturned", "intervention_tokens", "intervention_kl", "intervention_maps",
+             "intervention_permutation", "intervention_effects", "surgery", "masked_surgery", "similarity_sources",
+             "similarity_pairs",
              "vision_layers", "vision_head", "vision_positions", "vision_maps", "vision_cell", "vision_heads",
              "vision_table", "vision_moved", "vision_kl", "compare_terms", "compare_maps", "compare_cell",
-             "compare_depth", "compare_layers"),
+             "compare_depth", "compare_layers", "terms_heads", "terms_aggregates", "depth_decoding",
+             "depth_equivariance", "depth_locality", "depth_basis", "depth_heads", "depth_cell", "depth_terms"),
         ),
         View("terms", "Attention terms",
             (
@@ -225,7 +229,8 @@ VIEWS: dict[str, View] = {
                 *_fields(published_table="ke2021tupe|Table 1", published_baseline="", published_without=("cola",),
                          published_view="average"),
             ),
-            ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS, *_GLUE, *_PUBLISHED),
+            ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS,
+             "refit_recovered", "refit_curves", *_GLUE, *_PUBLISHED),
         ),
         View("published", "Published ablations",
             _fields(table="ke2021tupe|Table 1", baseline="", without=("cola",), view="average"), _PUBLISHED,

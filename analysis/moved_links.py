@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analysis.links import VIEWS, Value
-from analysis.probes.intervention_probe import STRENGTHS
+from analysis.links import INTERVENTION_FIELDS, VIEWS, Value
 
 Values = Mapping[str, Any]
+LOOK_OF_PART = {"decoding": "decoding", "order": "order", "basis": "basis", "terms": "heads"}
+"""A part of the old page Depth -> the figure of the tab Layers that shows it."""
 
 
 def _look_of_positions(values: Values) -> str:
@@ -34,7 +35,7 @@ def _look_of_interventions(values: Values) -> str:
 def _tab_of_vision(values: Values) -> dict[str, Value]:
     """The tab, and the figure of it, that shows what a link to the old page asks for; it opened on what is stored."""
     changed = _changed("vision", values)
-    if changed & set(VIEWS["interventions"].defaults()) & {*STRENGTHS.values(), "do", "terms", "layers", "heads"}:
+    if changed & INTERVENTION_FIELDS:
         return {"tab": "change"}
     on_one_image = {"model", "revision", "layer", "image", "masked", "head", "patch", "centred", "key"}
     return {"tab": "scores", "look": ""} if changed & on_one_image else {"tab": "layers"}
@@ -45,6 +46,22 @@ def _two_sides(values: Values) -> dict[str, Value]:
     side: dict[str, Value] = {"side": "together"} if values.get("pair") else {}
     same = {f"{name}2": "" for name in ("method", "freeze") if values[f"{name}2"] == values[name]}
     return side | {"tab": "scores", "look": "cell", **same}
+
+
+def _scores_of_terms(values: Values) -> dict[str, Value]:
+    """Scores over many texts, on which the old page opened; of one text where a link asks for a part of its maps."""
+    on_one_text = {"probe", "head", "group", "words", "specials", "centred", "query", "key"}
+    if not _changed("terms", values) & on_one_text:
+        return {"tab": "scores", "over": "corpus", "probe": ""}
+    # Another model had another saved probe.
+    default = VIEWS["terms"].defaults()
+    other = values["model"] != default["model"] and values["probe"] == default["probe"]
+    return {"tab": "scores", **({"probe": ""} if other else {})}
+
+
+def _layers_of_depth(values: Values) -> dict[str, Value]:
+    """The figure of the tab Layers, over many texts, that shows a part of the old page."""
+    return {"tab": "layers", "over": "corpus", "look": LOOK_OF_PART.get(str(values["part"]), "decoding")}
 
 
 def _changed(page: str, values: Values) -> set[str]:
@@ -80,6 +97,8 @@ MOVED: Mapping[str, tuple[str, Callable[[Values], dict[str, Value]]]] = {
     "interventions": ("inside", _inside(tab=lambda values: "change", look=_look_of_interventions)),
     "vision": ("inside", _tab_of_vision),
     "compare": ("inside", _two_sides),
+    "terms": ("inside", _scores_of_terms),
+    "depth": ("inside", _layers_of_depth),
     "training": ("experiments", lambda values: {}),
     "glue": ("experiments", _with_topic("glue", "glue")),
     "published": ("experiments", _with_topic("published", "published")),

@@ -58,11 +58,11 @@ theme_watch.redraw_on_theme_change(dark=page_address.is_dark())
 
 def draw_page() -> None:
     """The chosen page, once the store is built. What draws it takes long to import."""
-    from dashboard.session import queries
+    from dashboard.session import current_store
     from dashboard.widgets import only_figure, show
 
     try:
-        queries.ensure_store()
+        current_store.ensure()
         if show.ONLY in st.query_params:
             only_figure.show_only(rooms.path_of(st.context.url), st.query_params[show.ONLY])
         else:

@@ -166,7 +166,7 @@ def _sha256(path: Path) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Windows:
+class PackedWindows:
     """Packed windows over a token stream: no padding, so no token of a batch is wasted.
 
     A window is [CLS] A [SEP] B [SEP] of exactly `length` tokens, A and B being consecutive text cut at

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from analysis.ablation.corpus import SPECIALS, Windows
+from analysis.ablation.corpus import SPECIALS, PackedWindows
 from analysis.ablation.encoder import AddendForMaskedLM
 from analysis.ablation.optimise import to_device, train_step
 from analysis.ablation.presets import Pretraining
@@ -27,11 +27,11 @@ BASELINE = "bert_a"
 WARM_UP, ROUNDS = 3, 15
 
 
-def random_batch(settings: Pretraining) -> Windows:
+def random_batch(settings: Pretraining) -> PackedWindows:
     """Random tokens: costs do not depend on what the text says."""
     count = 64 * (settings.length - 3)
     tokens = np.random.default_rng(0).integers(len(SPECIALS), settings.vocabulary, count, dtype=np.uint16)
-    return Windows(tokens=tokens, length=settings.length, vocabulary=settings.vocabulary, stop=len(SPECIALS))
+    return PackedWindows(tokens=tokens, length=settings.length, vocabulary=settings.vocabulary, stop=len(SPECIALS))
 
 
 def _build_model(settings: Pretraining, device: str) -> AddendForMaskedLM:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from analysis.ablation.glue.examples import Data
+    from analysis.ablation.glue.examples import TaskData
     from analysis.ablation.glue.finetune import StoredRows
     from analysis.ablation.pretrain import Progress
 
@@ -186,7 +186,7 @@ def run(job: Job, report: Report = lambda what, done: None) -> None:
 
 def _pretrain(job: Job, report: Report) -> Path:
     """The folder of the finished model; its curve is stored."""
-    from analysis.ablation.pretrain import Diverged, pretrain
+    from analysis.ablation.pretrain import PretrainingDiverged, pretrain
 
     folder = job.folder / "model"
     if job.trained and (folder / "model.safetensors").is_file():
@@ -203,7 +203,7 @@ def _pretrain(job: Job, report: Report) -> Path:
             compiled=job.sweep.compiled,
             on_step=lambda step, steps, loss: report("pre-training", step / steps),
         )
-    except Diverged as divergence:
+    except PretrainingDiverged as divergence:
         _store_curve(job, corpus, divergence.model, divergence.progress)
         raise AddendError(f"{divergence} The curve is stored up to there: that it diverged is a result.") from None
     save(model, corpus.folder, folder)
@@ -341,7 +341,7 @@ def _finetune(job: Job, plan: Finetuning, model: Path, task: str, rate: float, s
     from transformers.utils import logging
 
     import analysis.ablation.encoder  # noqa: F401  registers the architecture
-    from analysis.ablation.glue.finetune import Diverged, FinetuneSettings, finetune
+    from analysis.ablation.glue.finetune import FinetuneSettings, FineTuningDiverged, finetune
     from analysis.ablation.glue.tasks import TASKS
     from analysis.ablation.optimise import to_device
 
@@ -362,7 +362,7 @@ def _finetune(job: Job, plan: Finetuning, model: Path, task: str, rate: float, s
             seed,
             job.sweep.device,
         )
-    except Diverged:
+    except FineTuningDiverged:
         return {"scores": [], "predictions": [], "diverged": [f"{task} at {rate:g}, seed {seed}"]}
     settings = job.pretraining
     shared = {
@@ -376,10 +376,10 @@ def _finetune(job: Job, plan: Finetuning, model: Path, task: str, rate: float, s
     return outcome.rows(shared)
 
 
-_data: dict[tuple[str, Path | None, Path | None], Data] = {}
+_data: dict[tuple[str, Path | None, Path | None], TaskData] = {}
 
 
-def task_data(task: str, plan: Finetuning, sweep: SweepSettings) -> Data:
+def task_data(task: str, plan: Finetuning, sweep: SweepSettings) -> TaskData:
     """A task's examples, read once a process."""
     from analysis.ablation.glue import read_task, swapped_neighbours
     from analysis.ablation.glue.tasks import TASKS

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AttentionInterface
 
-from analysis.ablation.corpus import Windows
+from analysis.ablation.corpus import PackedWindows
 from analysis.ablation.encoder import AddendForMaskedLM
 from analysis.ablation.encoder.attention import eager
 
@@ -34,7 +34,7 @@ AttentionInterface.register(IMPLEMENTATION, _attention)
 
 
 @torch.no_grad()
-def score_variance(model: AddendForMaskedLM, valid: Windows, device: str) -> list[float]:
+def score_variance(model: AddendForMaskedLM, valid: PackedWindows, device: str) -> list[float]:
     """Variance of the scores along the attended keys of a query, mean over queries and heads; one number a layer."""
     model.eval()
     original = model.config._attn_implementation or "eager"

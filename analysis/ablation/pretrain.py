@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from analysis.ablation.corpus import IGNORED, Batch, Corpus, Windows
+from analysis.ablation.corpus import IGNORED, Batch, Corpus, PackedWindows
 from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, draw_weights
 from analysis.ablation.measure import score_variance
 from analysis.ablation.optimise import groups, keep_freed_memory, to_device, train_step
@@ -29,7 +29,7 @@ EVALUATION_SEED = 12_345
 """Validation windows are masked alike in every run."""
 
 
-class Diverged(AddendError):
+class PretrainingDiverged(AddendError):
     """The error for a loss that is no longer a number. model, progress: their state at that step, with that loss."""
 
     def __init__(self, message: str, model: AddendForMaskedLM, progress: "Progress") -> None:
@@ -106,12 +106,12 @@ def rate(settings: Pretraining, step: int) -> float:
     return min(1.0, (step + 1) / warmup_steps, (settings.steps - step) / decay_steps)
 
 
-def windows(tokens: np.ndarray, corpus: Corpus, length: int) -> Windows:
+def windows(tokens: np.ndarray, corpus: Corpus, length: int) -> PackedWindows:
     """Windows of a length over one of a corpus's token streams."""
     from tokenizers import Tokenizer
 
     stop = Tokenizer.from_file(str(corpus.folder / "tokenizer.json")).token_to_id(".")
-    return Windows(tokens=tokens, length=length, vocabulary=corpus.vocabulary, stop=-1 if stop is None else stop)
+    return PackedWindows(tokens=tokens, length=length, vocabulary=corpus.vocabulary, stop=-1 if stop is None else stop)
 
 
 def pretrain(
@@ -128,7 +128,7 @@ def pretrain(
 
     compiled: by torch.compile, which takes a minute or more to begin with and then saves a sixth on a processor.
     on_step: called with (steps done, steps in all, last loss) after every step.
-    Raises Diverged where the loss is lost.
+    Raises PretrainingDiverged where the loss is lost.
     """
     model: AddendForMaskedLM = to_device(build(settings, inherited), device)
     optimizer = optimiser(model, settings, device)
@@ -182,7 +182,7 @@ def pretrain(
             if not np.isfinite(mean):
                 message = f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
                 message += f"lower the learning rate ({settings.learning_rate:g})."
-                raise Diverged(message, model, progress)
+                raise PretrainingDiverged(message, model, progress)
             evaluate()
             if time.monotonic() - last_saved > SAVE_SECONDS:
                 _save(folder / CHECKPOINT, settings, model, optimizer, progress)
@@ -205,7 +205,7 @@ def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 @torch.no_grad()
-def validation_loss(model: AddendForMaskedLM, valid: Windows, count: int, device: str) -> float:
+def validation_loss(model: AddendForMaskedLM, valid: PackedWindows, count: int, device: str) -> float:
     """Mean cross-entropy in nats over the predicted tokens of evenly spread windows, the same in every run."""
     model.eval()
     indices = np.linspace(0, valid.count - 1, min(count, valid.count)).astype(np.int64)

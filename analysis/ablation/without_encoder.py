@@ -19,9 +19,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from analysis.ablation.glue.examples import Data, Split
+from analysis.ablation.glue.examples import Split, TaskData
 from analysis.ablation.glue.metrics import score
-from analysis.ablation.glue.tasks import TASKS, Task
+from analysis.ablation.glue.tasks import TASKS, GlueTask
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -32,7 +32,7 @@ Embed = Callable[[Sequence[str]], Float[ndarray, "text width"]]
 """Texts -> the mean of the word vectors of each."""
 
 
-def baselines(data: Data, embed: Embed | None = None) -> dict[str, dict[str, dict[str, float]]]:
+def baselines(data: TaskData, embed: Embed | None = None) -> dict[str, dict[str, dict[str, float]]]:
     """Baseline -> dev set -> metric -> value, a fraction. word_overlap takes pairs; bag_of_vectors needs `embed`."""
     extractors: dict[str, Features] = {"tf_idf": _tf_idf(data.train)}
     if data.train.pairs is not None:
@@ -51,7 +51,7 @@ def baselines(data: Data, embed: Embed | None = None) -> dict[str, dict[str, dic
     return scores
 
 
-def _linear_model(task: Task, *, sparse: bool) -> Pipeline:
+def _linear_model(task: GlueTask, *, sparse: bool) -> Pipeline:
     """Ridge for a regression, else logistic regression, at scikit-learn's own strengths, on features of one scale."""
     scaler = MaxAbsScaler() if sparse else StandardScaler()
     return make_pipeline(scaler, Ridge() if task.regression else LogisticRegression(max_iter=2_000))

@@ -8,7 +8,7 @@ import typer
 from analysis.commands.options import Revision, Truncate
 
 if TYPE_CHECKING:
-    from analysis.measurements.positions.check import Check
+    from analysis.measurements.positions.check import PositionCheck
     from analysis.measurements.positions.result import PositionMap
 
 TEXT = (
@@ -67,7 +67,7 @@ def positions(
         raise typer.Exit(1)
 
 
-def _fields(model: str, result: "PositionMap | None", refused: str, made: "Check | None") -> dict[str, object]:
+def _fields(model: str, result: "PositionMap | None", refused: str, made: "PositionCheck | None") -> dict[str, object]:
     """The fields that are printed as JSON."""
     checked = {
         "checked_against": made.against or None if made else None,
@@ -95,7 +95,7 @@ def _fields(model: str, result: "PositionMap | None", refused: str, made: "Check
     }
 
 
-def _print_check(made: "Check") -> None:
+def _print_check(made: "PositionCheck") -> None:
     for difference in made.differences:
         where = "" if difference.layer is None else f" at layer {difference.layer}"
         where += f", {difference.side}" if difference.side else ""

@@ -18,6 +18,9 @@ def probe(
     all_layers: Annotated[
         bool, typer.Option("--layers", help="Print every layer, by layer and head, as JSON.")
     ] = False,
+    distances: Annotated[
+        bool, typer.Option("--distances", help="Print every head's mean score at each distance, as JSON.")
+    ] = False,
     measure: Annotated[str, typer.Option(help="What to print of every layer: share or effect.")] = "share",
     method: Annotated[str, typer.Option(help="frozen (exact at layer 0), or mean.")] = "frozen",
     freeze: Annotated[
@@ -39,10 +42,23 @@ def probe(
     from analysis.probes.without_terms import remaining
 
     options = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
-    if all_layers and (method != "frozen" or save):
+    if (all_layers or distances) and (method != "frozen" or save):
         raise AddendError(
-            "--layers follows every source by method frozen and saves nothing; leave out --method mean and --save."
+            "--layers and --distances follow every source by method frozen and save nothing; leave out --method mean "
+            "and --save."
         )
+    if distances:
+        heads = text_probe.CurvesRequest(**options).run()
+        source = {name: getattr(heads.provenance, name) for name in ("model", "revision", "device")}
+        curves = {
+            name: [[finite_or_none(head) for head in layer] for layer in getattr(heads, name)]
+            for name in ("position", "total")
+        }
+        errors = {"max_error": float(heads.errors[:, 0].max()), "relative_error": float(heads.errors[:, 1].max())}
+        about = {"distances": heads.distances.tolist(), "pairs": heads.pairs.tolist(), "terms": heads.terms}
+        shares = [finite_or_none(layer) for layer in heads.shares]
+        typer.echo(json.dumps({**source, "tokens": heads.tokens, **errors, **about, "shares": shares, **curves}))
+        return
     if all_layers:
         run = text_probe.LayersRequest(**options, measure=measure).run()
         values = {term: [finite_or_none(row) for row in run.values[:, index]] for index, term in enumerate(run.terms)}

@@ -60,7 +60,7 @@ def refit(
             )
         rates = {name: (chosen[name],) for name in names}
     console = Console()
-    data = job.Data(texts=texts.resolve(), held_out=held_out.resolve(), stsb=stsb.resolve(), out=out.resolve())
+    data = job.RefitFiles(texts=texts.resolve(), held_out=held_out.resolve(), stsb=stsb.resolve(), out=out.resolve())
     with console.status("Computing what the intact encoder gives"):
         tasks = job.jobs(purpose, names, numbers, rates, data)
     failed = run_all(tasks, workers=jobs or os.cpu_count() or 1, ray=ray, console=console)

@@ -38,7 +38,7 @@ class InvalidValue(AddendError):
 
 
 @dataclass(frozen=True)
-class Row:
+class UncheckedRow:
     """One number before it is checked. values: column of the tidy form -> value, None if missing.
 
     file, line: those of its run. label: the tool's name of the number, with its step, where a line does not say it.
@@ -68,7 +68,7 @@ class Row:
 
 
 @dataclass(kw_only=True)
-class Reading:
+class ExtractedRows:
     """Everything that a reader extracted from files.
 
     used: the files that are of its form. left: numbers that it found and ignores, with the reason. notes: what was
@@ -76,7 +76,7 @@ class Reading:
     """
 
     used: set[str] = field(default_factory=set)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[UncheckedRow] = field(default_factory=list)
     bad: list[BadRow] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Reader:
 
     title: str
     expects: str
-    read: Callable[[Files, UserMetadata], Reading]
+    read: Callable[[Files, UserMetadata], ExtractedRows]
     last: bool = False
 
 

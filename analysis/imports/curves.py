@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.imports.base import Reading, Row
+from analysis.imports.base import ExtractedRows, UncheckedRow
 from analysis.imports.numerals import as_float, ends_a_curve
 
 
@@ -43,9 +43,9 @@ def one_per_step(points: Sequence[Point], *, earliest: bool) -> tuple[list[Point
     return (kept, others) if earliest else (kept[::-1], others[::-1])
 
 
-def end_at_first_not_finite(reading: Reading) -> None:
+def end_at_first_not_finite(reading: ExtractedRows) -> None:
     """Ends each curve of a reading at its first value that is NaN or infinite, and says where."""
-    curves: dict[tuple[object, ...], list[Row]] = {}
+    curves: dict[tuple[object, ...], list[UncheckedRow]] = {}
     for row in reading.rows:
         if row.values.get("step") not in (None, "") and row.values.get("task") in (None, ""):
             named = (str(row.values.get(name)) for name in ("preset", "variant", "metric", "seed"))

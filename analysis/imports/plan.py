@@ -18,7 +18,7 @@ from typing import Any
 
 from analysis.core.errors import ImportProblem, StoreError
 from analysis.core.provenance import git_sha
-from analysis.imports.base import BadRow, Files, Row, UserMetadata
+from analysis.imports.base import BadRow, Files, UncheckedRow, UserMetadata
 from analysis.imports.curves import end_at_first_not_finite
 from analysis.imports.limits import MAX_BAD, MAX_FILES, MAX_LISTED, MAX_MIB, MAX_ROWS, STALE_SECONDS, max_stored_bytes
 from analysis.imports.readers import READERS
@@ -126,8 +126,8 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
     """The plan of importing these files, with the rows that would be added and bad ones. Nothing is written."""
     result = Plan()
     remaining, result.bad = _readable(files)
-    grouped: dict[Key, list[tuple[Row, Values]]] = {}
-    seen: dict[Key, tuple[Row, Values]] = {}
+    grouped: dict[Key, list[tuple[UncheckedRow, Values]]] = {}
+    seen: dict[Key, tuple[UncheckedRow, Values]] = {}
     stored = _stored_rows()
     settings: dict[str, Mapping[str, object]] = {}
     count = 0
@@ -190,7 +190,9 @@ def _unrecognised(remaining: Files) -> list[str]:
     return sorted(path for path in remaining if "/" not in path or not path.lower().endswith(companions))
 
 
-def _check_consistent(key: Key, values: Values, row: Row, seen: dict[Key, tuple[Row, Values]]) -> None:
+def _check_consistent(
+    key: Key, values: Values, row: UncheckedRow, seen: dict[Key, tuple[UncheckedRow, Values]]
+) -> None:
     """Raises InvalidValue where another row of this import gives another value for the same thing."""
     first, first_values = seen.setdefault(key, (row, values))
     if first_values["value"] != values["value"]:
@@ -212,7 +214,9 @@ def _stored_rows() -> dict[Key, float]:
     return stored
 
 
-def _planned_run(key: Key, members: list[tuple[Row, Values]], settings: dict[str, Mapping[str, object]]) -> PlannedRun:
+def _planned_run(
+    key: Key, members: list[tuple[UncheckedRow, Values]], settings: dict[str, Mapping[str, object]]
+) -> PlannedRun:
     form, kind = str(key[0]), str(key[1])
     rows = [values for _, values in members]
     canonical = json.dumps([kind, sorted(json.dumps(row, sort_keys=True) for row in rows)])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analysis.ablation.glue.tasks import TASKS
-from analysis.imports.base import BadRow, Reading, Row, UserMetadata, names
+from analysis.imports.base import BadRow, ExtractedRows, UncheckedRow, UserMetadata, names
 from analysis.imports.curves import Point, in_order, one_per_step, without_steps
 from analysis.imports.naming import LOSSES, normalised, score_key, task_name
 from analysis.imports.numerals import as_float
@@ -69,7 +69,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def add_run(run: LoggedRun, metadata: UserMetadata, reading: Reading) -> None:
+def add_run(run: LoggedRun, metadata: UserMetadata, reading: ExtractedRows) -> None:
     """Adds the rows of a run to a reading, and lists the numbers that are ignored."""
     settings = Settings(run.settings, run.scalars)
     series = {key: in_order(points) for key, points in run.series.items()}
@@ -96,7 +96,7 @@ def add_run(run: LoggedRun, metadata: UserMetadata, reading: Reading) -> None:
     for (of, metric), (key, value) in chosen.items():
         values = {**score, "task": of, "metric": metric, "value": value}
         values["dev_examples"] = _dev_examples(of, key, settings)
-        reading.rows.append(Row(run.file, run.line, values, label=key, place=run.places.get(key, "")))
+        reading.rows.append(UncheckedRow(run.file, run.line, values, label=key, place=run.places.get(key, "")))
     curve = {"variant": variant, "preset": preset, "seed": seed if metadata.seed is None else metadata.seed}
     curves = _curves(run, series, reading, unused)
     for name, key in curves.items():
@@ -110,7 +110,7 @@ def add_run(run: LoggedRun, metadata: UserMetadata, reading: Reading) -> None:
 
 
 def _scores(
-    run: LoggedRun, scalars: Mapping[str, object], task: str | None, settings: Settings, reading: Reading
+    run: LoggedRun, scalars: Mapping[str, object], task: str | None, settings: Settings, reading: ExtractedRows
 ) -> tuple[dict[Target, tuple[str, object]], list[str]]:
     """The scores with the keys that they stand at, and the keys of other numbers. Says of two keys that both could be.
 
@@ -183,7 +183,7 @@ def _split_mnli(
 
 
 def _curves(
-    run: LoggedRun, series: Mapping[str, Sequence[Point]], reading: Reading, unused: list[str]
+    run: LoggedRun, series: Mapping[str, Sequence[Point]], reading: ExtractedRows, unused: list[str]
 ) -> dict[str, str]:
     """Curve -> the key of its series. A tool's single value of a whole training is left beside its curve."""
     candidates: dict[str, list[str]] = {}
@@ -205,7 +205,12 @@ def _curves(
 
 
 def _add_curve(
-    run: LoggedRun, key: str, points: list[Point], values: Mapping[str, object], task: str | None, reading: Reading
+    run: LoggedRun,
+    key: str,
+    points: list[Point],
+    values: Mapping[str, object],
+    task: str | None,
+    reading: ExtractedRows,
 ) -> None:
     """Adds a curve's points, one a step, and says what was done to get there."""
     place = run.places.get(key, "")
@@ -222,11 +227,15 @@ def _add_curve(
         row = {**values, "step": point.step, "value": point.value, "seconds": point.seconds}
         if point.value is None or isinstance(point.value, str | bool):
             shown = "null" if point.value is None else f"{str(point.value)[:40]!r}, no number"
-            reading.bad.append(Row(run.file, run.line, {}, label, place).bad(f"value is {shown}; expected a number."))
+            reading.bad.append(
+                UncheckedRow(run.file, run.line, {}, label, place).bad(f"value is {shown}; expected a number.")
+            )
         elif point.step is None:
-            reading.bad.append(Row(run.file, run.line, {}, key, place).bad("a point has no step; expected one."))
+            reading.bad.append(
+                UncheckedRow(run.file, run.line, {}, key, place).bad("a point has no step; expected one.")
+            )
         else:
-            reading.rows.append(Row(run.file, run.line, row, label, place))
+            reading.rows.append(UncheckedRow(run.file, run.line, row, label, place))
 
 
 def _shown(step: object) -> str:

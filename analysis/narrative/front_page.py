@@ -32,7 +32,7 @@ class Limit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class AnswerStep:
     """One sentence of the answer, with its number, the claim it rests on, and the page that shows its evidence.
 
     part: its place on Home, as `analysis.narrative.answer.base` has it. heading: its point in a few words.
@@ -65,7 +65,7 @@ class Bar:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
+class SimilarityCurve:
     """Sentence similarity of the default model by the number of directions that positions keep.
 
     kept, values: the numbers and what was measured at each; marked: the number that stands out. random: pairs of a
@@ -90,7 +90,7 @@ class Card:
     page: str
     values: Mapping[str, Any] = field(default_factory=dict)
     bars: tuple[Bar, ...] = ()
-    curve: Curve | None = None
+    curve: SimilarityCurve | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ class Separated:
 class FrontPage:
     """Everything on Home. apart: None where that surgery is not stored. minutes: the time of the guided tour."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[AnswerStep, ...]
     cards: tuple[Card, ...]
     apart: Separated | None
     minutes: int

@@ -27,7 +27,7 @@ SURGERY = (
 
 
 @dataclass(frozen=True)
-class Curve:
+class CardCurve:
     """A line of a card's small picture. kind: its colour. points: from 0 to 1, the second number upwards."""
 
     kind: str
@@ -36,7 +36,7 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class CardAnswer:
     """The answer that a model's numbers give. answer: in a few words. numbers: under it. note: how far it goes.
 
     curves: the small picture; none where nothing is stored.
@@ -45,7 +45,7 @@ class Answer:
     answer: str
     numbers: str
     note: str = ""
-    curves: tuple[Curve, ...] = ()
+    curves: tuple[CardCurve, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,15 +55,17 @@ class Question:
     question: str
     means: Callable[[str], str]
     claims: tuple[str, ...]
-    answer: Callable[[str], Answer]
+    answer: Callable[[str], CardAnswer]
 
-    def of(self, model: str) -> Answer:
+    def of(self, model: str) -> CardAnswer:
         """The answer of one model; that there is none, and why, where nothing is stored."""
         try:
             return self.answer(model)
         except NoResults as missing:
             reason = str(missing).split(" Run:")[0].partition(": ")[2].split("; ")[0].removesuffix(".")
-            return Answer(answer="Not asked" if reason else "Not measured", numbers=reason or "nothing is stored of it")
+            return CardAnswer(
+                answer="Not asked" if reason else "Not measured", numbers=reason or "nothing is stored of it"
+            )
 
 
 def _scaled(points: Sequence[tuple[float, float]], width: tuple[float, float], top: float) -> list[tuple[float, float]]:
@@ -75,7 +77,7 @@ def _pairs(frame: pd.DataFrame, along: str = "along", value: str = "value") -> l
     return list(zip(map(float, frame[along]), map(float, frame[value]), strict=True))
 
 
-def right_angles(model: str) -> Answer:
+def right_angles(model: str) -> CardAnswer:
     """The mean |cosine| of words and positions against that of random vectors."""
     means = mean_cosines(model)
     rows = stored_rows(model, "abs_cosine")
@@ -97,19 +99,19 @@ def right_angles(model: str) -> Answer:
     limit = axis_limit(chance, *shares.values())
     top = max(float(frame.value.max()) for frame in (chance, *shares.values()))
     numbers = f"mean |cosine| {own:.3f}; random {random:.3f}"
-    return Answer(
+    return CardAnswer(
         answer=answer,
         numbers=numbers if own < random else f"{numbers}; less their means {centred:.3f}",
         note=f"With their means subtracted, words and positions have a mean |cosine| of {centred:.3f}.",
         curves=(
-            Curve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
-            Curve("accent", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
-            Curve("ink", _scaled(_pairs(shares["word_position"]), (-limit, limit), top)),
+            CardCurve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
+            CardCurve("accent", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
+            CardCurve("ink", _scaled(_pairs(shares["word_position"]), (-limit, limit), top)),
         ),
     )
 
 
-def own_directions(model: str) -> Answer:
+def own_directions(model: str) -> CardAnswer:
     """The share of the words in the directions that hold the positions, against that in random directions."""
     found = held(model)
     words = found.words
@@ -130,20 +132,20 @@ def own_directions(model: str) -> Answer:
     curves = {name: [(log(x) / top, y) for x, y in _pairs(frame)] for name, frame in by_name.items()}
     curves["positions"].append((1.0, 1.0))
     steps = [found.width ** (index / 24) for index in range(25)]
-    return Answer(
+    return CardAnswer(
         answer=answer,
         numbers=f"{percent(found.positions)} of positions, {percent(words.value, 1)} of words; "
         f"random {percent(words.baseline, 1)}",
         note=note,
         curves=(
-            Curve("random", [(log(k) / top, k / found.width) for k in steps]),
-            Curve("word", curves["words"]),
-            Curve("position", curves["positions"]),
+            CardCurve("random", [(log(k) / top, k / found.width) for k in steps]),
+            CardCurve("word", curves["words"]),
+            CardCurve("position", curves["positions"]),
         ),
     )
 
 
-def read_back(model: str) -> Answer:
+def read_back(model: str) -> CardAnswer:
     """The word and the place that decoders read from the sum and from the last state."""
     found = states.decoded_states(model)
     word, place = found.at(states.WORD), found.at(states.EXACT)
@@ -157,14 +159,14 @@ def read_back(model: str) -> Answer:
     by = "" if found.decoder == states.HEADLINE[0] else f" (by {states.DECODERS[found.decoder]})"
     chance = {name: float(frame.chance.iloc[0]) for name, frame in found.curves.groupby("series")}
     last = float(found.curves.layer.max())
-    return Answer(
+    return CardAnswer(
         answer=answer,
         numbers=f"word {percent(word)}, exact place {percent(place)}{by}; at the end {percent(last_word)} and "
         f"{percent(last_place)}",
         note=f"By chance the word would be right in {percent(chance[states.WORD])}, the place in "
         f"{percent(chance[states.EXACT], 1)}.",
         curves=tuple(
-            Curve(
+            CardCurve(
                 "word" if name == states.WORD else "position",
                 [(x / last, y) for x, y in _pairs(found.curves[found.curves.series == name], "layer")],
             )
@@ -173,7 +175,7 @@ def read_back(model: str) -> Answer:
     )
 
 
-def collisions(model: str) -> Answer:
+def collisions(model: str) -> CardAnswer:
     """The words that some position turns into another word, and where those positions are."""
     first, end = run_settings(stored_rows(model, "word_kept"))["spoken"]
     cases = stored_cases(model, "nearest_word")
@@ -204,7 +206,7 @@ def collisions(model: str) -> Answer:
     margins = [
         (index / (total - 1), (float(m) - low) / (high - low)) for index, m in enumerate(cases.margin.sort_values())
     ]
-    return Answer(answer=answer, numbers=numbers, note=note, curves=(Curve("word", margins, filled=True),))
+    return CardAnswer(answer=answer, numbers=numbers, note=note, curves=(CardCurve("word", margins, filled=True),))
 
 
 def _angles_mean(model: str) -> str:
@@ -261,7 +263,7 @@ QUESTIONS: dict[str, Question] = {
 
 
 @cached_until_store_changes(32)
-def answer(part: str, model: str) -> Answer:
+def answer(part: str, model: str) -> CardAnswer:
     """The answer of a model to the question of a part of the page."""
     return QUESTIONS[part].of(model)
 

@@ -11,7 +11,7 @@ from analysis.core.arguments import one_of
 from analysis.core.errors import LinkError
 from analysis.core.provenance import model_options
 from analysis.links import Value, Values
-from analysis.measurements.terms.result import Decomposition, Layers, Patterns, Provenance
+from analysis.measurements.terms.result import Curves, Decomposition, Layers, Patterns, Provenance
 from analysis.probes import saved_probes
 from analysis.probes.model_request import ModelRequest, ResultT, source_names
 
@@ -92,6 +92,28 @@ class LayersRequest(TextRequest[Layers]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CurvesRequest(TextRequest[Curves]):
+    """The mean score of every head at each distance."""
+
+    freeze: str = "activation"
+
+    def run(self, loaded: Loaded | None = None) -> Curves:
+        """Every head of the text. Raises ModelError and TextError."""
+        from analysis.measurements.terms.curves import curves
+
+        loaded = loaded or self.load()
+        return curves(
+            loaded.model,
+            loaded.tokenizer,
+            self.text,
+            self.pair,
+            freeze=self.freeze,
+            truncate=self.truncate,
+            **source_names(loaded),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class PatternsRequest(TextRequest[Patterns]):
     """The attention patterns of a model, of whatever architecture; one run serves every layer."""
 
@@ -129,6 +151,11 @@ def layers_command(run: Layers) -> str:
     return text_command("probe", run.provenance, _freeze_option(run.freeze), f"--layers --measure {run.measure}")
 
 
+def curves_command(run: Curves) -> str:
+    """The command that measures every head against distance again."""
+    return text_command("probe", run.provenance, _freeze_option(run.freeze), "--distances")
+
+
 def _freeze_option(freeze: str) -> str:
     return f"--freeze {freeze}" if freeze else ""
 
@@ -163,6 +190,13 @@ def obtain_layers(params: Values) -> Layers:
     if params.get("probe"):
         raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every layer.")
     return LayersRequest.obtain(params)
+
+
+def obtain_curves(params: Values) -> Curves:
+    """Every head against distance on the text that a link asks for, run now."""
+    if params.get("probe"):
+        raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every head.")
+    return CurvesRequest.obtain(params)
 
 
 SIDED = ("model", "revision", "text", "pair", "layer", "head", "method", "freeze")

@@ -21,12 +21,12 @@ from analysis.measurements.interventions.result import (
 from analysis.measurements.positions.result import LayerRotation, PositionMap, Unturned
 from analysis.measurements.similarity.result import Similarity
 from analysis.measurements.terms.image_result import ImageDecomposition
-from analysis.measurements.terms.result import Decomposition, Layers, Patterns, Provenance, TokenInfo
+from analysis.measurements.terms.result import Curves, Decomposition, Layers, Patterns, Provenance, TokenInfo
 
 RESULTS: Mapping[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Decomposition, ImageDecomposition, Layers, Patterns, Provenance, TokenInfo),
+        *(Decomposition, ImageDecomposition, Curves, Layers, Patterns, Provenance, TokenInfo),
         *(InterventionResult, ImageInterventionResult, PermutationTest, Predictions),
         *(LayerRotation, PositionMap, Unturned, Similarity),
     )

@@ -64,7 +64,7 @@ class TimedResult:
     seconds: float
 
 
-class Job:
+class RunningRequest:
     """One running request, and how many wait for it."""
 
     def __init__(self, request: LiveRequest, fetch: bool, client: str, queue: FairQueue) -> None:
@@ -141,7 +141,7 @@ class ModelServer:
         )
         self.queue, self.foreign_queue = FairQueue(), FairQueue()
         self._lock = threading.Lock()
-        self._jobs: dict[LiveRequest, Job] = {}
+        self._jobs: dict[LiveRequest, RunningRequest] = {}
         self._running = 0
         self._downloads: Counter[str] = Counter()
         """The number of downloads of each client that are running."""
@@ -178,7 +178,7 @@ class ModelServer:
             raise job.error
         return job.result
 
-    def _join(self, request: LiveRequest, fetch: bool, client: str, stack: ExitStack) -> Job:
+    def _join(self, request: LiveRequest, fetch: bool, client: str, stack: ExitStack) -> RunningRequest:
         with self._lock:
             job = self._jobs.get(request)
             if job is None or job.fetch != fetch:
@@ -187,14 +187,14 @@ class ModelServer:
                         f"{self._running} probes are on their way, as many as this server takes at once. "
                         "Try again in a moment."
                     )
-                job = self._jobs[request] = Job(request, fetch, client, self.queue)
+                job = self._jobs[request] = RunningRequest(request, fetch, client, self.queue)
                 self._running += 1
                 threading.Thread(target=self._work, args=(job,), daemon=True, name="probe").start()
             job.waiters += 1
             job.cleanups.append(stack.pop_all().close)
             return job
 
-    def _leave(self, job: Job) -> None:
+    def _leave(self, job: RunningRequest) -> None:
         with self._lock:
             job.waiters -= 1
             if job.waiters:
@@ -203,11 +203,11 @@ class ModelServer:
                 del self._jobs[job.request]
         job.queue.leave(job.ticket)
 
-    def _status(self, job: Job) -> str:
+    def _status(self, job: RunningRequest) -> str:
         ahead = job.queue.ahead(job.ticket)
         return f"Waiting: {ahead} ahead of you" if ahead else job.message
 
-    def _work(self, job: Job) -> None:
+    def _work(self, job: RunningRequest) -> None:
         try:
             try:
                 result = self._find(job)
@@ -230,7 +230,7 @@ class ModelServer:
                 cleanup()
             job.done.set()
 
-    def _run_in_turn(self, job: Job, result: Any) -> None:
+    def _run_in_turn(self, job: RunningRequest, result: Any) -> None:
         if (cached := self.results.get(job.request)) is not None:  # the same, asked with and without `fetch`
             job.result = cached.result
             return
@@ -245,7 +245,7 @@ class ModelServer:
         outcome = TimedResult(job.result, time.monotonic() - started)
         self.results.put(job.request, outcome, bytes_of(job.request))  # an uploaded image is part of what was asked
 
-    def _find(self, job: Job) -> Any:
+    def _find(self, job: RunningRequest) -> Any:
         key = job.request.place()
         with self._lock:
             lock, sources = self._sources.setdefault(key, (threading.Lock(), []))
@@ -269,7 +269,7 @@ class ModelServer:
             lock.release()
             self._end_download(job)
 
-    def _report_download(self, job: Job, message: str) -> None:
+    def _report_download(self, job: RunningRequest, message: str) -> None:
         """Progress of a download: from the first report on, the job counts as a download and not as a probe."""
         with self._lock:
             if not job.downloading:
@@ -297,14 +297,14 @@ class ModelServer:
         lengths = self.queue.length(), self.foreign_queue.length()
         return sum(waiting for waiting, _ in lengths), sum(running for _, running in lengths)
 
-    def _end_download(self, job: Job) -> None:
+    def _end_download(self, job: RunningRequest) -> None:
         with self._lock:
             if job.downloading:
                 job.downloading, self._running = False, self._running + 1
                 self._downloads[job.client] -= 1
                 self._downloads += Counter()  # drops clients without any
 
-    def _load_model(self, job: Job, result: Any) -> Any:
+    def _load_model(self, job: RunningRequest, result: Any) -> Any:
         key, head = (result.name, result.revision), job.request.head
         cached = self.models.get(key)
         if cached is not None and cached.serves(head):

@@ -39,7 +39,7 @@ STOP_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedServer:
     """The model server, limits and caches that all sessions share."""
 
     service: ModelServer
@@ -65,7 +65,7 @@ def _half(name: str) -> int:
     return max(1, _number(name) // 2)
 
 
-_SHARED = Shared(
+_SHARED = SharedServer(
     service=ModelServer(
         models_mb=partial(_number, "ADDEND_MODELS_MB"),
         results_mb=partial(_number, "ADDEND_RESULTS_MB"),
@@ -89,7 +89,7 @@ _SHARED = Shared(
 )
 
 
-def shared() -> Shared:
+def shared() -> SharedServer:
     """The one of this process. It is not in Streamlit's cache, which any browser may ask to clear."""
     return _SHARED
 

@@ -16,7 +16,7 @@ IMPORT_WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Shared:
+class QueryLimits:
     """The limits that all sessions share."""
 
     sessions: RateLimit
@@ -28,14 +28,14 @@ _number = settings.number
 _IMPORTS = RateLimit(partial(_number, "ADDEND_IMPORTS_A_MINUTE"), "network address", request_kind="readings of uploads")
 _READING = KeyedLock("import")
 _SAVES = RateLimit(partial(_number, "ADDEND_SAVES_A_MINUTE"), "network address", request_kind="probes to save")
-_SHARED = Shared(
+_SHARED = QueryLimits(
     sessions=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE"), "session", request_kind="queries"),
     addresses=RateLimit(partial(_number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", request_kind="queries"),
     running=KeyedLock(),
 )
 
 
-def shared() -> Shared:
+def shared() -> QueryLimits:
     """The one of this process. It is not in Streamlit's cache, which any browser may ask to clear."""
     return _SHARED
 

@@ -31,8 +31,8 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "Look inside",
         "grid_on",
-        ("inside", "terms", "depth"),
-        former=("probe", "positions", "interventions", "vision", "compare"),
+        ("inside",),
+        former=("probe", "terms", "depth", "positions", "interventions", "compare", "vision"),
     ),
     Room("Data", "database", ("runs", "sql", "import", "about")),
 )

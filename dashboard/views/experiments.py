@@ -7,7 +7,7 @@ from analysis.figures.experiments.board_rows import default_preset
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.experiments import board, glue, papers, trainings
+from dashboard.widgets.experiments import board, glue, papers, refitted, trainings
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
@@ -18,6 +18,7 @@ TABS = {
     "parts": ("What the gain is made of", trainings.draw, ("parts", "scores")),
     "conditions": ("Other conditions", trainings.draw, ("length", "settings")),
     "costs": ("Costs", trainings.draw, ("costs",)),
+    "refit": ("A finished encoder refitted", refitted.draw, ("refit",)),
     "glue": ("GLUE", glue.draw, ("glue",)),
     "published": ("Papers", papers.draw, ("published",)),
 }

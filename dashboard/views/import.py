@@ -13,7 +13,7 @@ from analysis.imports.naming import CURVES
 from analysis.imports.plan import Plan, execute, plan
 from analysis.imports.plan_process import plan_in_child
 from analysis.imports.rows import REQUIRED
-from dashboard.session import queries, query_quota
+from dashboard.session import current_store, query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
@@ -118,7 +118,7 @@ def show_preview(plan: Plan) -> None:
     st.dataframe(pd.DataFrame(runs), hide_index=True)
     if st.button("Add them", type="primary", icon=":material/add:"):
         execute(plan)
-        queries.rebuild_store()
+        current_store.rebuild()
         st.session_state["import.done"] = f"{plan.rows:,} rows of {len(plan.runs):,} runs were added."
         st.session_state["import.round"] = st.session_state.get("import.round", 0) + 1
         st.switch_page("views/experiments.py", query_params=landing(plan))

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.inside import change, comparison, form, image, layers, positions, scores, similarity
+from dashboard.widgets.inside import change, comparison, corpus, form, image, layers, positions, scores, similarity
 from dashboard.widgets.inside.run import choose
 from dashboard.widgets.pickers import Pickers
 
@@ -29,11 +29,14 @@ if asked and asked not in TABS:
     known = ", ".join(TABS)
     st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
     pickers.set("tab", "")
-tab = asked if asked in TABS else "scores" if is_image else scores.opening_tab(pickers)
+needs_no_model = is_image or pickers.get("over") == "corpus"
+tab = asked if asked in TABS else "scores" if needs_no_model else scores.opening_tab(pickers)
 with tabs:
     choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)
 if is_image:
     image.DRAW[tab](pickers, facts, uploaded)
+elif tab in ("scores", "layers") and corpus.shown(pickers):
+    (corpus.scores if tab == "scores" else corpus.layers)(pickers)
 else:
     if pickers.get("pair") and tab != "similarity":
         form.side(pickers)

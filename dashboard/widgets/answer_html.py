@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.core.colours import css_variables
 from analysis.links import Value
-from analysis.narrative.front_page import Bar, Card, Step
+from analysis.narrative.front_page import AnswerStep, Bar, Card
 from analysis.narrative.glossary import DEFINITIONS, occurrences
 from dashboard.session.page_address import address, is_dark
 from dashboard.widgets import dose_curve
@@ -120,18 +120,18 @@ def question() -> None:
         st.title(QUESTION, anchor=False)
 
 
-def lead(step: Step, terms: Terms) -> None:
+def lead(step: AnswerStep, terms: Terms) -> None:
     """The answer in short, with its first sentence in bold."""
     _show(f'<p class="lead">{_bold(step, terms)}</p>', terms)
 
 
-def reasons(steps: Iterable[Step], terms: Terms) -> None:
+def reasons(steps: Iterable[AnswerStep], terms: Terms) -> None:
     """The numbered reasons, each under its point."""
     items = "".join(f"<li>{_point(step, terms)}</li>" for step in steps)
     _show(f"<ol>{items}</ol>", terms)
 
 
-def against(but: Iterable[Step], more: Iterable[Step], terms: Terms) -> None:
+def against(but: Iterable[AnswerStep], more: Iterable[AnswerStep], terms: Terms) -> None:
     """The box of what speaks against adding or limits the answer, and the sentences that are one press away."""
     points = "".join(f"<div>{_point(step, terms)}</div>" for step in but)
     box = f'<div class="but"><h2>But</h2><div class="items">{points}</div></div>' if points else ""
@@ -152,19 +152,19 @@ def _show(content: str, terms: Terms) -> None:
     st.html(f'{STYLE}<div class="answer" style="{css_variables(dark=is_dark())}">{content}{terms.meanings()}</div>')
 
 
-def _point(step: Step, terms: Terms) -> str:
+def _point(step: AnswerStep, terms: Terms) -> str:
     """A sentence under its heading, with the link to its evidence and what limits it."""
     heading = f"<h3>{escape(step.heading)}</h3>" if step.heading else ""
     link = _link(step.link, step.page, step.values)
     return f"{heading}<p>{_bold(step, terms)} {link}</p>{_limits(step)}"
 
 
-def _bold(step: Step, terms: Terms) -> str:
+def _bold(step: AnswerStep, terms: Terms) -> str:
     before, bold, after = step.sentence.partition(step.bold) if step.bold else (step.sentence, "", "")
     return terms.explain(before) + (f"<b>{escape(bold)}</b>" if bold else "") + terms.explain(after)
 
 
-def _limits(step: Step) -> str:
+def _limits(step: AnswerStep) -> str:
     """The statements that temper a sentence, folded, each with its verdict and a link to its claim."""
     if not step.tempered_by:
         return ""

@@ -8,7 +8,7 @@ import base64
 import math
 
 from analysis.core.colours import SOFT, TERMS
-from analysis.narrative.front_page import Curve
+from analysis.narrative.front_page import SimilarityCurve
 
 STYLE = """
 .answer .curve { position: relative; height: 132px; margin: 2px 0 38px; font-size: 12.5px; line-height: 15px; }
@@ -24,7 +24,7 @@ MIDDLE, ABOVE_RIGHT = "translate(-50%, 0)", "translate(-100%, -100%)"
 """Shifts of words against the point at which they stand."""
 
 
-def dose_curve(curve: Curve, *, dark: bool) -> str:
+def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
     """The curve over a logarithmic axis, with the model as trained and without positions as dashed lines."""
     everything = (*curve.values, curve.trained, curve.without, *(value for _, value in curve.random))
     low, high = min(everything), max(everything)

@@ -12,10 +12,10 @@ from analysis.figures.training.data import stored_presets
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import BoardRow, described, studied, summary, trained_title
+from analysis.narrative.choosing.board import EncodingRow, described, studied, summary, trained_title
 from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.settings import IN_USE
-from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra
+from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra
 from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
@@ -106,7 +106,7 @@ def draw(pickers: Pickers) -> None:
     show.copy_link(PAGE, values)
 
 
-def _draw_size(pickers: Pickers) -> Size:
+def _draw_size(pickers: Pickers) -> ModelSize:
     """The reader's own size, in a popover; a size that a link names is offered besides the usual ones."""
 
     def chosen(field: str, label: str, options: tuple[int, ...]) -> int:
@@ -114,7 +114,7 @@ def _draw_size(pickers: Pickers) -> Size:
         return pickers.slider(field, label, sorted({*options, named}) if 0 < named < 10**6 else list(options))
 
     with st.popover("Costs at my size", icon=":material/straighten:", key=f"{PAGE}.size"):
-        size = Size(
+        size = ModelSize(
             width=chosen("width", "Width", WIDTHS),
             layers=chosen("layers", "Layers", LAYERS),
             heads=chosen("heads", "Heads", HEADS),
@@ -127,7 +127,7 @@ def _draw_size(pickers: Pickers) -> Size:
     return size
 
 
-def _draw_row(pickers: Pickers, row: BoardRow, size: Size) -> None:
+def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
     """The content of an opened row: a description, the line of configuration, three pictures and links."""
     way = IN_USE[row.name]
     with st.container(border=True, key=f"{PAGE}.opened"):

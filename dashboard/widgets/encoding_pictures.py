@@ -6,12 +6,13 @@ from functools import partial
 import streamlit as st
 
 from analysis.core import default_model
+from analysis.encodings import ENCODINGS
+from analysis.figures import stored_figure
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.shift import shifts
-from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, CompareParameters, compare_rows
+from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, RowSimilarityParameters, compare_rows
 from analysis.figures.encodings.sized import SizedEncoding, pair
 from analysis.links import Value
-from dashboard.session import queries
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -36,8 +37,7 @@ ENTERS = {
 
 def draw(pickers: Pickers, look: str) -> None:
     """The figures of a look, with their pickers."""
-    encodings = queries.rows("SELECT encoding, title FROM encodings")
-    titles = dict(zip(encodings.encoding, encodings.title, strict=True))
+    titles = {name: encoding.title for name, encoding in ENCODINGS.items()}
     if not default_model.is_installed() and (learned := titles.pop("learned", "")):
         st.info(f"{learned} is left out: its table comes from a model that is not installed. {default_model.remedy()}.")
     first, second, third, fourth = st.columns([3, 3, 2, 2])
@@ -57,7 +57,7 @@ def draw(pickers: Pickers, look: str) -> None:
             pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
     values = pickers.done()
     show.copy_link(PAGE, values)
-    shown = pair(CompareParameters.of(values))
+    shown = pair(RowSimilarityParameters.of(values))
     for column, entry in zip(st.columns(2), shown, strict=False):
         with column:
             describe(entry)
@@ -101,6 +101,6 @@ def show_numbers(shown: Sequence[SizedEncoding], compare: str) -> None:
 def _draw_figure(name: str, values: Mapping[str, Value], shown: Sequence[SizedEncoding]) -> None:
     """One figure, or why there is none."""
     with show.reporting_problems():
-        figure = queries.figure(name, values)
+        figure = stored_figure(name, values)
         under_heading = partial(show_numbers, shown, str(values["compare"])) if name == "encoding_similarity" else None
         show.show(figure, PAGE, values, under_heading=under_heading)

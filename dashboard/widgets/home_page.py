@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.narrative.front_page import FrontPage, Step
+from analysis.narrative.front_page import AnswerStep, FrontPage
 from analysis.narrative.hero import after_training
 from dashboard.session.page_address import is_dark
 from dashboard.widgets import answer_html, moving_pictures
@@ -11,7 +11,7 @@ from dashboard.widgets import answer_html, moving_pictures
 def draw(page: FrontPage) -> None:
     """All of it."""
 
-    def part(name: str) -> list[Step]:
+    def part(name: str) -> list[AnswerStep]:
         return [step for step in page.steps if step.part == name]
 
     terms = answer_html.Terms()

@@ -14,7 +14,7 @@ from analysis.links import Value
 from analysis.measurements.terms import Decomposition
 from analysis.probes import text_probe
 from analysis.store import checkpoints
-from dashboard.session import held_texts, live, queries, query_quota
+from dashboard.session import current_store, held_texts, live, query_quota
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
@@ -147,7 +147,7 @@ def _save(pickers: Pickers, decomposition: Decomposition) -> None:
     """Saves a probe and shows it."""
     probe_id = text_probe.save(decomposition)
     store_build.refresh()
-    queries.ensure_store()
+    current_store.ensure()
     # The id stands for model and text: a shared link need not show them.
     for name, default in pickers.view.defaults().items():
         if name in ("model", "revision", "text", "pair", "truncate"):  # not the layer: its slider is drawn

@@ -1,4 +1,4 @@
-"""The pickers that the terms and probe pages share: which head, and how its maps are shown."""
+"""Pickers of one head's maps: which rows are shown, and which cell."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,6 @@ from dashboard.widgets.pickers import Pickers
 
 METHODS = {"frozen": "frozen", "mean": "mean"}
 """Methods that split hidden states into sources."""
-
-
-def map_pickers(pickers: Pickers, heads: int) -> None:
-    """Head, terms, and the three ways of looking at a map."""
-    if heads < 1:
-        return
-    first, second = st.columns([2, 3])
-    with first:
-        pickers.slider("head", "Head", list(range(heads)))
-    with second:
-        names = {"four": "The four terms of word and position", "all": "All"}
-        pickers.segments("group", "Terms", list(names), names)
-    map_options(pickers)
 
 
 def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
@@ -51,11 +38,3 @@ def cell_pickers(pickers: Pickers, names: Sequence[str], first: int = 0, last: i
 def row_names(pickers: Pickers, decomposition: Decomposition) -> list[str]:
     """The tokens of the maps as the reader has chosen to see them."""
     return labels(decomposition.token_info, words=bool(pickers.get("words")), specials=bool(pickers.get("specials")))
-
-
-def map_options(pickers: Pickers) -> None:
-    """The three ways of looking at a map."""
-    with st.container(horizontal=True, gap="medium"):
-        pickers.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
-        pickers.toggle("words", "Whole words", help="Merge word pieces: scores averaged, attention to pieces summed.")
-        pickers.toggle("specials", "Special tokens", help="Show [CLS] and [SEP]. They take part either way.")

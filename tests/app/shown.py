@@ -7,10 +7,14 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from analysis.links import VIEWS
+from analysis.moved_links import MOVED
 from dashboard.session.markdown_escape import JOINER
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 TIMEOUT_SECONDS = 300
+PAGES = [page for page in VIEWS if page not in MOVED]
+"""The pages that are shown; the others lead to one of them, as the test of old links proves."""
 
 
 def opened(page: str, **parameters: str | list[str]) -> AppTest:

@@ -16,7 +16,7 @@ from tests.unit.specimens import tiny_tokenizer
 
 TABS = {
     "layers": ["Against depth"],
-    "positions": ["What each layer's scores depend on"],
+    "positions": ["Every head against distance", "Head 2, scores against distance"],
     "change": ["How far the output moves"],
 }
 PAIR = dict(zip(("text", "pair"), EXAMPLES["order alone differs"], strict=True))
@@ -124,6 +124,16 @@ def test_an_example_fills_the_form_and_a_side_of_a_pair_is_read() -> None:
     assert "Outlined: “chased” with “chased”" in captions(app)
 
 
+def test_positions_are_changed_from_the_form() -> None:
+    app = opened("inside")
+    app.pills(key="inside.changes").set_value("shuffle_positions").run()
+    assert complaints(app) == []
+    assert figures(app) == ["How far the output moves"]
+    assert app.session_state["inside.do"] == ("shuffle_positions",)
+    app.pills(key="inside.changes").set_value(None).run()
+    assert board(app)["layer"] == 0
+
+
 def test_similarity_asks_for_a_second_text() -> None:
     app = opened("inside", tab="similarity")
     assert complaints(app) == []
@@ -142,6 +152,43 @@ def test_what_is_pressed_is_shown_as_papers_print_it() -> None:
         app = opened("inside", **{name: value})
         assert not app.exception
         assert name == "also" or f"asks for {name} {value}, which is not offered here" in complaints(app)[0]
+
+
+@pytest.mark.parametrize(
+    ("look", "titles"),
+    [
+        ("decoding", ["What can be read from the hidden states"]),
+        ("order", ["What permuting the words does to the hidden states", "How far [CLS] and words attend"]),
+        ("basis", ["The position basis"]),
+        ("heads", ["position → position in every head", "Layer 0, head 2: its terms"]),
+        ("terms", ["The four terms against depth"]),
+    ],
+)
+def test_many_texts_are_followed_through_the_layers(look: str, titles: list[str]) -> None:
+    app = opened("inside", tab="layers", over="corpus", look=look)
+    assert complaints(app) == []
+    assert figures(app) == titles
+
+
+def test_many_texts_stand_beside_this_one_and_a_model_that_was_not_measured_is_said() -> None:
+    app = opened("inside")
+    app.segmented_control(key="inside.over.chosen").set_value("corpus").run()
+    assert complaints(app) == []
+    assert figures(app) == ["Every head at layer 0", "Over all heads, two ways"]
+    app.selectbox(key="inside.measured").set_value("cpu-bert_a-0").run()
+    assert complaints(app) == []
+    assert app.session_state["inside.model"] == "cpu-bert_a-0"
+    assert figures(app)[0] == "Every head at layer 0"
+    app = opened("inside", over="corpus", model="no/such-model")
+    assert not app.exception
+    assert any("was not measured over many texts" in shown(box.value) for box in app.info)
+    models = ["all-MiniLM-L6-v2", "cpu-bert_a-0"]
+    app = opened("inside", tab="layers", over="corpus", look="decoding", models=models)
+    assert complaints(app) == []
+    assert app.multiselect[0].value == models
+    app = opened("inside", tab="layers", over="corpus", look="decoding", models=["no such model"])
+    assert any("no such model" in text for text in complaints(app))
+    assert any("No model is chosen" in note.value for note in app.info)
 
 
 def test_two_sides_are_compared_by_what_is_pressed_and_the_other_tabs_say_so() -> None:

@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from analysis.links import VIEWS
-from analysis.moved_links import MOVED
 from analysis.probes import text_probe
-from tests.app.shown import figures, opened, shown
+from tests.app.shown import PAGES, figures, opened, shown
 
 ROOT = Path(__file__).parents[2]
 FILES = {page: f"views/{page or 'home'}.py" for page in VIEWS}
 
 
-@pytest.mark.parametrize("page", VIEWS)
+@pytest.mark.parametrize("page", PAGES)
 def test_opens_without_a_complaint_and_with_captions(page):
     app = opened(page)
     assert not app.exception
@@ -23,16 +22,16 @@ def test_opens_without_a_complaint_and_with_captions(page):
     assert not app.warning
     assert app.title, "a page without a title"
     # A page of several parts or steps shows the figures of one.
-    several = page in MOVED or {"part", "step", "tab"} & set(VIEWS[page].defaults())
+    several = {"part", "step", "tab"} & set(VIEWS[page].defaults())
     if VIEWS[page].fields:
         assert len(app.caption) >= (1 if several else len(VIEWS[page].figures) - 1)
 
 
-def test_a_head_that_does_not_exist_is_said_and_head_0_shown():
-    app = opened("terms", head="99")
+def test_a_head_that_does_not_exist_is_said_and_another_shown():
+    app = opened("inside", head="99", look="maps")
     assert not app.exception
     assert any("head 99" in warning.value for warning in app.warning)
-    assert any("Head 0" in title for title in figures(app))
+    assert any("Head 2" in title for title in figures(app)), "that which goes most by position"
 
 
 def test_buttons_that_the_browser_sends_unpressed_keep_their_value():
@@ -60,7 +59,7 @@ def test_a_claim_that_does_not_exist_is_said_without_an_empty_name():
 
 
 def test_a_head_that_is_no_number_is_said():
-    app = opened("terms", head="two")
+    app = opened("inside", head="two")
     assert not app.exception
     assert any("head='two'" in shown(warning.value) for warning in app.warning)
 
@@ -102,8 +101,7 @@ def test_an_over_long_text_can_be_cut():
     [
         ("probe", {"model": "![](http://localhost:1/x)"}),
         ("probe", {"probe": "[click](http://localhost:1)"}),
-        ("terms", {"head": "[click](http://localhost:1)"}),
-        ("terms", {"probe": "![](http://localhost:1/x)"}),
+        ("inside", {"head": "[click](http://localhost:1)"}),
         ("published", {"baseline": "![](http://localhost:1/x)"}),
     ],
 )
@@ -120,7 +118,7 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
     monkeypatch.setenv("ADDEND_DATA", str(data))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
     text_probe.save(text_probe.TermsRequest(model="all-MiniLM-L6-v2", text="a secret of mine").run())
-    for page in ("terms", "about"):
+    for page in ("inside", "about"):
         app = opened(page)
         assert not app.exception
         tables = [str(table.value.to_dict()) for table in app.dataframe]

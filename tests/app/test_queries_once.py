@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.links import VIEWS
-from analysis.moved_links import MOVED
 from analysis.store import read
-from tests.app.shown import opened
+from dashboard.widgets.inside import corpus
+from tests.app.shown import PAGES, opened
 
 PARTS = {
     "experiments": (
@@ -28,13 +27,14 @@ PARTS = {
         "glue",
         "published",
     ),
-    "depth": ("decoding", "order", "basis", "terms"),
     "geometry": ("angles", "directions", "subspaces", "ranks", "heads", "states", "read", "words", "collisions"),
     "choose": ("needs", "cost", "length", "evidence"),
 }
 OPENINGS = [(page, {"part": part}) for page, parts in PARTS.items() for part in parts]
-OPENINGS += [(page, {}) for page in VIEWS if page not in PARTS and page not in MOVED]
+OPENINGS += [(page, {}) for page in PAGES if page not in PARTS]
 OPENINGS += [("choose", {"look": look}) for look in ("values", "distance", "all")]
+OPENINGS += [("inside", {"over": "corpus"})]
+OPENINGS += [("inside", {"tab": "layers", "over": "corpus", "look": name}) for name in corpus.LOOKS]
 OPENINGS += [
     ("experiments", {"part": "glue", "glue_view": "scores"}),
     ("experiments", {"part": "published", "published_view": "scores"}),

@@ -14,11 +14,25 @@ from typing import Any
 
 import pytest
 
-from tests.app.shown import shown
+from analysis.links import GLACIERS
+from tests.app.shown import PAGES, shown
 
 ROOT = Path(__file__).parents[2]
 REFUSED = ("torch", "transformers", "tokenizers", "huggingface_hub", "httpx2", "sentence_transformers")
-LIVE = ("compare", "interventions")
+OPENINGS: dict[str, tuple[str, dict[str, str]]] = {page: (page, {}) for page in PAGES} | {
+    "many texts": ("inside", {"over": "corpus"}),
+    "many texts by layer": ("inside", {"tab": "layers", "over": "corpus", "look": "heads"}),
+    "layers": ("inside", {"tab": "layers"}),
+    "encodings": ("choose", {"look": "values"}),
+    "published": ("experiments", {"part": "published"}),
+    "positions": ("inside", {"tab": "positions", "look": "map", "text": GLACIERS}),
+    "images": ("inside", {"tab": "layers", "image": "scene"}),
+    "image": ("inside", {"tab": "scores", "image": "scene"}),
+    "change": ("inside", {"tab": "change"}),
+    "compared": ("inside", {"layer2": "3"}),
+}
+"""Every page, and the views of Look inside: name -> page and link."""
+LIVE = ("image", "change", "compared")
 SAYS = "holds stored results only"
 
 
@@ -45,12 +59,11 @@ def every_page(weights: bool) -> dict[str, dict[str, list[str]]]:
             raise PackageNotFoundError(package)
 
         default_model.distribution = none  # type: ignore[assignment]
-    from analysis.links import VIEWS
     from tests.app.shown import opened
 
     said = {}
-    for page in VIEWS:
-        app = opened(page)
+    for page, (path, link) in OPENINGS.items():
+        app = opened(path, **link)
         kinds = ("exception", "error", "warning", "info", "caption")
         said[page] = {kind: [str(one.value) for one in getattr(app, kind)] for kind in kinds}
         drawn = len(app.get("vega_lite_chart")) + len(board(app))
@@ -74,7 +87,8 @@ def test_every_page_without_what_models_need(weights: bool) -> None:
         assert not kinds["error"], (page, kinds["error"])
         assert not kinds["warning"], (page, kinds["warning"])
     assert "is already a sum" in " ".join(said[""]["html"]), "Home gives its answer"
-    for page in ("terms", "encodings", "published", "vision", "interventions", "positions", "probe", "inside"):
+    stored = ("encodings", "published", "inside", "many texts", "many texts by layer", "layers", "positions", "images")
+    for page in (*stored, "change"):
         assert int(said[page]["charts"][0]) > 0, f"{page!r} draws nothing that is stored"
     about_tables = [text for text in said["encodings"]["info"] if "--no-deps" in text]
     assert bool(about_tables) != weights

@@ -68,7 +68,7 @@ def drawn(settings: dict[str, str]) -> float:
 
 def imports() -> list[tuple[float, str]]:
     """Milliseconds that each import of the app takes, what it imports included, the longest first."""
-    modules = "dashboard.server, dashboard.widgets.show, dashboard.session.queries"
+    modules = "dashboard.server, dashboard.widgets.show, dashboard.session.current_store"
     code = f"import sys; sys.path.insert(0, '.'); import {modules}"
     done = subprocess.run([sys.executable, "-X", "importtime", "-c", code], cwd=ROOT, capture_output=True, text=True)
     lines = (re.match(r"import time:\s+\d+ \|\s+(\d+) \| (\s*)(\S+)", line) for line in done.stderr.splitlines())

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, Trainer, TrainingArguments
 
-from analysis.ablation.glue.examples import Data, Split
+from analysis.ablation.glue.examples import Split, TaskData
 from analysis.ablation.glue.finetune import FinetuneSettings, finetune
 from analysis.ablation.glue.tasks import TASKS
 from analysis.core import default_model
@@ -50,7 +50,7 @@ WORDS = [
 ]
 
 
-def pairs(rows: int) -> Data:
+def pairs(rows: int) -> TaskData:
     """Pairs of sentences of 5 to 30 words, most of them short (log-normal, as in STS-B)."""
     random = np.random.RandomState(0)
 
@@ -64,10 +64,10 @@ def pairs(rows: int) -> Data:
             labels=random.uniform(0, 5, count),
         )
 
-    return Data(task="stsb", train=split(rows), dev={"stsb": split(BATCH)}, data="made up")
+    return TaskData(task="stsb", train=split(rows), dev={"stsb": split(BATCH)}, data="made up")
 
 
-def own_seconds(data: Data, arm: str = "minilm_intact") -> float:
+def own_seconds(data: TaskData, arm: str = "minilm_intact") -> float:
     """Seconds of an epoch of our fine-tuning."""
     settings = FinetuneSettings(epochs=1, batch_size=BATCH, half=True)
     tokenizer = finetuned.intact_encoder().tokenizer
@@ -76,7 +76,7 @@ def own_seconds(data: Data, arm: str = "minilm_intact") -> float:
     ).seconds
 
 
-def trainer_seconds(data: Data, folder: str, half: bool) -> float:
+def trainer_seconds(data: TaskData, folder: str, half: bool) -> float:
     """Seconds of an epoch of the Trainer."""
     torch.manual_seed(0)
     tokenizer = finetuned.intact_encoder().tokenizer

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from analysis.links import VIEWS
+from tests.app.shown import PAGES
 from tests.benchmarks.cold import HERO
 from tests.benchmarks.machine import Table, against
 
@@ -78,9 +78,9 @@ def pages(address: str) -> dict[str, float]:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
         page.set_default_timeout(120_000)
-        for path in VIEWS:
+        for path in PAGES:
             _opened(page, f"{address}/{path}")
-        taken = {path: _opened(page, f"{address}/{path}") for path in VIEWS if path}
+        taken = {path: _opened(page, f"{address}/{path}") for path in PAGES if path}
         browser.close()
     return taken
 

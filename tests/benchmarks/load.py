@@ -5,7 +5,7 @@
 A script, not a test. It builds a store of its own, starts the server as dashboard/hosting/README.md says, and sends
 readers without browsers (reader.py), each a session of its own at an address of its own. Each does something every 10 s
 on average (exponential, seeded): goes to another stored page, or uses a drop-down, a row of buttons or a slider of the
-page it is on. Those who probe send a new text of 128 tokens through the form of the live probe each time, so that none
+page it is on. Those who probe send a new text of 128 tokens through the form of Look inside each time, so that none
 is answered from memory. What a reader does is timed until the server has sent all of it.
 
 A probe's wait is the time from its asking until its turn at the device, which the server logs.
@@ -30,7 +30,7 @@ from tests.benchmarks.large_maps import WORDS
 from tests.benchmarks.machine import Server, Table, against, percentile, served, synced
 from tests.benchmarks.reader import Reader, Shown, Unanswered
 
-PAGES = ["", "read", "claims", "terms", "depth", "geometry", "encodings", "published", "glue", "training", "choose"]
+PAGES = ["", "read", "claims", "geometry", "encodings", "published", "glue", "training", "choose"]
 PAGES += ["runs", "about"]
 """Those that show what is stored."""
 TOKENS = 128
@@ -69,11 +69,11 @@ async def reads(reader: Reader, seen: Seen, chance: random.Random, until: float)
 
 async def probes(reader: Reader, seen: Seen, chance: random.Random, until: float) -> None:
     """One who probes a new text each time."""
-    shown = await reader.open("probe")
+    shown = await reader.open("inside")
     seen.take("open probe", shown)
     while await pause(chance, until):
         text = " ".join(chance.choice(WORDS) for _ in range(TOKENS - 2))
-        box, button = shown.labelled("text_area", "Text"), shown.labelled("button", "Take it apart")
+        box, button = shown.labelled("text_area", "Text"), shown.labelled("button", "Take apart")
         shown = await reader.send(button, {box.id: text})
         if not any(f"{TOKENS} tokens" in one.markdown.body for one in shown.elements if one.HasField("markdown")):
             seen.errors.append(f"probe: the page does not speak of {TOKENS} tokens")

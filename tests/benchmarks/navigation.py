@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from analysis.links import VIEWS
+from tests.app.shown import PAGES
 from tests.benchmarks.home import AT_REST, PAGE_SECONDS, ROOT, TITLE, serve
 from tests.benchmarks.machine import Table, against
 
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     table = Table("navigation", f"navigation --rounds {asked.rounds}")
-    taken: dict[str, list[float]] = {path: [] for path in VIEWS}
+    taken: dict[str, list[float]] = {path: [] for path in PAGES}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         process, address = serve(ROOT / "dashboard" / "app.py", Path(folder) / "addend.duckdb")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
@@ -60,7 +60,7 @@ def main() -> None:
         page.locator(TITLE).first.wait_for()
         time.sleep(WARM_UP_SECONDS)
         for number in range(asked.rounds + 1):
-            for path in [*filter(None, VIEWS), ""]:
+            for path in [*filter(None, PAGES), ""]:
                 seconds = seconds_to(page, path, address)
                 if number:
                     taken[path].append(seconds)

@@ -18,8 +18,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis import store_build
-from analysis.links import VIEWS
 from analysis.store import read
+from tests.app.shown import PAGES
 
 ROOT = Path(__file__).parents[2]
 BUDGET_MS = 50.0
@@ -28,7 +28,7 @@ SHOWN = 70
 
 
 def asked_by(page: str) -> list[tuple[str, tuple]]:
-    """The queries of one page as it first opens; of the live probe, with a saved one."""
+    """The queries of one page as it first opens; of Look inside, with a saved probe."""
     asked: list[tuple[str, tuple]] = []
     query = read.query
 
@@ -43,7 +43,7 @@ def asked_by(page: str) -> list[tuple[str, tuple]]:
         app = AppTest.from_file(str(ROOT / "dashboard/app.py"), default_timeout=60)
         if page:
             app.switch_page(f"views/{page}.py")
-        if page == "probe":
+        if page == "inside":
             app.query_params["probe"] = "example-agreement"
         app.run()
         assert not app.exception, app.exception
@@ -77,7 +77,7 @@ def main() -> None:
         print(f"sync that finds nothing to do: {statistics.median(milliseconds(store_build.refresh)):.0f} ms")
         print(f"open, ask nothing, close: {statistics.median(milliseconds(lambda: read.query('SELECT 1'))):.1f} ms")
         worst = 0.0
-        for page in VIEWS:
+        for page in PAGES:
             for sql, parameters in asked_by(page):
                 took = statistics.median(
                     milliseconds(lambda sql=sql, parameters=parameters: read.query(sql, parameters))

@@ -14,7 +14,11 @@ LONG = "The keys to the old cabinet are on the table, and nobody knows who left 
 TEXT = "Sums keep their parts."
 
 PAGES = {
-    "inside": ("Text", "Take apart", "A figure below|Attention changes most|What each layer|Below the maps"),
+    "inside": (
+        "Text",
+        "Take apart",
+        "A figure below|Attention changes most|Press a head|What each layer|Below the maps",
+    ),
 }
 """By page: the box of its text, the button that runs it, and what stands below its controls when it has run."""
 CONTROLS = """() => {

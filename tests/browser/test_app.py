@@ -19,7 +19,7 @@ def parameters(page) -> dict[str, list[str]]:
 
 
 def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
-    page.goto(f"{address}/depth")
+    page.goto(f"{address}/runs")
     settled(page)
     listed = page.locator("[data-testid=stSidebarNavLink]")
     rooms = [room.title for room in ROOMS]
@@ -27,12 +27,12 @@ def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
     expect(listed).to_have_count(len(rooms))
     for number, title in enumerate(rooms):
         expect(listed.nth(number)).to_contain_text(title)
-    expect(page.locator("[data-testid=stSidebarNavLink][aria-current=page]")).to_contain_text("Look inside")
-    assert page.title() == "Depth · Addend"
-    page.locator(".st-key-doors").get_by_role("link", name="Attention terms").click()
-    page.wait_for_url("**/terms*")
-    expect(page.locator("[data-testid=stMain] h1")).to_have_text("Attention terms")
-    expect(page).to_have_title("Attention terms · Addend")
+    expect(page.locator("[data-testid=stSidebarNavLink][aria-current=page]")).to_contain_text("Data")
+    assert page.title() == "Runs · Addend"
+    page.locator(".st-key-doors").get_by_role("link", name="SQL").click()
+    page.wait_for_url("**/sql*")
+    expect(page.locator("[data-testid=stMain] h1")).to_have_text("SQL")
+    expect(page).to_have_title("SQL · Addend")
     page.locator("[data-testid=stSidebar]").get_by_role("link", name="Status").click()
     page.wait_for_url("**/status*")
     page.goto(f"{address}/claims?claim=C13")
@@ -41,12 +41,14 @@ def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
 
 
 def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, address):
-    page.goto(f"{address}/terms")
+    page.goto(f"{address}/inside?over=corpus")
     settled(page)
     page.get_by_role("radio", name="Effect").click()
     page.wait_for_url("**measure=effect**")
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_text("Whole words").click()
     page.wait_for_url("**words=1**")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Copy link").click()
     link = page.locator("[data-testid=stPopoverBody] [data-testid=stCode]").inner_text().strip()
     assert parse_qs(urlsplit(link).query)["measure"] == ["effect"]
@@ -56,13 +58,14 @@ def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, ad
     settled(other)
     expect(other.get_by_role("radio", name="Effect")).to_be_checked()
     expect(other.get_by_text("effect on the pattern (KL, nats)", exact=False).first).to_be_visible()
+    other.get_by_role("button", name="More", exact=True).click()
     expect(other.get_by_role("switch", name="Whole words")).to_be_checked()
     assert parameters(other) == parse_qs(urlsplit(link).query)
     other.context.close()
 
 
 def test_the_back_button_goes_back(page, address):
-    page.goto(f"{address}/terms")
+    page.goto(f"{address}/inside?over=corpus")
     settled(page)
     page.get_by_role("radio", name="Effect").click()
     page.wait_for_url("**measure=effect**")
@@ -71,7 +74,7 @@ def test_the_back_button_goes_back(page, address):
 
 
 def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):
-    page.goto(f"{address}/terms")
+    page.goto(f"{address}/inside?over=corpus")
     settled(page)
     page.get_by_role("button", name="More about this figure").first.click()
     page.get_by_role("menuitem", name="Export").click()

@@ -10,9 +10,8 @@ from tests.browser.conftest import settled
 pytestmark = pytest.mark.browser
 
 PRESSED = {
-    "terms": ("^word → word, share", 2 * 13 + 4, "query=2&key=4"),
     "inside?layer2=5": ("^left", 2 * 13 + 4, "query=2&key=4"),
-    "depth?part=terms": ("^Heat map of 6 layers", 2 * 12 + 5, "at_layer=.&at_head="),
+    "inside?tab=layers&over=corpus&look=heads": ("^Heat map of 6 layers", 2 * 12 + 5, "at_layer=.&at_head="),
     "inside?image=scene&model=tiny-random-vit": ("^total", 10, "key="),
 }
 """By page: which map, which of its cells, and what the address then says."""

@@ -26,7 +26,7 @@ TITLE_AT = 110
 
 
 @pytest.mark.parametrize(
-    "path", ["terms", "experiments?part=curves", "geometry?part=words", "experiments?part=published"]
+    "path", ["inside?over=corpus", "experiments?part=curves", "geometry?part=words", "experiments?part=published"]
 )
 def test_a_charts_only_button_of_its_own_is_full_screen(page: Page, address: str, path: str) -> None:
     """The others would show one layer's data, and a picture without its manifest. A keyboard does not stop there."""
@@ -55,7 +55,7 @@ def test_a_page_begins_at_the_top(page: Page, address: str, path: str) -> None:
 
 @pytest.mark.parametrize("selector", ["[data-testid=stSidebarNavLink]", ".st-key-doors a"])
 def test_the_keyboard_is_seen_and_a_pointer_is_not(page: Page, address: str, selector: str) -> None:
-    page.goto(f"{address}/terms")
+    page.goto(f"{address}/runs")
     settled(page)
     outline = "(element) => getComputedStyle(element).outlineStyle + ' ' + getComputedStyle(element).outlineWidth"
     link = page.locator(selector).nth(1)
@@ -74,7 +74,7 @@ def test_a_hosted_page_does_not_move_to_the_side(browser, tmp_path, built) -> No
     with running(tmp_path, built, free_port(), script="dashboard/server.py") as address:
         page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
         page.add_init_script(f"({SHIFTS})()")
-        page.goto(f"{address}/depth")
+        page.goto(f"{address}/inside?tab=layers&over=corpus")
         settled(page)
         expect(page.locator("[data-testid=stSidebarNavLink]").first).to_be_visible()
         assert max(page.evaluate("window.shifts"), default=0) < WIDTH / 10

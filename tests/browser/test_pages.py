@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from analysis.core.colours import LINK
 from analysis.links import VIEWS
+from tests.app.shown import PAGES
 from tests.browser.conftest import settled
 
 pytestmark = pytest.mark.browser
@@ -32,6 +33,15 @@ ACCENT = """(accent) => {
   return style.getPropertyValue("--addend-css").trim() && style.getPropertyValue("--accent").trim() === accent;
 }"""
 """Whether our own colours have reached the page, and are those of its ground."""
+INSIDE = (
+    "inside?layer2=1",
+    "inside?over=corpus",
+    "inside?tab=layers&over=corpus&look=heads",
+    "inside?tab=positions",
+    "inside?tab=change",
+    "inside?image=scene&model=tiny-random-vit",
+)
+"""Views of Look inside besides the one that it opens with."""
 WIDTHS = (1400, 390)
 """Pixels: a desk and a phone."""
 FITS = """(width) => innerWidth === width && document.querySelector("[data-testid=stMain]").scrollWidth <= width"""
@@ -65,7 +75,7 @@ def check(page: Page, width: int, *rules: str) -> None:
     assert page.evaluate(SMALL, SMALLEST_TEXT) == []
 
 
-@pytest.mark.parametrize("path", VIEWS)
+@pytest.mark.parametrize("path", [*PAGES, *INSIDE])
 def test_every_page_draws_can_be_read_and_fits(page: Page, address: str, path: str) -> None:
     """At both widths in light and then, because the reader's system turns dark, in dark, where colours alone differ."""
     page.emulate_media(color_scheme="light")
@@ -78,7 +88,7 @@ def test_every_page_draws_can_be_read_and_fits(page: Page, address: str, path: s
     expect(page.locator("[data-testid=stMain] h1")).not_to_be_empty()
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
     expect(page.get_by_role("dialog")).to_have_count(0)
-    if VIEWS[path].figures and not page.get_by_text("stored yet").count():
+    if VIEWS[path.partition("?")[0]].figures and not page.get_by_text("stored yet").count():
         expect(page.locator("[data-testid=stVegaLiteChart], [data-testid^=stBidiComponent] svg").first).to_be_visible()
     page.evaluate(AXE)
     for width in WIDTHS:

@@ -12,10 +12,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from analysis.ablation.encoder import AddendConfig, AddendModel
 from analysis.ablation.variants import VARIANTS
 from analysis.narrative.choosing.settings import IN_USE
-from analysis.narrative.choosing.sizes import VOCABULARY, Size, extra, parameters, products
+from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra, parameters, products
 
 SIZES = pytest.mark.parametrize(
-    "size", [Size(width=48, layers=2, heads=4, length=20), Size(width=96, layers=3, heads=8, length=12)]
+    "size", [ModelSize(width=48, layers=2, heads=4, length=20), ModelSize(width=96, layers=3, heads=8, length=12)]
 )
 
 
@@ -23,7 +23,7 @@ def count(model: nn.Module) -> int:
     return sum(weight.numel() for weight in model.parameters())
 
 
-def shape(size: Size) -> dict[str, Any]:
+def shape(size: ModelSize) -> dict[str, Any]:
     return {
         "hidden_size": size.width,
         "num_hidden_layers": size.layers,
@@ -32,14 +32,14 @@ def shape(size: Size) -> dict[str, Any]:
     }
 
 
-def bert(size: Size, **changed: Any) -> nn.Module:
+def bert(size: ModelSize, **changed: Any) -> nn.Module:
     config = transformers.BertConfig(
         **shape(size), max_position_embeddings=size.length, type_vocab_size=1, attn_implementation="eager", **changed
     )
     return transformers.BertModel(config, add_pooling_layer=False)
 
 
-def deberta(size: Size, *, relative: bool) -> nn.Module:
+def deberta(size: ModelSize, *, relative: bool) -> nn.Module:
     config = transformers.DebertaV2Config(
         **shape(size), vocab_size=40, relative_attention=relative, pos_att_type=["c2p", "p2c"], type_vocab_size=0,
         position_biased_input=False, max_relative_positions=size.length, max_position_embeddings=size.length,
@@ -47,7 +47,7 @@ def deberta(size: Size, *, relative: bool) -> nn.Module:
     return transformers.DebertaV2Model(config)
 
 
-def own(variant: str, size: Size) -> nn.Module:
+def own(variant: str, size: ModelSize) -> nn.Module:
     fields = VARIANTS[variant].fields(hidden_size=size.width, heads=size.heads)
     given = {**fields, **shape(size), "vocab_size": 40, "max_position_embeddings": size.length}
     return AddendModel(AddendConfig(**given))
@@ -60,21 +60,21 @@ def flops(model: nn.Module, **inputs: Any) -> int:
 
 
 @SIZES
-def test_all_parameters_are_those_of_bert(size: Size) -> None:
+def test_all_parameters_are_those_of_bert(size: ModelSize) -> None:
     """But for what has nothing to do with positions: the one row of segments, and the norm after the sum."""
     besides = 3 * size.width
     assert parameters("bert_a", size) == count(bert(size, vocab_size=VOCABULARY)) - besides
 
 
 @SIZES
-def test_products_are_those_of_bert(size: Size) -> None:
+def test_products_are_those_of_bert(size: ModelSize) -> None:
     tokens = torch.zeros(1, size.length, dtype=torch.long)
     assert products("bert_a", size) == flops(bert(size, vocab_size=40), input_ids=tokens)
     assert extra("bert_a").products(size) == 0
 
 
 @SIZES
-def test_deberta_needs_what_its_relative_attention_adds(size: Size) -> None:
+def test_deberta_needs_what_its_relative_attention_adds(size: ModelSize) -> None:
     tokens = torch.zeros(1, size.length, dtype=torch.long)
     without, relative = deberta(size, relative=False), deberta(size, relative=True)
     assert extra("deberta").parameters(size) == count(relative) - count(without)
@@ -83,7 +83,7 @@ def test_deberta_needs_what_its_relative_attention_adds(size: Size) -> None:
 
 
 @SIZES
-def test_the_bias_of_t5_is_one_table_of_numbers(size: Size) -> None:
+def test_the_bias_of_t5_is_one_table_of_numbers(size: ModelSize) -> None:
     config = transformers.T5Config(
         vocab_size=40, d_model=size.width, d_ff=4 * size.width, num_layers=size.layers, num_heads=size.heads
     )
@@ -91,7 +91,7 @@ def test_the_bias_of_t5_is_one_table_of_numbers(size: Size) -> None:
     assert extra("relative_only").parameters(size) == sum(weight.numel() for weight in biases)
 
 
-LONGER: dict[str, Callable[[Size], nn.Module]] = {
+LONGER: dict[str, Callable[[ModelSize], nn.Module]] = {
     "rotary": lambda size: transformers.LlamaModel(
         transformers.LlamaConfig(**shape(size), vocab_size=40, max_position_embeddings=size.length)
     ),
@@ -112,21 +112,21 @@ LONGER: dict[str, Callable[[Size], nn.Module]] = {
 
 @pytest.mark.parametrize("variant", LONGER)
 def test_what_longer_texts_cost_in_parameters(variant: str) -> None:
-    short, long = Size(width=64, layers=2, heads=4, length=16), Size(width=64, layers=2, heads=4, length=48)
+    short, long = ModelSize(width=64, layers=2, heads=4, length=16), ModelSize(width=64, layers=2, heads=4, length=48)
     built = count(LONGER[variant](long)) - count(LONGER[variant](short))
     assert parameters(variant, long) - parameters(variant, short) == built
 
 
 @SIZES
 @pytest.mark.parametrize("variant", ["bert_a", "relative_only", "alibi", "rotary", "tupe_a"])
-def test_parameters_are_those_of_our_own_encoder(variant: str, size: Size) -> None:
+def test_parameters_are_those_of_our_own_encoder(variant: str, size: ModelSize) -> None:
     """TUPE is in no class of transformers: here it is what our encoder of it has."""
     added = count(own(variant, size)) - count(own("no_position", size))
     assert extra(variant).parameters(size) == added
 
 
 def test_products_of_tupe_are_those_of_our_own_encoder() -> None:
-    size = Size(width=48, layers=2, heads=4, length=20)
+    size = ModelSize(width=48, layers=2, heads=4, length=20)
     tokens = torch.arange(2, 2 + size.length)[None]
     with FlopCounterMode(display=False) as counter:
         own("tupe_a", size).eval()(input_ids=tokens)

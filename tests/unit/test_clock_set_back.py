@@ -11,7 +11,7 @@ from analysis.store.read import query
 from analysis.store.sync import sync
 from dashboard.model_server.fair_queue import FairQueue
 from dashboard.model_server.rate_limits import RateLimit
-from dashboard.model_server.server import Job
+from dashboard.model_server.server import RunningRequest
 
 DAY = 86_400.0
 
@@ -36,7 +36,7 @@ def test_who_has_used_up_a_minute_gets_no_other(set_clock: Callable[[], None]) -
 
 
 def test_a_deadline_stays_where_it_was(set_clock: Callable[[], None]) -> None:
-    job = Job(object(), False, "a reader", FairQueue())  # type: ignore[arg-type]
+    job = RunningRequest(object(), False, "a reader", FairQueue())  # type: ignore[arg-type]
     job.start(1)
     set_clock()
     job.check()

@@ -24,7 +24,7 @@ from analysis.commands import app
 from analysis.core.errors import ModelError
 from analysis.measurements.positions.check import check
 from analysis.measurements.positions.config_keys import unread_keys
-from analysis.measurements.positions.conformance import Difference, differences, expected_turns, measured_turns
+from analysis.measurements.positions.conformance import Discrepancy, differences, expected_turns, measured_turns
 from analysis.measurements.positions.measure import position_map
 from analysis.measurements.positions.shift_test import shift_test
 from analysis.measurements.terms.run import encode
@@ -47,13 +47,13 @@ def given(model: Any) -> Any:
     return encode(tiny_tokenizer(), TEXT, None, model, False)[0]
 
 
-def conformance(model: Any) -> list[Difference]:
+def conformance(model: Any) -> list[Discrepancy]:
     inputs, tokens, _ = encode(tiny_tokenizer(), TEXT, None, model, False)
     turns = measured_turns(model, inputs)
     return differences(turns, expected_turns(model.config, [turn.width for turn in turns], len(tokens)), "it", "config")
 
 
-def against(one: Any, other: Any) -> list[Difference]:
+def against(one: Any, other: Any) -> list[Discrepancy]:
     return differences(measured_turns(one, given(one)), measured_turns(other, given(other)), "it", "the other")
 
 

@@ -10,12 +10,12 @@ from sklearn.metrics import mean_absolute_error, r2_score
 from specimens import LONG, save_tiny
 
 from analysis import store_build
-from analysis.measurements.decoding.accuracy import Reading, hits
+from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
 from analysis.measurements.decoding.linear import logistic, ridge
 from analysis.measurements.decoding.measure import decode, held_out_windows, states_of
 from analysis.measurements.decoding.position import NEAR, _pairs, read_order, read_position
 from analysis.measurements.decoding.word import OFTEN, read_word
-from analysis.measurements.means.windows import Windows, windows
+from analysis.measurements.means.windows import FramedWindows, windows
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.store import read
@@ -34,7 +34,7 @@ def states(count: int, seed: int, *, planted: bool = True, noise: float = 0.05) 
     return hidden, words
 
 
-def by_name(readings) -> dict[tuple[str, str], Reading]:
+def by_name(readings) -> dict[tuple[str, str], DecoderAccuracy]:
     return {(reading.decoder, reading.measure): reading for reading in readings}
 
 
@@ -166,7 +166,7 @@ def test_intervals_are_scipys_over_windows() -> None:
 
 def test_no_article_is_on_both_sides() -> None:
     article = RNG(0).integers(9, size=60)
-    out = held_out_windows(Windows(np.zeros((60, 4), dtype=np.int64), article, np.ones(4, dtype=bool)))
+    out = held_out_windows(FramedWindows(np.zeros((60, 4), dtype=np.int64), article, np.ones(4, dtype=bool)))
     assert set(article[out]).isdisjoint(article[~out])
     assert len(set(article[out])) == 3
 

@@ -14,7 +14,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements import encoders
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
-from analysis.claims.statements.margin_contests import EXITS, Limits, TrainedRun, compare_sides
+from analysis.claims.statements.margin_contests import EXITS, ComparabilityLimits, TrainedRun, compare_sides
 from analysis.rules import EncoderContest, encoder_rules, manifest_of
 from analysis.statistics import difference
 from analysis.statistics.margins import TESTS, MarginTest, less_between_groups, margin_test, outcomes
@@ -72,7 +72,7 @@ def test_a_margin_must_be_positive_and_an_expectation_known() -> None:
         margin_test(paired(np.arange(4.0)), "lower", 0.05)
 
 
-LIMITS = Limits(half=5_000, paired_spread=0.08, earlier=0.9)
+LIMITS = ComparabilityLimits(half=5_000, paired_spread=0.08, earlier=0.9)
 
 
 def side(losses: np.ndarray, exits: float | list[float | None] = 3_000.0, *, diverged: int = 0):

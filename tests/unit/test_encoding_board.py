@@ -15,17 +15,17 @@ from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, d
 from analysis.narrative.choosing import METHODS, NEEDS, board
 from analysis.narrative.choosing.models import USED
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE
-from analysis.narrative.choosing.sizes import Size
+from analysis.narrative.choosing.sizes import ModelSize
 from analysis.rules import training_rules
 from analysis.store import read
 from dashboard.widgets.encoding_board import cost_axis
 
 JUDGED = training_rules().preset
-ASKED = [list(needs) for count in range(4) for needs in itertools.combinations(NEEDS, count)]
+ASKED = [needs for count in range(4) for needs in itertools.combinations(NEEDS, count)]
 
 
-def rows(needs: list[str] | None = None, size: Size | None = None) -> list[board.BoardRow]:
-    return board.rows(JUDGED, needs or [], size or Size())
+def rows(needs: tuple[str, ...] = (), size: ModelSize | None = None) -> list[board.EncodingRow]:
+    return board.rows(JUDGED, needs, size or ModelSize())
 
 
 def test_ten_ways_are_in_use_and_the_others_are_folded(store: Path) -> None:
@@ -99,8 +99,10 @@ def test_no_column_is_empty_as_a_whole(store: Path) -> None:
     assert sum(row.time is not None for row in found) >= 8
 
 
-@pytest.mark.parametrize("size", [Size(), Size(width=4096, layers=32, heads=32, length=8192), Size(64, 2, 1, 64)])
-def test_costs_are_against_added_positions_and_stay_on_the_axis(store: Path, size: Size) -> None:
+@pytest.mark.parametrize(
+    "size", [ModelSize(), ModelSize(width=4096, layers=32, heads=32, length=8192), ModelSize(64, 2, 1, 64)]
+)
+def test_costs_are_against_added_positions_and_stay_on_the_axis(store: Path, size: ModelSize) -> None:
     found = rows(size=size)
     axis = cost_axis(found)
     for row in found:
@@ -113,7 +115,7 @@ def test_costs_are_against_added_positions_and_stay_on_the_axis(store: Path, siz
 
 def test_an_unknown_need_is_said(store: Path) -> None:
     with pytest.raises(LinkError, match=r"needs='speed'; expected one of: longer"):
-        rows(["speed"])
+        rows(("speed",))
 
 
 @pytest.mark.parametrize("variant", IN_CODE)

@@ -13,7 +13,7 @@ from analysis.core.errors import AddendError, LinkError
 from analysis.figures import FIGURES
 from analysis.figures.experiments import board_rows, row_tables
 from analysis.figures.experiments.board import MEASURES, axis_range
-from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Board, BoardRow, Gap
+from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.experiments.imported_rows import imported_boards
 from analysis.imports.base import UserMetadata
 from analysis.imports.plan import execute, plan
@@ -27,7 +27,7 @@ JUDGED = "cpu2"
 
 
 @pytest.fixture(params=["cpu2", "cpu", "width128"])
-def board(request, store) -> Board:
+def board(request, store) -> ExperimentsBoard:
     return board_rows.board(request.param)
 
 
@@ -130,7 +130,7 @@ def test_rows_stand_by_way_and_in_each_by_loss(board):
 
 def row(variant, way, outcome):
     gap = None if outcome == "baseline" else Gap(value=0.1, low=0.0, high=0.2, seeds=5, needed=5)
-    return BoardRow(variant=variant, title=variant, way=way, summary="", outcome=outcome, loss=3.0, gap=gap)
+    return VariantRow(variant=variant, title=variant, way=way, summary="", outcome=outcome, loss=3.0, gap=gap)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def row(variant, way, outcome):
 )
 def test_the_title_says_which_ways_beat_adding(outcomes, finding):
     rows = [row(f"{way}{n}", way, word) for way, words in outcomes.items() for n, word in enumerate(words)]
-    shown = Board(
+    shown = ExperimentsBoard(
         preset="made up", rows=(*rows, row(BASELINE, "added", "baseline")), others=(), ranks=None, needed=8,
         cost_preset="cpu", trainings=None,
     )  # fmt: skip

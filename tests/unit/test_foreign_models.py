@@ -34,7 +34,7 @@ from analysis.probes.intervention_probe import ImageInterventionRequest, Interve
 from analysis.probes.model_request import ModelRequest
 from analysis.probes.position_probe import PositionRequest, UnturnRequest
 from analysis.probes.similarity_probe import SimilarityRequest
-from analysis.probes.text_probe import LayersRequest, PatternsRequest, TermsRequest
+from analysis.probes.text_probe import CurvesRequest, LayersRequest, PatternsRequest, TermsRequest
 from analysis.probes.transfer import LENGTH_BYTES, RESULTS, pack, unpack
 from dashboard.model_server import ModelServer, foreign_models, loading
 from dashboard.model_server.foreign_models import TEMPLATE, ForeignModel
@@ -97,6 +97,7 @@ REQUESTS: list[ModelRequest[Any]] = [
     TermsRequest(model=MODEL, text=TEXT, pair="a cat .", layer=1),
     LayersRequest(model=MODEL, text=TEXT, measure="effect"),
     PatternsRequest(model=MODEL, text=TEXT),
+    CurvesRequest(model=MODEL, text=TEXT, pair="a cat ."),
     SimilarityRequest(model=MODEL, text=TEXT, pair="a cat ."),
     PositionRequest(model=MODEL, text=TEXT),
     PositionRequest(model=MODEL, text=TEXT, baseline="random"),

@@ -38,7 +38,7 @@ def test_what_was_written_is_read_back_until_the_results_change(
             ),
             front_page.Card(
                 kind="measured", sentence="s", link="l", page="read",
-                curve=front_page.Curve(
+                curve=front_page.SimilarityCurve(
                     kept=(1, 14), values=(0.8, 0.9), marked=14, random=((5, 0.7),), trained=0.9, without=0.8
                 ),
             ),

@@ -13,7 +13,7 @@ import analysis.measurements.geometry.run
 from analysis.measurements.geometry import random
 from analysis.measurements.geometry.base import MEASURES, NEEDS, Options
 from analysis.measurements.geometry.measures import collisions, cosines, heads, nearest, order, spectra, subspaces
-from analysis.measurements.geometry.model_vectors import Head, ModelVectors, States, axes
+from analysis.measurements.geometry.model_vectors import LayerProjections, ModelVectors, States, axes
 
 DEBUG = Options.debug()
 
@@ -26,7 +26,7 @@ def rng():
 def held(rng, vocabulary=60, positions=48, dim=24, **changes):
     """Everything a measure may need, drawn at random."""
     word, position = rng.normal(size=(vocabulary, dim)), 0.3 * rng.normal(size=(positions, dim))
-    layer = Head(
+    layer = LayerProjections(
         layer=0,
         query=rng.normal(size=(2, dim, 6)),
         key=rng.normal(size=(2, dim, 6)),
@@ -215,7 +215,9 @@ def test_a_head_whose_directions_are_divided_has_no_overlap_and_loses_nothing(rn
     word, position = np.zeros((2, 80, 12))
     word[:, :6], position[:, 6:] = rng.normal(size=(80, 6)), rng.normal(size=(80, 6))
     word, position = word - word.mean(0), position - position.mean(0)
-    whole = Head(layer=0, query=np.eye(12)[None], key=np.diag(np.arange(1.0, 13))[None], word=word, position=position)
+    whole = LayerProjections(
+        layer=0, query=np.eye(12)[None], key=np.diag(np.arange(1.0, 13))[None], word=word, position=position
+    )
     apart = heads.heads(ModelVectors(heads=[whole]), DEBUG)
     assert value(apart, "head_overlap").value == pytest.approx(0, abs=1e-12)
     assert value(apart, "head_loss", "word_without_position").value == pytest.approx(0, abs=1e-12)

@@ -11,8 +11,8 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
-from analysis.ablation.glue import TASKS, Data, Split, metrics
-from analysis.ablation.glue.finetune import Diverged, FinetuneSettings, Outcome, finetune
+from analysis.ablation.glue import TASKS, Split, TaskData, metrics
+from analysis.ablation.glue.finetune import FinetuneSettings, FineTuningDiverged, Outcome, finetune
 from analysis.ablation.glue.tokens import tokenise
 from analysis.ablation.optimise import groups, warm_up_and_decay
 from analysis.core.errors import AddendError
@@ -66,11 +66,11 @@ def rule(rows: int, seed: int = 0) -> Split:
     return Split(texts=texts, pairs=None, labels=labels)
 
 
-def trivial(task: str = "sst2", train: int = 320, dev: int = 160) -> Data:
-    return Data(task=task, train=rule(train), dev={task: rule(dev, seed=1)}, data="official")
+def trivial(task: str = "sst2", train: int = 320, dev: int = 160) -> TaskData:
+    return TaskData(task=task, train=rule(train), dev={task: rule(dev, seed=1)}, data="official")
 
 
-def tuned(data: Data, settings: FinetuneSettings = QUICK, seed: int = 0, **more: Any) -> Outcome:
+def tuned(data: TaskData, settings: FinetuneSettings = QUICK, seed: int = 0, **more: Any) -> Outcome:
     return finetune(tiny, bert_tokenizer(), TASKS[data.task], data, settings, seed, **more)
 
 
@@ -101,7 +101,7 @@ def test_random_labels_teach_nothing() -> None:
             texts=sentences(rows, seed), pairs=None, labels=np.random.default_rng(seed + 9).permutation(rows) % 2
         )
 
-    data = Data(task="cola", train=guess(320, 0), dev={"cola": guess(400, 1)}, data="official")
+    data = TaskData(task="cola", train=guess(320, 0), dev={"cola": guess(400, 1)}, data="official")
     assert abs(tuned(data).metrics["cola"]["matthews_correlation"]) < 4 / np.sqrt(400)
 
 
@@ -112,7 +112,7 @@ def test_a_regression_is_learnt() -> None:
         texts = [" ".join(random.permutation(["apple"] * n + ["brick"] * (6 - n))) for n in counts]
         return Split(texts=texts, pairs=["oak"] * rows, labels=counts.astype(float))
 
-    data = Data(task="stsb", train=counted(320, 0), dev={"stsb": counted(80, 1)}, data="official")
+    data = TaskData(task="stsb", train=counted(320, 0), dev={"stsb": counted(80, 1)}, data="official")
     outcome = tuned(data, dataclasses.replace(QUICK, epochs=10))
     assert outcome.predictions["stsb"].dtype == np.float64
     assert outcome.metrics["stsb"]["pearson"] > 0.9
@@ -132,7 +132,7 @@ def test_segments_tell_the_texts_of_a_pair_apart() -> None:
         )
 
     dev = {"mnli": pairs(90, 1), "mnli_mismatched": pairs(60, 2)}
-    data = Data(task="mnli", train=pairs(480, 0), dev=dev, data="partial train")
+    data = TaskData(task="mnli", train=pairs(480, 0), dev=dev, data="partial train")
     outcome = tuned(data, dataclasses.replace(QUICK, epochs=6, learning_rate=4e-3))
     assert {name: len(predicted) for name, predicted in outcome.predictions.items()} == {
         "mnli": 90,
@@ -294,6 +294,6 @@ def test_a_lost_loss_is_said() -> None:
         return model
 
     with pytest.raises(
-        Diverged, match=r"The loss of sst2 is nan at step 8 of 8; lower the learning rate, which is 0\.002"
+        FineTuningDiverged, match=r"The loss of sst2 is nan at step 8 of 8; lower the learning rate, which is 0\.002"
     ):
         finetune(broken, bert_tokenizer(), TASKS["sst2"], trivial(train=32, dev=8), QUICK, 0)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.ablation.glue import TASKS, Data, Split, Task, read_task
+from analysis.ablation.glue import TASKS, GlueTask, Split, TaskData, read_task
 from analysis.ablation.glue.examples import subsample
 from analysis.ablation.glue.hub import HubError
 from analysis.ablation.glue.read import DataError
@@ -23,12 +23,12 @@ A = ["the cat sat", 'a "dog" ran', "", "café — no"]
 B = ["on a mat", '"up the hill', "and back", "that's it"]
 
 
-def labels(task: Task) -> list[str]:
+def labels(task: GlueTask) -> list[str]:
     """Four labels as the files spell them."""
     return ["0", "1.25", "5.000", "3"] if task.regression else [task.labels[i % len(task.labels)] for i in range(4)]
 
 
-def values(task: Task) -> list[float]:
+def values(task: GlueTask) -> list[float]:
     """The same four as the reader gives them."""
     return [0, 1.25, 5, 3] if task.regression else [i % len(task.labels) for i in range(4)]
 
@@ -39,14 +39,14 @@ def write(path: Path, rows: list[list[str]], *, bom: bool = False, end: str = "\
     path.write_bytes(text.encode("utf-8-sig" if bom else "utf-8"))
 
 
-def plain(task: Task) -> list[list[str]]:
+def plain(task: GlueTask) -> list[list[str]]:
     """Header row, label first, a column to ignore at the end."""
     texts = [A, B][: len(task.texts)]
     rows = [[label, *parts, "ignored"] for label, *parts in zip(labels(task), *texts, strict=True)]
     return [["label", *task.texts, "sid"], *rows]
 
 
-def official(task: Task) -> list[list[str]]:
+def official(task: GlueTask) -> list[list[str]]:
     """Columns in the order of GLUE's zip files: the label last, or CoLA's file without a header row."""
     if task.official_columns:
         return [["gj04", label, "*", a] for label, a in zip(labels(task), A, strict=True)]
@@ -55,13 +55,13 @@ def official(task: Task) -> list[list[str]]:
     return [["index", *task.official_texts, task.official_label], *rows]
 
 
-def folder(tmp_path: Path, task: Task, rows: list[list[str]], **how: Any) -> Path:
+def folder(tmp_path: Path, task: GlueTask, rows: list[list[str]], **how: Any) -> Path:
     write(tmp_path / task.folder / "train.tsv", rows, **how)
     write(tmp_path / task.folder / task.dev_file, rows, **how)
     return tmp_path
 
 
-def assert_read(task: Task, data: Data) -> None:
+def assert_read(task: GlueTask, data: TaskData) -> None:
     assert data.task == task.name
     assert list(data.dev) == [task.name]
     for split in (data.train, data.dev[task.name]):
@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest
 # Which data it is ------------------------------------------------------------------------------------
 
 
-def data_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, train_rows: tuple[int, ...], dev_rows: int) -> Data:
+def data_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, train_rows: tuple[int, ...], dev_rows: int) -> TaskData:
     """Four rows of RTE, held against other official sizes."""
     task = dataclasses.replace(TASKS["rte"], train_rows=train_rows, dev_rows=dev_rows)
     monkeypatch.setitem(TASKS._entries, "rte", task)
@@ -256,7 +256,7 @@ def numbered(rows: int) -> Split:
 
 
 def test_a_subsample_depends_on_the_task_alone_and_says_its_size() -> None:
-    data = Data(task="sst2", train=numbered(3000), dev={"sst2": numbered(500)}, data="official")
+    data = TaskData(task="sst2", train=numbered(3000), dev={"sst2": numbered(500)}, data="official")
     assert subsample(data) is subsample(data, max_train=3000, max_dev=9999) is data
     part = subsample(data, max_train=1000, max_dev=50)
     assert part.data == "1,000 of 3,000 train, 50 of 500 dev"
@@ -265,7 +265,7 @@ def test_a_subsample_depends_on_the_task_alone_and_says_its_size() -> None:
     assert rows == sorted(set(rows)), "in the order of the file, each once"
     assert part.train.labels.tolist() == [row % 2 for row in rows]
     assert rows[:3] == [5, 6, 14], "a stream that never changes: old runs are compared with new ones"
-    other = Data(task="cola", train=numbered(3000), dev={"cola": numbered(500)}, data="partial train")
+    other = TaskData(task="cola", train=numbered(3000), dev={"cola": numbered(500)}, data="partial train")
     assert subsample(other, max_train=1000).train.texts != part.train.texts
     assert subsample(other, max_train=1000).data == "partial train, 1,000 of 3,000 train"
     with pytest.raises(AddendError, match="The max_dev 0 is not a whole number from 1 up; leave it out"):
@@ -275,7 +275,7 @@ def test_a_subsample_depends_on_the_task_alone_and_says_its_size() -> None:
 def test_shared_items_are_counted_whatever_their_label() -> None:
     train = Split(texts=["a", "b"], pairs=["x", "y"], labels=np.array([0, 1]))
     dev = Split(texts=["a", "a", "b"], pairs=["x", "y", "y"], labels=np.array([1, 0, 1]))
-    assert Data(task="rte", train=train, dev={"rte": dev}, data="official").shared() == {"rte": 2}
+    assert TaskData(task="rte", train=train, dev={"rte": dev}, data="official").shared() == {"rte": 2}
 
 
 # The hub ---------------------------------------------------------------------------------------------

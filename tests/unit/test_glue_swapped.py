@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.ablation.glue import Data, swapped_neighbours
+from analysis.ablation.glue import TaskData, swapped_neighbours
 from analysis.core.errors import AddendError
 
 NOUNS = ["cat", "dog", "hill", "river", "farmer", "garden", "letter", "window", "bridge", "market", "teacher", "engine"]
@@ -35,7 +35,7 @@ def text(articles: int = 100) -> list[str]:
     return [line for number in range(articles) for line in article(number)]
 
 
-def made(**sizes: int) -> Data:
+def made(**sizes: int) -> TaskData:
     return swapped_neighbours.make(text(), **({"train": 200, "dev": 50} | sizes))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.ablation.corpus import MASK, SPECIALS, Windows
+from analysis.ablation.corpus import MASK, SPECIALS, PackedWindows
 from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, draw_weights
 from analysis.ablation.presets import PRESETS, preset
 from analysis.ablation.sizes import parameters
@@ -155,7 +155,7 @@ def test_a_full_head_reads_all_of_the_width() -> None:
 
 def test_masks_follow_the_settings() -> None:
     rng = np.random.default_rng(0)
-    windows = Windows(tokens=rng.integers(5, 300, 6_000).astype(np.uint16), length=64, vocabulary=300, stop=7)
+    windows = PackedWindows(tokens=rng.integers(5, 300, 6_000).astype(np.uint16), length=64, vocabulary=300, stop=7)
     chosen = np.arange(windows.count)
     for share, to_mask in ((0.15, 0.8), (0.4, 0.8), (0.4, 1.0), (0.5, 0.5)):
         batch = windows.masked(chosen, np.random.default_rng(1), share=share, to_mask=to_mask)

@@ -24,7 +24,7 @@ from analysis.measurements.means.rank import _threshold, effective_rank, rank_es
 from analysis.measurements.means.split import Basis, Sums, split
 from analysis.measurements.means.states import hidden_states
 from analysis.measurements.means.stored import StoredBasis, stored_basis
-from analysis.measurements.means.windows import Windows, articles, windows
+from analysis.measurements.means.windows import FramedWindows, articles, windows
 from analysis.measurements.terms import decompose
 from analysis.models.families import FAMILIES
 from analysis.models.load import load
@@ -278,7 +278,7 @@ def test_what_mean_cannot_split_is_said(store: Path) -> None:
 
 
 @pytest.fixture
-def measured(data: Path, tmp_path: Path) -> tuple[Any, Windows]:
+def measured(data: Path, tmp_path: Path) -> tuple[Any, FramedWindows]:
     """A tiny model measured over windows of a text, its results in a store of the test's own."""
     folder = save_tiny(tmp_path / "model")
     loaded = load(resolve(str(folder)), device="cpu")
@@ -288,7 +288,7 @@ def measured(data: Path, tmp_path: Path) -> tuple[Any, Windows]:
     return loaded, cut
 
 
-def test_what_is_stored_is_the_mean_of_the_models_own_hidden_states(measured: tuple[Any, Windows]) -> None:
+def test_what_is_stored_is_the_mean_of_the_models_own_hidden_states(measured: tuple[Any, FramedWindows]) -> None:
     loaded, cut = measured
     with torch.no_grad():
         told = loaded.model(input_ids=torch.from_numpy(cut.ids), output_hidden_states=True).hidden_states
@@ -308,7 +308,7 @@ def test_what_is_stored_is_the_mean_of_the_models_own_hidden_states(measured: tu
     assert made.reference == "made up, 20 windows of 12 tokens"
 
 
-def test_the_gap_to_frozen_is_that_of_the_embeddings_written_out(measured: tuple[Any, Windows]) -> None:
+def test_the_gap_to_frozen_is_that_of_the_embeddings_written_out(measured: tuple[Any, FramedWindows]) -> None:
     loaded, cut = measured
     tables, config = loaded.model.embeddings, loaded.model.config
     word, position, segment, gain, shift = (

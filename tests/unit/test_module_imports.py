@@ -1,7 +1,7 @@
 """Proves that imports run one way, by reading the code of every file, imports inside functions included.
 
 The rooms of the analysis lie in layers, and each imports from those below it alone; the dashboard stands on the
-analysis, which knows nothing of it; only figures import Altair; the store is asked by one file of the dashboard; and
+analysis, which knows nothing of it; only figures import Altair; the dashboard never asks the store; and
 pages that show stored results, with their figures, never import torch.
 """
 
@@ -25,8 +25,7 @@ LAYERS = (
     "glue_comparison, ablation",
     "models, imports",
     "links, measurements",
-    "probes, claims",
-    "moved_links",
+    "moved_links, probes, claims",
     "figures",
     "narrative",
     "store_build",
@@ -115,18 +114,17 @@ def test_what_drawings_share_asks_neither_the_store_nor_a_model(shared: str) -> 
 def test_pages_ask_and_show_and_do_nothing_else(path: Path) -> None:
     for module, _ in found(path):
         assert top(module) not in {"duckdb", "torch", "transformers", "altair", "vl_convert"}, module
-        assert not module.startswith("analysis.store"), f"{module}: pages ask dashboard.session.queries"
+        assert not module.startswith("analysis.store"), f"{module}: a page asks the topic"
         if top(module) == "dashboard":
             assert not module.startswith(("dashboard.views", "dashboard.app")), module
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if name(p).startswith("dashboard/")], ids=name)
-def test_only_queries_asks_the_store(path: Path) -> None:
+def test_the_dashboard_asks_the_topics_and_never_the_store(path: Path) -> None:
     for module, _ in found(path):
         if module.startswith(("analysis.store.checkpoints", "analysis.store.paths")):
             continue  # names of folders beside the store; what is cached until the store changes
-        if module.startswith(("analysis.store.", "duckdb")):
-            assert path.name == "queries.py", f"{name(path)} imports {module}"
+        assert not module.startswith(("analysis.store.", "duckdb")), f"{name(path)} imports {module}"
 
 
 def test_links_and_the_store_need_nothing_heavy() -> None:
@@ -186,9 +184,18 @@ def test_few_files_are_loose(folder: str) -> None:
     assert len(list((ROOT / folder).glob("*.py"))) <= 5
 
 
+def test_no_two_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(name(path))
+    assert {one: found for one, found in places.items() if len(found) > 1} == {}
+
+
 STORED = """
 import sys
-import analysis.figures, analysis.links, dashboard.session.queries
+import analysis.figures, analysis.links, dashboard.session.current_store
 from analysis.core.errors import NoResults
 from analysis.figures import FIGURES
 made = []

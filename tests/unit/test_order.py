@@ -15,7 +15,7 @@ from transformers import AutoModel, AutoTokenizer, GPT2Config, GPT2Model
 from analysis import commands
 from analysis.ablation.encoder.config import AddendConfig
 from analysis.ablation.encoder.model import AddendModel, draw_weights
-from analysis.measurements.means.windows import Windows
+from analysis.measurements.means.windows import FramedWindows
 from analysis.measurements.order.equivariance import equivariance_error, permutations
 from analysis.measurements.order.locality import locality
 from analysis.measurements.order.measure import equivariance_rows, locality_rows
@@ -32,14 +32,14 @@ class Tokens:
     cls_token_id = 1
 
 
-def cut(vocabulary: int = 60, frame: bool = True) -> Windows:
+def cut(vocabulary: int = 60, frame: bool = True) -> FramedWindows:
     """Windows of random words between [CLS] 1 and [SEP] 2."""
     ids = np.random.default_rng(0).integers(3, vocabulary, (COUNT, LENGTH))
     counted = np.ones(LENGTH, dtype=bool)
     if frame:
         ids[:, 0], ids[:, -1] = 1, 2
         counted[[0, -1]] = False
-    return Windows(ids, np.arange(COUNT), counted)
+    return FramedWindows(ids, np.arange(COUNT), counted)
 
 
 def loaded(model: Any) -> Loaded:

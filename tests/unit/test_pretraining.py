@@ -15,7 +15,7 @@ from transformers import AutoTokenizer, DataCollatorForLanguageModeling
 
 from analysis.ablation import corpus as corpora
 from analysis.ablation import pretrain as module
-from analysis.ablation.corpus import CLS, IGNORED, MASK, SEP, SPECIALS, Corpus, Windows, prepare
+from analysis.ablation.corpus import CLS, IGNORED, MASK, SEP, SPECIALS, Corpus, PackedWindows, prepare
 from analysis.ablation.encoder import AddendForMaskedLM
 from analysis.ablation.job import Job, SweepSettings, save
 from analysis.ablation.plan import jobs
@@ -32,7 +32,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 @pytest.fixture(scope="module")
-def train(corpus: Corpus) -> Windows:
+def train(corpus: Corpus) -> PackedWindows:
     return windows(corpus.train, corpus, 32)
 
 
@@ -66,7 +66,7 @@ def test_with_a_checkpoints_tokenizer_a_corpus_gets_the_same_digest(corpus: Corp
         prepare(*text, tmp_path / "other", vocabulary=300, tokenizer=tmp_path / "nowhere")
 
 
-def test_a_window_is_two_texts_that_follow_each_other(train: Windows) -> None:
+def test_a_window_is_two_texts_that_follow_each_other(train: PackedWindows) -> None:
     chosen = np.arange(train.count)
     ids, segments = train.packed(chosen)
     assert ids.shape == segments.shape == (train.count, 32)
@@ -85,7 +85,7 @@ def test_a_window_is_two_texts_that_follow_each_other(train: Windows) -> None:
             assert abs((cut - 2) - 14) == nearest
 
 
-def test_masking_is_berts(train: Windows) -> None:
+def test_masking_is_berts(train: PackedWindows) -> None:
     """15 % of the words; of these 80 % [MASK], 10 % random, 10 % unchanged (within four standard errors)."""
     chosen = np.arange(train.count)
     plain, _ = train.packed(chosen)
@@ -107,7 +107,7 @@ def test_masking_is_berts(train: Windows) -> None:
     assert set(positions) == set(range(1, 31)), "some place is never predicted"
 
 
-def test_masking_agrees_with_transformers_on_how_much(corpus: Corpus, train: Windows, tmp_path: Path) -> None:
+def test_masking_agrees_with_transformers_on_how_much(corpus: Corpus, train: PackedWindows, tmp_path: Path) -> None:
     """transformers' own collator, over the same windows: the same shares of each fate."""
     save(build(preset("debug")), corpus.folder, tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
@@ -122,7 +122,7 @@ def test_masking_agrees_with_transformers_on_how_much(corpus: Corpus, train: Win
     np.testing.assert_allclose(shares[0], shares[1], atol=0.02)
 
 
-def test_next_tokens_are_the_labels_of_a_causal_batch(train: Windows) -> None:
+def test_next_tokens_are_the_labels_of_a_causal_batch(train: PackedWindows) -> None:
     batch = train.causal(np.arange(8))
     for ids, labels in zip(batch.ids, batch.labels, strict=True):
         for place in range(31):
@@ -131,7 +131,7 @@ def test_next_tokens_are_the_labels_of_a_causal_batch(train: Windows) -> None:
         assert labels[-1] == IGNORED
 
 
-def test_a_step_depends_on_seed_and_number_alone(train: Windows) -> None:
+def test_a_step_depends_on_seed_and_number_alone(train: PackedWindows) -> None:
     def same(a: Any, b: Any) -> bool:
         return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in ("ids", "segments", "labels"))
 
@@ -140,7 +140,7 @@ def test_a_step_depends_on_seed_and_number_alone(train: Windows) -> None:
     assert not same(train.step(3, 8, 0, causal=False), train.step(3, 8, 1, causal=False))
 
 
-def test_a_pass_takes_every_window_once(train: Windows) -> None:
+def test_a_pass_takes_every_window_once(train: PackedWindows) -> None:
     marked = replace(train, tokens=np.repeat(np.arange(5, 45, dtype=np.uint16), 29))
     steps = marked.count // 8
     first = [marked.step(step, 8, 0, causal=True).ids[:, 1] for step in range(steps)]
@@ -149,7 +149,7 @@ def test_a_pass_takes_every_window_once(train: Windows) -> None:
     assert not np.array_equal(first, second)
 
 
-def test_too_little_text_is_said(train: Windows) -> None:
+def test_too_little_text_is_said(train: PackedWindows) -> None:
     with pytest.raises(AddendError, match=r"has 2 windows of 32 tokens and a batch takes 8; give it more text"):
         replace(train, tokens=train.tokens[:60]).step(0, 8, 0, causal=False)
 

@@ -252,7 +252,7 @@ def test_the_rate_is_that_of_the_lowest_loss_once_all_are_there() -> None:
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch, data: Path, text: Path, tmp_path: Path) -> job.Data:
+def small(monkeypatch: pytest.MonkeyPatch, data: Path, text: Path, tmp_path: Path) -> job.RefitFiles:
     """Rules with little to read, a model of no training, and files to read."""
     rules = refit_rules()
     purposes = {"judged": replace(rules.purposes["judged"], tokens=600, evaluations=(0.0, 0.5, 1.0))}
@@ -268,11 +268,11 @@ def small(monkeypatch: pytest.MonkeyPatch, data: Path, text: Path, tmp_path: Pat
     monkeypatch.setattr(job, "mean_positions", lambda: [torch.randn(512, 32)] * 2)
     monkeypatch.setattr(job, "prepared", job.prepared.__wrapped__)
     monkeypatch.setattr(job, "prepared_held_out", job.prepared_held_out.__wrapped__)
-    return job.Data(texts=text, held_out=text, stsb=stsb, out=tmp_path / "runs")
+    return job.RefitFiles(texts=text, held_out=text, stsb=stsb, out=tmp_path / "runs")
 
 
 def test_a_run_is_measured_and_stored_and_one_that_was_stopped_gives_the_same(
-    small: job.Data, monkeypatch: pytest.MonkeyPatch
+    small: job.RefitFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (run,) = job.jobs("judged", ["minilm_permuted"], [0], {"minilm_permuted": (1e-3,)}, small)
     assert not run.finished
@@ -307,7 +307,7 @@ def files_of(run: job.RefitJob) -> Any:
     return (job.data_folder() / "results/refits").glob(f"{run.name}.parquet")
 
 
-def test_without_positions_no_exchange_is_found(small: job.Data) -> None:
+def test_without_positions_no_exchange_is_found(small: job.RefitFiles) -> None:
     (run,) = job.jobs("judged", ["minilm_no_position"], [0], {"minilm_no_position": (1e-3,)}, small)
     run.run()
     stored = {row["measure"]: row["value"] for row in files.read(next(files_of(run)))[1].to_pylist()}

@@ -109,10 +109,12 @@ def contest(**changes: Any) -> Contest:
     return Contest(**usual | changes)
 
 
-def runs(variant: str, losses: list[float], left: int | list[int | None] | None = 2_000) -> dict[int, contests.Run]:
+def runs(
+    variant: str, losses: list[float], left: int | list[int | None] | None = 2_000
+) -> dict[int, contests.CandidateTraining]:
     when = left if isinstance(left, list) else [left] * len(losses)
     return {
-        10 + at: contests.Run(
+        10 + at: contests.CandidateTraining(
             run_id=f"{variant}{at}",
             variant=variant,
             seed=10 + at,
@@ -126,7 +128,9 @@ def runs(variant: str, losses: list[float], left: int | list[int | None] | None 
     }
 
 
-def held(variant: dict[int, contests.Run], baseline: dict[int, contests.Run], **changes: Any) -> contests.Standing:
+def held(
+    variant: dict[int, contests.CandidateTraining], baseline: dict[int, contests.CandidateTraining], **changes: Any
+) -> contests.Standing:
     names = [
         next(iter(side.values())).variant if side else name
         for side, name in ((variant, "tupe_a"), (baseline, "bert_a"))
@@ -273,7 +277,7 @@ def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
     statements = {one.id: one for one in rules.statements}
     runs = {
         name: {
-            seed: contests.Run(
+            seed: contests.CandidateTraining(
                 run_id=f"{name}{seed}", variant=name, seed=seed, final_loss=near + wobble * (seed % 3), diverged=False,
                 plateau_exit=None, steps=rules.steps_of.get(name, rules.steps), every=200,
                 loss_4x=far + wobble * (seed % 2),

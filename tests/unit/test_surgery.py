@@ -19,7 +19,7 @@ from analysis.measurements.surgery import tables as surgery
 from analysis.measurements.surgery.masked_words import masked_words
 from analysis.measurements.surgery.measure import measure_surgery
 from analysis.measurements.surgery.operations import operations
-from analysis.measurements.surgery.similarity import Pairs, read_pairs, similarities, spearman
+from analysis.measurements.surgery.similarity import SentencePairs, read_pairs, similarities, spearman
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.store import files
@@ -148,7 +148,7 @@ LONDON = "the city of london is on the river and was founded by the romans in th
 FIRST = ["A cat sat on the mat.", "Rain.", "The market fell sharply on Monday.", "Two dogs run across a field."]
 SECOND = ["A cat is sitting.", "It is raining heavily today, as it was.", "Shares dropped.", "A man eats soup."]
 # Every sentence of the first with every one of the second, as alike as they share words: labels of some kind.
-PAIRS = Pairs(
+PAIRS = SentencePairs(
     [one for one in FIRST for _ in SECOND],
     SECOND * len(FIRST),
     np.array([float(len(set(a.split()) & set(b.split()))) + 0.1 * i for i, a in enumerate(FIRST) for b in SECOND]),
@@ -187,7 +187,7 @@ def test_a_table_of_results(minilm, tmp_path, monkeypatch):
         assert columns["difference"][at] == pytest.approx(value - columns["value"][intact])
     assert run["model"] == default_model.NAME
     assert run["revision"] == default_model.REVISION
-    few = Pairs(PAIRS.first[:9], PAIRS.second[:9], PAIRS.label[:9])
+    few = SentencePairs(PAIRS.first[:9], PAIRS.second[:9], PAIRS.label[:9])
     with pytest.raises(TextError, match="9 pairs of sentences were given; expected at least 10"):
         measure_surgery(minilm, few, chosen=wanted)
     with pytest.raises(ValueError, match="intact model must come first"):

@@ -11,10 +11,10 @@ from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import stored
 from analysis.figures import FIGURES, drawing
 from analysis.figures.glue.headline import headline
+from analysis.figures.glue.study_rows import GlueParameters, study_and_table
 from analysis.measurements.surgery.finetuned import PRESET, SurgeryJob, TaskResult
 from analysis.rules import surgery_rules
 from analysis.store import read
-from dashboard.session import queries
 
 INTACT = {"cola": 0.4, "sst2": 0.89, "mrpc": 0.87, "stsb": 0.87}
 LESS = {"minilm_intact": 0.0, "minilm_separated": 0.002, "minilm_no_position": 0.05}
@@ -69,7 +69,7 @@ def test_the_ledger_and_the_page_say_the_same(tuned: Path) -> None:
     assert worse.effect == pytest.approx(-5, abs=0.2)
     assert waits.verdict == "open"
     assert "3 of 6 fine-tunings are still to be run" in waits.sentence
-    study, _ = queries.glue_study(links.VIEWS["glue"].defaults() | {"preset": PRESET, "table": ""})
+    study, _ = study_and_table(GlueParameters(preset=PRESET, table=""))
     assert study.baseline == "minilm_intact"
     said = headline(study)
     assert said[0] == "One model, fine-tuned after each operation: 2 of 4 statements about it are decided."

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.ablation.glue.examples import Data, Split
+from analysis.ablation.glue.examples import Split, TaskData
 from analysis.ablation.without_encoder import baselines, mean_word_vectors
 from tests import own_results
 
@@ -38,8 +38,8 @@ def singles(rows: int, seed: int, *, order: bool) -> Split:
     return Split(texts=texts, pairs=None, labels=np.asarray(labels))
 
 
-def data(task: str, train: Split, dev: Split) -> Data:
-    return Data(task=task, train=train, dev={task: dev}, data="made up")
+def data(task: str, train: Split, dev: Split) -> TaskData:
+    return TaskData(task=task, train=train, dev={task: dev}, data="made up")
 
 
 def test_overlap_is_all_that_such_pairs_ask_for():

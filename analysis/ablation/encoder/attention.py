@@ -18,7 +18,7 @@ from analysis.encodings.sinusoidal import frequencies
 
 
 @dataclass(frozen=True)
-class Shared:
+class PassTensors:
     """Tensors that all layers of one forward pass share.
 
     bias, mask: added to the scores; mask is 0 or the lowest number. added: two tensors, added to queries and to keys.
@@ -83,7 +83,9 @@ class SelfAttention(nn.Module):
         """Split into heads."""
         return x.unflatten(-1, (self.config.num_attention_heads, -1)).transpose(-2, -3)
 
-    def forward(self, hidden: Float[Tensor, "B L E"], shared: Shared) -> tuple[Float[Tensor, "B L E"], Tensor | None]:
+    def forward(
+        self, hidden: Float[Tensor, "B L E"], shared: PassTensors
+    ) -> tuple[Float[Tensor, "B L E"], Tensor | None]:
         """Attended values before the output projection, and the pattern where the implementation gives one."""
         asked = read = hidden
         if shared.told is not None and self.config.told_to != "hidden":
@@ -158,7 +160,7 @@ class BlockedLinear(nn.Module):
         return torch.cat(parts, -1).flatten(-2)
 
 
-class Rotation(nn.Module):
+class RotaryAngles(nn.Module):
     """The angles by which rotary rotates queries and keys: a module without weights, so that they can be seen."""
 
     def __init__(self, config: AddendConfig) -> None:

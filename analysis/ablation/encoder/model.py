@@ -30,7 +30,7 @@ from transformers.models.bert.modeling_bert import BertIntermediate, BertOutput,
 from transformers.utils.output_capturing import capture_outputs
 
 from analysis.ablation.corpus import IGNORED
-from analysis.ablation.encoder.attention import Phases, Rotation, SelfAttention, Shared
+from analysis.ablation.encoder.attention import PassTensors, Phases, RotaryAngles, SelfAttention
 from analysis.ablation.encoder.config import MODEL_TYPE, AddendConfig
 from analysis.ablation.encoder.inputs import Inputs, PositionTable
 from analysis.ablation.encoder.scores import PositionScores
@@ -45,7 +45,7 @@ class Attention(nn.Module):
         self.output = BertSelfOutput(config)
 
 
-class Layer(nn.Module):
+class EncoderLayer(nn.Module):
     """One layer; the norm comes after each residual sum, or before each part of the layer."""
 
     def __init__(self, config: AddendConfig, scores: PositionScores) -> None:
@@ -61,7 +61,7 @@ class Layer(nn.Module):
             self.output.add_module("LayerNorm", PartNorm(config))
 
     def forward(
-        self, hidden: Float[Tensor, "B L E"], shared: Shared, indices: Int64[Tensor, " M"] | None = None
+        self, hidden: Float[Tensor, "B L E"], shared: PassTensors, indices: Int64[Tensor, " M"] | None = None
     ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
         """The hidden states after the layer: of every token, or of those at `indices` alone."""
         attention_output, output = self.attention.output, self.output
@@ -99,11 +99,13 @@ class Encoder(nn.Module):
         super().__init__()
         self.config = config
         self.position_scores = PositionScores(config)
-        self.layer = nn.ModuleList([Layer(config, self.position_scores) for _ in range(config.num_hidden_layers)])
+        self.layer = nn.ModuleList(
+            [EncoderLayer(config, self.position_scores) for _ in range(config.num_hidden_layers)]
+        )
         if config.norm == "pre":
             self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         if config.rotary:
-            self.rotation = Rotation(config)
+            self.rotation = RotaryAngles(config)
         if config.polar:
             self.phases = Phases(config)
         if config.disentangled:
@@ -125,10 +127,10 @@ class Encoder(nn.Module):
         hidden = last(hidden, shared if len(earlier) < limit else untold, indices)
         return self.LayerNorm(hidden) if self.config.norm == "pre" else hidden
 
-    def shared(self, hidden: Tensor, mask: Tensor | None) -> Shared:
+    def shared(self, hidden: Tensor, mask: Tensor | None) -> PassTensors:
         """The tensors that all layers use, computed once for each forward pass."""
         config, length = self.config, hidden.shape[1]
-        return Shared(
+        return PassTensors(
             bias=self.position_scores(length),
             mask=self.additive_mask(mask, length, hidden),
             added=self.position_scores.queries_and_keys(length) if config.untied == "added" else None,
@@ -169,7 +171,7 @@ class AddendPreTrainedModel(PreTrainedModel):
     base_model_prefix = MODEL_TYPE
     _supports_sdpa = True
     _supports_attention_backend = True
-    _can_record_outputs = {"hidden_states": Layer, "attentions": SelfAttention}  # noqa: RUF012
+    _can_record_outputs = {"hidden_states": EncoderLayer, "attentions": SelfAttention}  # noqa: RUF012
 
     @classmethod
     def _can_set_attn_implementation(cls) -> bool:
@@ -234,7 +236,7 @@ class AddendModel(AddendPreTrainedModel):
         )
 
 
-class Head(nn.Module):
+class PredictionHead(nn.Module):
     """BERT's prediction head; the transform ends in the word table's width."""
 
     def __init__(self, config: AddendConfig) -> None:
@@ -266,12 +268,12 @@ class Transform(nn.Module):
         return self.LayerNorm(self.activation(self.dense(hidden)))
 
 
-class Predictions(nn.Module):
+class PredictionModule(nn.Module):
     """Holds the head where BERT has it."""
 
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
-        self.predictions = Head(config)
+        self.predictions = PredictionHead(config)
 
 
 class AddendForMaskedLM(AddendPreTrainedModel):
@@ -286,7 +288,7 @@ class AddendForMaskedLM(AddendPreTrainedModel):
     def __init__(self, config: AddendConfig) -> None:
         super().__init__(config)
         self.addend = AddendModel(config, add_pooling_layer=False)
-        self.cls = Predictions(config)
+        self.cls = PredictionModule(config)
         self.post_init()
 
     def get_output_embeddings(self) -> nn.Module:

@@ -7,8 +7,8 @@
 Nothing here imports torch but `finetune`, which is imported by its own name.
 """
 
-from analysis.ablation.glue.examples import Data, Split
+from analysis.ablation.glue.examples import Split, TaskData
 from analysis.ablation.glue.read import read_task
-from analysis.ablation.glue.tasks import TASKS, Task
+from analysis.ablation.glue.tasks import TASKS, GlueTask
 
-__all__ = ["TASKS", "Data", "Split", "Task", "read_task"]
+__all__ = ["TASKS", "GlueTask", "Split", "TaskData", "read_task"]

@@ -6,13 +6,13 @@ from zlib import crc32
 
 import numpy as np
 
-from analysis.ablation.glue.tasks import TASKS, Task
+from analysis.ablation.glue.tasks import TASKS, GlueTask
 from analysis.core.errors import AddendError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Texts with their labels: int64 class numbers in the order of `Task.labels`, or float64 for a regression."""
+    """Texts with their labels: int64 class numbers in the order of `GlueTask.labels`, or float64 for a regression."""
 
     texts: list[str]
     pairs: list[str] | None
@@ -32,7 +32,7 @@ class Split:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data:
+class TaskData:
     """The train set of a task and its dev sets, by the name of the task that each is scored as."""
 
     task: str
@@ -49,7 +49,7 @@ class Data:
         return {name: sum(item in train_items for item in split.items()) for name, split in self.dev.items()}
 
 
-def data_label(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
+def data_label(task: GlueTask, train_rows: int, dev_rows: Mapping[str, int]) -> str:
     """A label for data of these sizes. Only sizes are compared: as many other rows would get the same label."""
     parts = []
     if train_rows not in task.train_rows:
@@ -61,7 +61,7 @@ def data_label(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
     return ", ".join(parts) or "official"
 
 
-def subsample(data: Data, *, max_train: int | None = None, max_dev: int | None = None) -> Data:
+def subsample(data: TaskData, *, max_train: int | None = None, max_dev: int | None = None) -> TaskData:
     """Takes at most so many rows of train and of each dev set, in their order; the new `data.data` states the numbers.
 
     The choice of rows depends on the task and the sizes alone: every variant and every seed gets the same ones. Raises

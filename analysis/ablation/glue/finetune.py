@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from analysis.ablation.glue import metrics
-from analysis.ablation.glue.examples import Data, subsample
-from analysis.ablation.glue.tasks import TASKS, Task
-from analysis.ablation.glue.tokens import Batch, Tokens, tokenise
+from analysis.ablation.glue.examples import TaskData, subsample
+from analysis.ablation.glue.tasks import TASKS, GlueTask
+from analysis.ablation.glue.tokens import ExampleBatch, Tokens, tokenise
 from analysis.ablation.optimise import groups, warm_up_and_decay
 from analysis.core.errors import AddendError
 
@@ -24,7 +24,7 @@ CHECK_EVERY = 50
 """Steps between two looks at the loss: each look waits for the accelerator."""
 
 
-class Diverged(AddendError):
+class FineTuningDiverged(AddendError):
     """The loss is no longer a number."""
 
 
@@ -135,8 +135,8 @@ class Outcome:
 def finetune(
     make_model: Callable[[int], torch.nn.Module],
     tokenizer: object,
-    task: Task,
-    data: Data,
+    task: GlueTask,
+    data: TaskData,
     settings: FinetuneSettings,
     seed: int,
     device: str = "cpu",
@@ -148,7 +148,8 @@ def finetune(
     token_type_ids, (example, token) each, and returns something with `.logits`, (example, output). It is called
     once, with torch seeded, so that a head drawn at random depends on `seed`. Cross-entropy, or squared error for
     a regression; AdamW. torch's random state is left as it was.
-    Raises AddendError for data of another task or a tokenizer that will not do, Diverged when the loss is lost.
+    Raises AddendError for data of another task or a tokenizer that will not do, FineTuningDiverged when the loss is
+    lost.
     """
     if data.task != task.name:
         raise AddendError(f"The data is of {data.task}, the task is {task.name}; read the data of {task.name}.")
@@ -187,7 +188,7 @@ def _train(
     model: torch.nn.Module,
     train: Tokens,
     labels: torch.Tensor,
-    task: Task,
+    task: GlueTask,
     settings: FinetuneSettings,
     seed: int,
     device: torch.device,
@@ -211,7 +212,7 @@ def _train(
         optimizer.step()
         schedule.step()
         if (step % CHECK_EVERY == 0 or step == len(batches)) and not torch.isfinite(loss):
-            raise Diverged(
+            raise FineTuningDiverged(
                 f"The loss of {task.name} is {loss.item()} at step {step} of {len(batches)}; lower the learning rate, "
                 f"which is {settings.learning_rate:g}."
             )
@@ -220,7 +221,9 @@ def _train(
     return len(batches)
 
 
-def _logits(model: torch.nn.Module, batch: Batch, task: Task, device: torch.device, half: bool) -> torch.Tensor:
+def _logits(
+    model: torch.nn.Module, batch: ExampleBatch, task: GlueTask, device: torch.device, half: bool
+) -> torch.Tensor:
     """float32 (example, output)."""
     with torch.autocast(device.type, torch.bfloat16, enabled=half or device.type == "cuda"):
         inputs = {name: getattr(batch, name) for name in ("input_ids", "attention_mask", "token_type_ids")}
@@ -230,14 +233,14 @@ def _logits(model: torch.nn.Module, batch: Batch, task: Task, device: torch.devi
     return logits.float()
 
 
-def _loss(logits: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+def _loss(logits: torch.Tensor, labels: torch.Tensor, task: GlueTask) -> torch.Tensor:
     if task.regression:
         return torch.nn.functional.mse_loss(logits[:, 0], labels.float())
     return torch.nn.functional.cross_entropy(logits, labels)
 
 
 def _predict(
-    model: torch.nn.Module, tokens: Tokens, task: Task, settings: FinetuneSettings, device: torch.device
+    model: torch.nn.Module, tokens: Tokens, task: GlueTask, settings: FinetuneSettings, device: torch.device
 ) -> np.ndarray:
     """The class of the greatest output, or the output: (example,) in the order of the split."""
     model.eval()

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from analysis.ablation.glue.examples import Split
-from analysis.ablation.glue.tasks import Task
+from analysis.ablation.glue.tasks import GlueTask
 from analysis.core.errors import AddendError
 
 REPOSITORY = "nyu-mll/glue"
@@ -29,7 +29,7 @@ class HubError(AddendError):
     """The hub's copy of a task cannot be had, or is not what it was."""
 
 
-def read(task: Task, dev_tasks: Sequence[Task]) -> tuple[Split, dict[str, Split]]:
+def read(task: GlueTask, dev_tasks: Sequence[GlueTask]) -> tuple[Split, dict[str, Split]]:
     """The train split and the dev splits by task name. HubError without the library, the network, or the columns."""
     try:
         import datasets  # type: ignore[import-not-found]  # optional: see above
@@ -39,7 +39,7 @@ def read(task: Task, dev_tasks: Sequence[Task]) -> tuple[Split, dict[str, Split]
             "installed; give the folder of GLUE's files, or run: pip install datasets."
         ) from None
 
-    def load_split(task_of_split: Task, name: str) -> Split:
+    def load_split(task_of_split: GlueTask, name: str) -> Split:
         try:
             rows: Rows = datasets.load_dataset(REPOSITORY, task.hub, split=name)
         except (OSError, ValueError, RuntimeError) as error:
@@ -52,7 +52,7 @@ def read(task: Task, dev_tasks: Sequence[Task]) -> tuple[Split, dict[str, Split]
     return load_split(task, "train"), {dev_task.name: load_split(dev_task, dev_task.hub_dev) for dev_task in dev_tasks}
 
 
-def _split(task: Task, name: str, rows: Rows) -> Split:
+def _split(task: GlueTask, name: str, rows: Rows) -> Split:
     if missing := sorted({"label", *task.hub_texts} - set(rows.column_names)):
         raise HubError(
             f"{REPOSITORY}, {task.hub}, {name} has no column {missing[0]!r}; expected label, "

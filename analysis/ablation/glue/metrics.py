@@ -1,6 +1,6 @@
 """Scores predictions: a task's metrics, the score that needs no model at all, and bootstrap replicates.
 
-Predictions are class numbers, in the order of `Task.labels`, or values for a regression.
+Predictions are class numbers, in the order of `GlueTask.labels`, or values for a regression.
 """
 
 from zlib import crc32
@@ -9,14 +9,14 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
-from analysis.ablation.glue.tasks import Task
+from analysis.ablation.glue.tasks import GlueTask
 from analysis.core.errors import AddendError
 
 MAX_RESAMPLED = 2**21
 """The number of resampled examples that are in memory at a time: some tens of MiB."""
 
 
-def score(task: Task, labels: np.ndarray, predictions: np.ndarray) -> dict[str, float]:
+def score(task: GlueTask, labels: np.ndarray, predictions: np.ndarray) -> dict[str, float]:
     """Every metric of the task, as fractions. AddendError for arrays of unequal length, empty, or not finite."""
     labels, predictions = _checked(task, labels, predictions)
     return {name: _score(name, labels, predictions) for name in task.metrics}
@@ -41,7 +41,7 @@ def _score(name: str, labels: np.ndarray, predictions: np.ndarray) -> float:
     raise ValueError(f"no metric is named {name!r}")
 
 
-def majority(task: Task, train_labels: np.ndarray, dev_labels: np.ndarray) -> dict[str, float]:
+def majority(task: GlueTask, train_labels: np.ndarray, dev_labels: np.ndarray) -> dict[str, float]:
     """The metrics of always predicting train's most frequent class (the first of equals), or its mean.
 
     A constant correlates with nothing: Matthews', Pearson's and Spearman's correlations are 0.
@@ -53,7 +53,7 @@ def majority(task: Task, train_labels: np.ndarray, dev_labels: np.ndarray) -> di
     return score(task, dev_labels, np.full(len(dev_labels), constant))
 
 
-def replicates(task: Task, labels: np.ndarray, predictions: np.ndarray, n: int = 200, seed: int = 0) -> np.ndarray:
+def replicates(task: GlueTask, labels: np.ndarray, predictions: np.ndarray, n: int = 200, seed: int = 0) -> np.ndarray:
     """The main metric on n bootstrap resamples of the examples: float64 (n,).
 
     Which examples are drawn depends on the task's name, how many examples there are, and `seed` alone: replicate i
@@ -121,7 +121,7 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
 
 
-def _checked(task: Task, labels: np.ndarray, predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _checked(task: GlueTask, labels: np.ndarray, predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     labels, predictions = np.asarray(labels), np.asarray(predictions)
     if labels.ndim != 1 or labels.shape != predictions.shape or not len(labels):
         raise AddendError(

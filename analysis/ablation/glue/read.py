@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from analysis.ablation.glue import hub
-from analysis.ablation.glue.examples import Data, Split, data_label
-from analysis.ablation.glue.tasks import TASKS, Task, Unsplit
+from analysis.ablation.glue.examples import Split, TaskData, data_label
+from analysis.ablation.glue.tasks import TASKS, GlueTask, Unsplit
 from analysis.core.errors import AddendError
 
 
@@ -24,10 +24,10 @@ Row = tuple[int, list[str]]
 """The number of a line, from 1, and its fields."""
 
 
-def read_task(task: Task, folder: str | Path | None = None) -> Data:
+def read_task(task: GlueTask, folder: str | Path | None = None) -> TaskData:
     """The train set and the dev sets of a task.
 
-    folder: the task's own folder or the one that holds it (as `Task.folder`); None for the Hugging Face hub.
+    folder: the task's own folder or the one that holds it (as `GlueTask.folder`); None for the Hugging Face hub.
     A dev set that shares the training of this task is read too where it is there (mnli: mnli_mismatched).
     Raises DataError, naming file and line, when something is missing or malformed.
     """
@@ -44,16 +44,16 @@ def read_task(task: Task, folder: str | Path | None = None) -> Data:
     else:
         train, dev, skipped = _from_files(task, dev_tasks, _folder(task, Path(folder)))
     data = data_label(task, len(train), {name: len(split) for name, split in dev.items()})
-    return Data(task=task.name, train=train, dev=dev, data=data, skipped=skipped)
+    return TaskData(task=task.name, train=train, dev=dev, data=data, skipped=skipped)
 
 
-def _folder(task: Task, folder: Path) -> Path:
+def _folder(task: GlueTask, folder: Path) -> Path:
     if not folder.is_dir():
         raise DataError(f"{folder} is no folder; expected the one that holds {task.folder}/ with the task's files.")
     return folder / task.folder if (folder / task.folder).is_dir() else folder
 
 
-def _from_files(task: Task, dev_tasks: Sequence[Task], folder: Path) -> tuple[Split, dict[str, Split], int]:
+def _from_files(task: GlueTask, dev_tasks: Sequence[GlueTask], folder: Path) -> tuple[Split, dict[str, Split], int]:
     if task.unsplit and (folder / task.unsplit.file).is_file() and _find(folder, "train.tsv") is None:
         train, dev = _split_by_ids(task, task.unsplit, folder)
         return train, {task.name: dev}, 0
@@ -125,7 +125,7 @@ class _Layout:
         return max(self.label, *self.texts) + 1
 
 
-def _layout(task: Task, path: Path, rows: list[Row]) -> tuple[_Layout, list[Row]]:
+def _layout(task: GlueTask, path: Path, rows: list[Row]) -> tuple[_Layout, list[Row]]:
     """The layout of a file, and its rows without the header. Raises DataError for an empty file or unknown columns."""
     if not rows:
         raise DataError(f"{path} is empty; expected rows with {_expected(task)}. Copy the file again.")
@@ -143,7 +143,7 @@ def _layout(task: Task, path: Path, rows: list[Row]) -> tuple[_Layout, list[Row]
     raise DataError(f"{path}, line 1: found the columns {', '.join(header)!r}; expected {_expected(task)}.")
 
 
-def _expected(task: Task) -> str:
+def _expected(task: GlueTask) -> str:
     plain = ", ".join(("label", *task.texts))
     if task.official_columns:
         return f"a header row with {plain}, or no header row and {', '.join(task.official_columns)}"
@@ -151,7 +151,7 @@ def _expected(task: Task) -> str:
     return f"a header row with {plain}" + (f", or with {official}" if official != plain else "")
 
 
-def _split(task: Task, path: Path, torn: int = 0) -> tuple[Split, int]:
+def _split(task: GlueTask, path: Path, torn: int = 0) -> tuple[Split, int]:
     """The file as a split, and how many torn rows were left out: at most `torn`, and of the official layout only."""
     layout, rows = _layout(task, path, _rows(path))
     complete = [row for row in rows if len(row[1]) >= layout.width]
@@ -170,7 +170,7 @@ def _too_few_columns(layout: _Layout, row: Row, width: int) -> DataError:
     )
 
 
-def _labelled(task: Task, layout: _Layout, rows: list[Row]) -> Split:
+def _labelled(task: GlueTask, layout: _Layout, rows: list[Row]) -> Split:
     if not rows:
         raise DataError(f"{layout.path} holds no rows; expected {_expected(task)} and rows below. Copy the file again.")
     labels = list(_labels(task, layout, rows))
@@ -182,7 +182,7 @@ def _labelled(task: Task, layout: _Layout, rows: list[Row]) -> Split:
     )
 
 
-def _labels(task: Task, layout: _Layout, rows: list[Row]) -> Iterator[float]:
+def _labels(task: GlueTask, layout: _Layout, rows: list[Row]) -> Iterator[float]:
     numbers = {label: number for number, label in enumerate(task.labels)}
     for line, fields in rows:
         text = fields[layout.label]
@@ -211,7 +211,7 @@ def _bad_label(layout: _Layout, line: int, label: str, expected: str) -> DataErr
 # One file and a list of the rows that are dev ---------------------------------------------------------
 
 
-def _split_by_ids(task: Task, unsplit: Unsplit, folder: Path) -> tuple[Split, Split]:
+def _split_by_ids(task: GlueTask, unsplit: Unsplit, folder: Path) -> tuple[Split, Split]:
     path, ids = folder / unsplit.file, folder / unsplit.dev_ids
     if not ids.is_file():
         raise DataError(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.ablation.glue.examples import Data, Split
+from analysis.ablation.glue.examples import Split, TaskData
 from analysis.core.errors import AddendError
 
 TASK = "swapped_neighbours"
@@ -40,7 +40,7 @@ class _Part:
     sentences: list[list[str]] = field(default_factory=list)
 
 
-def make(text: str | Path | Iterable[str], *, train: int = 8000, dev: int = 2000, seed: int = 0) -> Data:
+def make(text: str | Path | Iterable[str], *, train: int = 8000, dev: int = 2000, seed: int = 0) -> TaskData:
     """The task's data: `train` and `dev` sentences, from different articles, each sentence once.
 
     text: the path of a text file, or its lines (see above); a path may be a string or a Path.
@@ -64,7 +64,7 @@ def make(text: str | Path | Iterable[str], *, train: int = 8000, dev: int = 2000
                 "article, or ask for fewer."
             )
     splits = {name: _labelled(part, random) for name, part in parts.items()}
-    return Data(task=TASK, train=splits["train"], dev={TASK: splits["dev"]}, data=f"made from text, seed {seed}")
+    return TaskData(task=TASK, train=splits["train"], dev={TASK: splits["dev"]}, data=f"made from text, seed {seed}")
 
 
 def sentences(paragraph: str) -> Iterator[list[str]]:

@@ -1,6 +1,6 @@
 """The tasks that variants are fine-tuned on: what a task is, with its metrics and labels, and the table of all of them.
 
-`TASKS["cola"]` is a `Task`.
+`TASKS["cola"]` is a `GlueTask`.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Unsplit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class GlueTask:
     """One task. `labels` are as the files spell them, in the order of the model's outputs; the last is positive for F1.
 
     A task without labels is a regression within `bounds`. `files` may lie as GLUE distributes them (columns
@@ -71,9 +71,9 @@ class Task:
         return len(self.labels) or 1
 
 
-def _glue_task(**fields: Any) -> Task:
+def _glue_task(**fields: Any) -> GlueTask:
     """A task of GLUE. Unless `fields` say otherwise, its files and the hub use its name and the columns `texts`."""
-    return Task(**{"official_texts": fields["texts"], "hub": fields["name"], "hub_texts": fields["texts"]} | fields)
+    return GlueTask(**{"official_texts": fields["texts"], "hub": fields["name"], "hub_texts": fields["texts"]} | fields)
 
 
 _TABLE = (
@@ -204,7 +204,7 @@ _TABLE = (
         dev_rows=1500,
     ),
     # Our own, which only word order can solve; its data are made by `swapped_neighbours.make`.
-    Task(
+    GlueTask(
         name="swapped_neighbours",
         title="Swapped neighbours",
         summary="Were two neighbouring words of the sentence swapped (1) or not (0)?",
@@ -229,6 +229,6 @@ _TABLE = (
     ),
 )
 
-TASKS: Registry[Task] = Registry("task")
+TASKS: Registry[GlueTask] = Registry("task")
 for _task in _TABLE:
     TASKS.add(_task.name, _task)

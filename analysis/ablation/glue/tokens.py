@@ -18,7 +18,7 @@ CHUNK = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch:
+class ExampleBatch:
     """Some examples: int64 (example, token) each, and their rows in the split they come from."""
 
     input_ids: torch.Tensor
@@ -47,7 +47,7 @@ class Tokens:
         """Tokens of each example."""
         return np.diff(self.starts)
 
-    def batch(self, rows: np.ndarray, device: torch.device) -> Batch:
+    def batch(self, rows: np.ndarray, device: torch.device) -> ExampleBatch:
         """The examples of some rows, padded to the longest among them."""
         lengths = self.lengths[rows]
         mask = np.arange(int(lengths.max())) < lengths[:, None]  # (example, token)
@@ -56,7 +56,7 @@ class Tokens:
         ids[mask], segments[mask] = self.ids[token_indices], self.segments[token_indices]
         arrays = {"input_ids": ids, "attention_mask": mask.astype(np.int64), "token_type_ids": segments}
         tensors = {name: torch.from_numpy(array).to(device, non_blocking=True) for name, array in arrays.items()}
-        return Batch(**tensors, rows=rows)
+        return ExampleBatch(**tensors, rows=rows)
 
     def shuffled(self, size: int, random: np.random.RandomState) -> list[np.ndarray]:
         """Rows of every batch of one epoch: random examples of about equal length, in random order."""

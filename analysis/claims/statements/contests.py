@@ -41,7 +41,7 @@ PLATEAU_STEPS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class CandidateTraining:
     """One pre-training that the rules may judge.
 
     Losses in nats, loss_4x at four times the training length; plateau_exit: the step of leaving the plateau, or None.
@@ -71,7 +71,7 @@ class Run:
 class JudgedRuns:
     """The runs of the frozen recipe: variant -> seed -> run; and those that are left out, each with the reason."""
 
-    runs: Mapping[str, Mapping[int, Run]]
+    runs: Mapping[str, Mapping[int, CandidateTraining]]
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -98,7 +98,7 @@ def judged_runs(
 ) -> JudgedRuns:
     """The newest run of each seed that the rules may judge, from the rows of `PRETRAININGS` and `PLATEAU_STEPS`."""
     exit_rows = {row["run_id"]: row for row in exits}
-    runs: dict[str, dict[int, Run]] = {}
+    runs: dict[str, dict[int, CandidateTraining]] = {}
     refused: dict[str, str] = {}
     for row in rows:
         if rules_for(row["variant"]).sha256 != rules.sha256:
@@ -107,7 +107,7 @@ def judged_runs(
             refused[f"{row['variant']}, seed {row['seed']} ({row['run_id']})"] = reason
             continue
         curve = exit_rows.get(row["run_id"], {})
-        runs.setdefault(row["variant"], {})[row["seed"]] = Run(
+        runs.setdefault(row["variant"], {})[row["seed"]] = CandidateTraining(
             run_id=row["run_id"],
             variant=row["variant"],
             seed=row["seed"],
@@ -150,7 +150,7 @@ def standing(contest: Contest, runs: JudgedRuns, rules: TrainingRules, p: float 
     return _compare_losses(contest, sides, result, rules, p)
 
 
-Side = Mapping[int, Run]
+Side = Mapping[int, CandidateTraining]
 
 
 def _values(side: Side, kind: str) -> Runs:

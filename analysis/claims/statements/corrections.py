@@ -8,7 +8,7 @@ from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
 from analysis.claims.statements.base import OPEN, Ask, Change, Judgement, StandingRow
-from analysis.claims.statements.margin_contests import EXITS, STEPS, Comparison, Limits, TrainedRun
+from analysis.claims.statements.margin_contests import EXITS, STEPS, ComparabilityLimits, MarginComparison, TrainedRun
 from analysis.core.formatting import plural
 from analysis.rules import (
     CORRECTIONS,
@@ -130,7 +130,7 @@ def _sides(
     }
 
 
-def _compare(entry: Mapping[str, Any], sides: Mapping[str, Mapping[int, TrainedRun]]) -> Comparison:
+def _compare(entry: Mapping[str, Any], sides: Mapping[str, Mapping[int, TrainedRun]]) -> MarginComparison:
     rules, limits = rules_for(entry["variant"]), encoder_rules()
     return margin_contests.compare_sides(
         (entry["variant"], entry["baseline"]),
@@ -139,7 +139,7 @@ def _compare(entry: Mapping[str, Any], sides: Mapping[str, Mapping[int, TrainedR
         kind=entry["kind"],
         expect=entry["expect"],
         margin=rules.margin,
-        limits=Limits(
+        limits=ComparabilityLimits(
             half=None if entry.get("plateau") == "none" else rules.by_half * rules.steps,
             paired_spread=None if entry.get("spread") == "any" else limits.paired_spread,
             earlier=limits.earlier,
@@ -155,7 +155,7 @@ def seeds_of(rules: TrainingRules, name: str) -> tuple[int, ...]:
 
 def _judgement(
     entry: Mapping[str, Any],
-    comparison: Comparison,
+    comparison: MarginComparison,
     sides: Mapping[str, Mapping[int, TrainedRun]],
     verdict: str,
     file: RuleFile,

@@ -11,7 +11,7 @@ from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import margin_contests
 from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
-from analysis.claims.statements.margin_contests import EXITS, STEPS, Comparison, Limits, TrainedRun
+from analysis.claims.statements.margin_contests import EXITS, STEPS, ComparabilityLimits, MarginComparison, TrainedRun
 from analysis.core.formatting import interval_text, join_names, plural
 from analysis.rules import EncoderContest, EncoderRules, encoder_rules
 from analysis.statistics import difference
@@ -100,7 +100,7 @@ def plateau_of(rows: Rows, rules: EncoderRules) -> float | None:
     return fmean(losses.values()) - rules.plateau.below
 
 
-def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: EncoderRules) -> Comparison:
+def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: EncoderRules) -> MarginComparison:
     """The comparison that a statement makes, with its test where every run is there and none speaks against it."""
     if contest.kind == "difference_of_differences":
         return _compare_presets(contest, presets, rules)
@@ -112,7 +112,7 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
         kind=contest.kind,
         expect=contest.expect,
         margin=contest.margin,
-        limits=Limits(
+        limits=ComparabilityLimits(
             half=rules.by_half * rules.recipes[contest.preset].steps,
             paired_spread=rules.paired_spread,
             earlier=rules.earlier,
@@ -121,7 +121,9 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
     )
 
 
-def _compare_presets(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: EncoderRules) -> Comparison:
+def _compare_presets(
+    contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: EncoderRules
+) -> MarginComparison:
     """The difference at one width less that at another, unpaired (Welch)."""
     groups: list[dict[Hashable, float]] = []
     missing = 0
@@ -137,8 +139,8 @@ def _compare_presets(contest: EncoderContest, presets: Mapping[str, PresetRuns],
     result = difference(groups[0], groups[1], paired=False) if all(groups) else None
     problem = next((presets[preset].problem for preset in contest.presets if presets[preset].problem), "")
     if missing or problem or result is None:
-        return Comparison(found=result, test=NOT_TESTED, missing=missing, reason=problem)
-    return Comparison(found=result, test=less_between_groups(result, contest.margin))
+        return MarginComparison(found=result, test=NOT_TESTED, missing=missing, reason=problem)
+    return MarginComparison(found=result, test=less_between_groups(result, contest.margin))
 
 
 def judge(ask: Ask) -> list[Judgement]:
@@ -156,7 +158,7 @@ def judge(ask: Ask) -> list[Judgement]:
 
 def _judgement(
     contest: EncoderContest,
-    comparison: Comparison,
+    comparison: MarginComparison,
     verdict: str,
     presets: Mapping[str, PresetRuns],
     rules: EncoderRules,
@@ -217,7 +219,7 @@ def _answer(contest: EncoderContest, effect: float | None, verdict: str) -> str:
     return text.format(size=f"{abs(effect):.2f}", ratio=f"{effect:.2f}")
 
 
-def _would_decide(contest: EncoderContest, comparison: Comparison, rules: EncoderRules) -> str:
+def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules) -> str:
     """The trainings that would settle an open statement, with their hours."""
     names = f"{title(contest.variant)} and {title(contest.baseline)}"
     if comparison.missing:

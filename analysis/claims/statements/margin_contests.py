@@ -44,7 +44,7 @@ Side = Mapping[int, TrainedRun]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ComparabilityLimits:
     """Conditions under which two complete sides cannot be compared.
 
     half: the step by which every run must have left the plateau, where losses are compared; None for trainings without
@@ -58,7 +58,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class MarginComparison:
     """The finding on one statement. missing: trainings still to be run. reason: why it cannot be tested."""
 
     found: Difference | None
@@ -75,9 +75,9 @@ def compare_sides(
     kind: str,
     expect: str,
     margin: float,
-    limits: Limits,
+    limits: ComparabilityLimits,
     problem: str = "",
-) -> Comparison:
+) -> MarginComparison:
     """The difference, variant less baseline, paired by seed, with the test of the statement's expectation.
 
     names: of the two variants. margin: in nats; statements about steps take `limits.earlier` instead. problem: a
@@ -95,14 +95,16 @@ def compare_sides(
     result = difference(values[0], values[1])
     found = result if result.n else None
     if missing := sum(seed not in side for side in chosen for seed in seeds):
-        return Comparison(found=found, test=NOT_TESTED, missing=missing)
+        return MarginComparison(found=found, test=NOT_TESTED, missing=missing)
     if reason := problem or _refusal(names, chosen, result, kind, limits):
-        return Comparison(found=found, test=NOT_TESTED, reason=reason)
+        return MarginComparison(found=found, test=NOT_TESTED, reason=reason)
     line = -math.log(limits.earlier) if kind == STEPS else margin
-    return Comparison(found=found, test=margin_test(result, expect, line))
+    return MarginComparison(found=found, test=margin_test(result, expect, line))
 
 
-def _refusal(names: tuple[str, str], sides: Sequence[Side], result: Difference, kind: str, limits: Limits) -> str:
+def _refusal(
+    names: tuple[str, str], sides: Sequence[Side], result: Difference, kind: str, limits: ComparabilityLimits
+) -> str:
     """The reason why two complete sides cannot be compared; empty if they can."""
     for name, side in zip(names, sides, strict=True):
         seeds = plural(len(side), "seed")
@@ -151,7 +153,7 @@ def finding(names: tuple[str, str], kind: str, values: Numbers, seeds: int) -> s
     return f"{text}{where}{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')}"
 
 
-def sentence(found: str, comparison: Comparison, verdict: str) -> str:
+def sentence(found: str, comparison: MarginComparison, verdict: str) -> str:
     """A finding as the sentence of a verdict, with the reason where that is open."""
     if verdict != OPEN:
         return f"{found[:1].upper()}{found[1:]}."
@@ -161,7 +163,7 @@ def sentence(found: str, comparison: Comparison, verdict: str) -> str:
     return f"Open: {reason}.{f' So far, {found}.' if found else ''}"
 
 
-def family_outcomes(families: Mapping[str, str], comparisons: Mapping[str, Comparison]) -> dict[str, str]:
+def family_outcomes(families: Mapping[str, str], comparisons: Mapping[str, MarginComparison]) -> dict[str, str]:
     """Statement -> its verdict, corrected over the statements of its family. families: statement -> family."""
     verdicts: dict[str, str] = {}
     for family in dict.fromkeys(families.values()):
@@ -170,7 +172,7 @@ def family_outcomes(families: Mapping[str, str], comparisons: Mapping[str, Compa
     return verdicts
 
 
-def judgement(kind: str, comparison: Comparison, verdict: str, found: str) -> partial[Judgement]:
+def judgement(kind: str, comparison: MarginComparison, verdict: str, found: str) -> partial[Judgement]:
     """A judgement with everything that follows from a comparison. found: the finding in words."""
     effect, low, high = numbers(comparison.found, kind)
     return partial(

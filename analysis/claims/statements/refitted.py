@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.claims.statements import margin_contests
 from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
-from analysis.claims.statements.margin_contests import Comparison
+from analysis.claims.statements.margin_contests import MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import JUDGED, RefitRules, RefitStatement, refit_rules
 from analysis.statistics import Difference, difference
@@ -128,7 +128,7 @@ def still_falling(arm: str, runs: Runs, rules: RefitRules) -> bool:
     return fmean(falls) >= rules.levelled
 
 
-def compare(statement: RefitStatement, runs: Runs, rules: RefitRules) -> Comparison:
+def compare(statement: RefitStatement, runs: Runs, rules: RefitRules) -> MarginComparison:
     """The comparison that a statement makes, with its test where every run is there and none speaks against it."""
     needed = {statement.arm, statement.baseline, rules.control, rules.floor}
     seeds = rules.purposes[JUDGED].seeds
@@ -136,16 +136,16 @@ def compare(statement: RefitStatement, runs: Runs, rules: RefitRules) -> Compari
     found = difference(*sides)
     result = found if found.n else None
     if missing := sum(seed not in runs.get(name, {}) for name in needed for seed in seeds):
-        return Comparison(found=result, test=NOT_TESTED, missing=missing)
+        return MarginComparison(found=result, test=NOT_TESTED, missing=missing)
     if reason := insensitive(statement.end, runs, rules):
-        return Comparison(found=result, test=NOT_TESTED, reason=reason)
+        return MarginComparison(found=result, test=NOT_TESTED, reason=reason)
     if any(len(side) < len(seeds) for side in sides):
-        return Comparison(
+        return MarginComparison(
             found=result, test=NOT_TESTED, reason="a run begins nearer than half-way, or never gets there"
         )
     margin = rules.margins[statement.end]
     test = margin_test(found, statement.expect, math.log(margin) if statement.end == HALF_TOKENS else margin)
-    return Comparison(found=result, test=test)
+    return MarginComparison(found=result, test=test)
 
 
 def _names(statement: RefitStatement) -> tuple[str, str]:
@@ -167,7 +167,7 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
 
 def _judgement(
     statement: RefitStatement,
-    comparison: Comparison,
+    comparison: MarginComparison,
     verdict: str,
     runs: Runs,
     rules: RefitRules,
@@ -176,7 +176,7 @@ def _judgement(
     recovered = verdict == SUPPORTED or statement.expect not in ("not worse", "the same")
     if verdict != OPEN and not recovered and statement.end == MISSED and still_falling(statement.arm, runs, rules):
         verdict = OPEN
-        comparison = Comparison(found=comparison.found, test=NOT_TESTED, reason="it has not recovered yet")
+        comparison = MarginComparison(found=comparison.found, test=NOT_TESTED, reason="it has not recovered yet")
     effect, low, high = _numbers(statement.end, comparison.found)
     names = [titles.get(name, name) for name in _names(statement)]
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
@@ -254,7 +254,7 @@ def _finding(end: str, names: Sequence[str], numbers: margin_contests.Numbers, s
     return f"{text}{interval_text(percent_low, percent_high, '+.1f')}, {plural(seeds, 'seed')}"
 
 
-def _would_decide(comparison: Comparison) -> str:
+def _would_decide(comparison: MarginComparison) -> str:
     """The runs that would settle an open statement, with their hours."""
     if comparison.missing:
         runs = "training" if comparison.missing == 1 else "trainings"

@@ -28,7 +28,7 @@ EVIDENCE = {
 
 
 @dataclass(frozen=True)
-class Board:
+class ClaimsBoard:
     """content: the board as JSON can hold it. pages: those of the dashboard that show a statement's evidence."""
 
     content: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Board:
 
 
 @cached_until_store_changes()
-def board() -> Board:
+def board() -> ClaimsBoard:
     """Everything that the page shows before something is pressed, and all claims as they open."""
     headings = [heading for heading in stored.headings() if heading.parts]
     documents = stored.documents()
@@ -68,7 +68,7 @@ def board() -> Board:
         },
     }
     pages = dict.fromkeys(part.page for heading in headings for part in heading.parts if part.page)
-    return Board(content=content, pages=tuple(pages))
+    return ClaimsBoard(content=content, pages=tuple(pages))
 
 
 def _claim(heading: Heading, documents: Mapping[str, Document], last: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def _times(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Size:
+class PrintedSize:
     """A number as it is printed, and what it is a number of; both empty where nothing is measured."""
 
     number: str
@@ -94,13 +94,13 @@ NOTE = re.compile(r"(?P<number>[+−]\d[\d.,]*) (?P<unit>\w+), ")
 """The head of the note of a published reading: `+1.82 points, better`."""
 
 
-def size(judgement: Judgement) -> Size:
+def size(judgement: Judgement) -> PrintedSize:
     """The number of a statement in few words."""
     if judgement.effect is None:
-        return Size("", "")
+        return PrintedSize("", "")
     if judgement.unit == PRINTED:
         notes = [reading.note for reading in judgement.readings if reading.value == judgement.effect]
         found = NOTE.match(notes[0]) if notes else None
-        return Size(signed(judgement.effect), f"{found['unit']}, as printed" if found else "as printed")
+        return PrintedSize(signed(judgement.effect), f"{found['unit']}, as printed" if found else "as printed")
     form, unit = FORMS.get(judgement.unit, (_plain, judgement.unit))
-    return Size(form(judgement.effect), KINDS.get(judgement.kind, unit))
+    return PrintedSize(form(judgement.effect), KINDS.get(judgement.kind, unit))

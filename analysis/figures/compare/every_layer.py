@@ -34,7 +34,7 @@ LAYERS_PAIR = LiveRun(
 )
 
 
-class LayersParameters(Parameters):
+class EveryLayerParameters(Parameters):
     """The term that is shown."""
 
     term: Annotated[str, one_of((*TERMS, *ADDED_TERMS))]
@@ -73,7 +73,7 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
         ],
         columns=["side", "layer", "series", "value"],
     )
-    largest = frame[frame.side == DIFFERENCE].dropna()
+    largest = frame[frame.side == DIFFERENCE].dropna().reset_index(drop=True)
     if largest.empty:
         text = f"The sides have {len(pair[0].values)} and {len(pair[1].values)} layers, so there is no difference."
     else:
@@ -115,13 +115,13 @@ def _draw_lines(
     return charts
 
 
-@figure("compare_layers", LayersParameters, live=LAYERS_PAIR)
-def compare_layers(params: LayersParameters, pair: Pair) -> Figure:
+@figure("compare_layers", EveryLayerParameters, live=LAYERS_PAIR)
+def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
     """One term in every layer and head of both sides and, where they have as many of both, the difference."""
     term, measure = params.term, pair[0].measure
     if not any(term in run.terms for run in pair):
         raise LinkError(f"Neither side has the term {term_label(term)}; choose another.")
-    maps = {side: _of_term(run, term) for side, run in zip(SIDES, pair, strict=True)}
+    maps: dict[str, ndarray] = {side: _of_term(run, term) for side, run in zip(SIDES, pair, strict=True)}
     if maps["left"].shape == maps["right"].shape:
         maps[DIFFERENCE] = maps["right"] - maps["left"]
         size = np.nan_to_num(np.abs(maps[DIFFERENCE]))

@@ -59,7 +59,7 @@ class TermParameters(TermsParameters):
     term: Annotated[str, one_of((*TERMS, *ADDED_TERMS))]
 
 
-class CellParameters(TermParameters):
+class DepthCellParameters(TermParameters):
     """One head of one layer; -1: where the term is largest."""
 
     at_layer: int = STRONGEST
@@ -93,8 +93,8 @@ def heads(params: TermParameters) -> Figure:
     )
 
 
-@figure("depth_cell", CellParameters)
-def cell(params: CellParameters) -> Figure:
+@figure("depth_cell", DepthCellParameters)
+def cell(params: DepthCellParameters) -> Figure:
     """Every term of one layer and head: those of word and position, and the others together."""
     measure, term = params.measure, params.term
     result = stored_terms(params.model, params.corpus, None, ("head",))

@@ -7,13 +7,20 @@ from analysis.core import frames
 from analysis.core.formatting import sentences, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.encodings.sized import PairParameters, SizedEncoding, citation_keys, colour_limit, origins, pair
+from analysis.figures.encodings.sized import (
+    EncodingPairParameters,
+    SizedEncoding,
+    citation_keys,
+    colour_limit,
+    origins,
+    pair,
+)
 from analysis.figures.figure import Figure, figure
 from analysis.figures.heatmap import heatmap, index_axes, painted, picture
 
 
-@figure("encoding_heat", PairParameters)
-def heat(params: PairParameters) -> Figure:
+@figure("encoding_heat", EncodingPairParameters)
+def heat(params: EncodingPairParameters) -> Figure:
     """Each encoding's table: rows are positions (or distances), columns dimensions (or heads)."""
     shown = pair(params)
     scales = [colour_limit(entry.table()) for entry in shown]

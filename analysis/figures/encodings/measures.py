@@ -19,7 +19,7 @@ COMMAND = "python -m analysis measure encodings"
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
 
 
-class Measure(NamedTuple):
+class DescribedMeasure(NamedTuple):
     """A number that describes an encoding. short: its meaning in a few words. definition: the exact one.
 
     top: the largest value that it can take; None if there is none.
@@ -33,60 +33,60 @@ class Measure(NamedTuple):
 
 
 MEASURES = {
-    "moving_share": Measure(
+    "moving_share": DescribedMeasure(
         "Moving dimensions",
         "those ranging over more than 0.5",
         "share of columns",
         "The share of the columns whose values range over more than 0.5 (largest minus smallest, over the rows).",
     ),
-    "top_half_share": Measure(
+    "top_half_share": DescribedMeasure(
         "Variance in the top half",
         "held by the more variable half",
         "share of variance",
         "The share of all variance over the rows that the more variable half of the columns holds.",
     ),
-    "frequency_mean": Measure(
+    "frequency_mean": DescribedMeasure(
         "Mean frequency",
         "mean over the columns that vary",
         "cycles per token",
         "The mean frequency of the power spectrum over the rows, each column that varies counting the same.",
         0.5,
     ),
-    "translation_invariance": Measure(
+    "translation_invariance": DescribedMeasure(
         "Translation invariance",
         "accounted for by distance alone",
         "share of variance",
         "The share of the similarity's variance, over all pairs of different positions, that the signed distance "
         "accounts for. 1 if it depends on the distance alone; by chance about 2 / length.",
     ),
-    "monotonicity": Measure(
+    "monotonicity": DescribedMeasure(
         "Monotonicity",
         "the nearer key is more similar",
         "probability",
         "The probability that, of two keys on the same side of a query, the nearer is the more similar; ties count "
         "half. 0.5 by chance. At most 128 evenly spaced queries.",
     ),
-    "symmetry": Measure(
+    "symmetry": DescribedMeasure(
         "Symmetry",
         "in the symmetric part",
         "share of variance",
         "The share of the similarity's variance, over all pairs of different positions, in its symmetric part. 1 if "
         "order does not matter, as for every product of a table with itself; 0.5 by chance.",
     ),
-    "first_rise": Measure(
+    "first_rise": DescribedMeasure(
         "First rise",
         "where similarity first rises again",
         "distance (tokens)",
         "The first distance at which the mean similarity, over both sides, is higher than at one token less.",
         None,
     ),
-    "cosine_next": Measure(
+    "cosine_next": DescribedMeasure(
         "Cosine of neighbours",
         "mean over adjacent positions",
         "cosine similarity",
         "The mean cosine similarity of the rows of adjacent positions. Undefined where rows are distances.",
     ),
-    "shift_r2_8": Measure(
+    "shift_r2_8": DescribedMeasure(
         "Shift by 8 is linear",
         "held out, best single linear map",
         "R²",

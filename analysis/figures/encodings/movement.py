@@ -12,7 +12,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.sized import (
     HEIGHT,
-    PairParameters,
+    EncodingPairParameters,
     SizedEncoding,
     citation_keys,
     empty_panel,
@@ -26,8 +26,8 @@ from analysis.figures.figure import Figure, figure
 THRESHOLD = 0.5
 
 
-@figure("encoding_movement", PairParameters)
-def movement(params: PairParameters) -> Figure:
+@figure("encoding_movement", EncodingPairParameters)
+def movement(params: EncodingPairParameters) -> Figure:
     """Range and standard deviation of every column over the rows, and how few columns hold the variance (claim C02)."""
     shown = pair(params)
     movements = [measures.movement(entry.table()) for entry in shown]

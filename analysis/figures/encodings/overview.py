@@ -12,7 +12,7 @@ from analysis.core.formatting import percent, sentences, significant
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.heat import table_map
-from analysis.figures.encodings.similarity import Comparison, compare_rows, first_rise
+from analysis.figures.encodings.similarity import RowSimilarities, compare_rows, first_rise
 from analysis.figures.encodings.sized import SizedEncoding, citation_keys, colour_limit, empty_panel, origins, sized
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 
@@ -36,7 +36,7 @@ FLOOR = 1e-4
 """The smallest share of what varies that is drawn."""
 
 
-class RowParameters(Parameters):
+class OverviewParameters(Parameters):
     """The way to tell a position whose pictures are drawn, by its variant; the first one where none is named."""
 
     row: Annotated[str, one_of(["", *ENCODING_OF])]
@@ -48,8 +48,8 @@ def direction_shares(table: np.ndarray) -> np.ndarray:
     return squares / squares.sum() if squares.sum() > 1e-18 * table.size else np.array([])
 
 
-@figure("encoding_overview", RowParameters)
-def overview(params: RowParameters) -> Figure:
+@figure("encoding_overview", OverviewParameters)
+def overview(params: OverviewParameters) -> Figure:
     """The table of an encoding, the share of its directions in what varies, and similarity against distance."""
     variant = params.row or next(iter(ENCODING_OF))
     entry = sized(ENCODING_OF[variant], LENGTH, DIM)
@@ -101,7 +101,7 @@ def directions_with_most(shares: Sequence[float] | np.ndarray) -> int:
 
 
 def _panels(
-    entry: SizedEncoding, shares: np.ndarray, random: np.ndarray, comparison: Comparison, theme: Theme
+    entry: SizedEncoding, shares: np.ndarray, random: np.ndarray, comparison: RowSimilarities, theme: Theme
 ) -> list[Chart]:
     limit = colour_limit(entry.table())[0]
     table = table_map(entry, limit, theme, marks.THIRD, HEIGHT, legend=False)
@@ -151,7 +151,7 @@ def _directions(entry: SizedEncoding, shares: np.ndarray, random: np.ndarray, th
     )  # fmt: skip
 
 
-def _similarity(entry: SizedEncoding, comparison: Comparison, theme: Theme) -> Chart:
+def _similarity(entry: SizedEncoding, comparison: RowSimilarities, theme: Theme) -> Chart:
     """Mean similarity against the signed distance."""
     profile = comparison.profile
     if not profile.distance.size:

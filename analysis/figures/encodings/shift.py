@@ -11,7 +11,7 @@ from analysis.encodings import ENCODINGS, measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.sized import (
-    PairParameters,
+    EncodingPairParameters,
     SizedEncoding,
     citation_keys,
     empty_panel,
@@ -70,14 +70,14 @@ def shown_dimensions(matrix: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([largest[index] for index in selected]))
 
 
-class ShiftParameters(PairParameters):
+class EncodingShiftParameters(EncodingPairParameters):
     """The number of positions that encodings are shifted by."""
 
     shift: int
 
 
-@figure("encoding_shift", ShiftParameters)
-def shift(params: ShiftParameters) -> Figure:
+@figure("encoding_shift", EncodingShiftParameters)
+def shift(params: EncodingShiftParameters) -> Figure:
     """The best linear map from the row of a position to that of the position k further on (claim C03)."""
     shown, k = pair(params), params.shift
     results = [shift_result(entry, k) for entry in shown]

@@ -15,7 +15,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.sized import (
     HEIGHT,
-    PairParameters,
+    EncodingPairParameters,
     SizedEncoding,
     citation_keys,
     colour_limit,
@@ -31,7 +31,7 @@ COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
 
 
-class Comparison(NamedTuple):
+class RowSimilarities(NamedTuple):
     """The similarity of every two positions, and the numbers computed from it."""
 
     values: np.ndarray  # (query, key); NaN where undefined or not attended to
@@ -40,14 +40,14 @@ class Comparison(NamedTuple):
     numbers: dict[str, float]
 
 
-def compare_rows(entry: SizedEncoding, compare: str) -> Comparison:
+def compare_rows(entry: SizedEncoding, compare: str) -> RowSimilarities:
     """The requested comparison; the encoding's own score where it defines one."""
     if compare not in COMPARISONS:
         raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
     return _compare_rows(entry.name, entry.length, entry.dim, compare)
 
 
-def _compare_rows(name: str, length: int, dim: int, compare: str) -> Comparison:
+def _compare_rows(name: str, length: int, dim: int, compare: str) -> RowSimilarities:
     encoding = ENCODINGS[name]
     if encoding.make_similarity is not None:
         kind, values = "score", encoding.similarity(length, dim)
@@ -62,17 +62,17 @@ def _compare_rows(name: str, length: int, dim: int, compare: str) -> Comparison:
         "symmetry": measures.symmetry(values),
         "first_rise": measures.first_rise(values),
     }
-    return Comparison(values, kind, measures.by_distance(values), numbers)
+    return RowSimilarities(values, kind, measures.by_distance(values), numbers)
 
 
-class CompareParameters(PairParameters):
+class RowSimilarityParameters(EncodingPairParameters):
     """The measure that rows are compared by: a key of `COMPARISONS`."""
 
     compare: str
 
 
-@figure("encoding_similarity", CompareParameters)
-def similarity(params: CompareParameters) -> Figure:
+@figure("encoding_similarity", RowSimilarityParameters)
+def similarity(params: RowSimilarityParameters) -> Figure:
     """Similarity against distance, and position by position."""
     shown = pair(params)
     comparisons = [compare_rows(entry, params.compare) for entry in shown]
@@ -110,7 +110,7 @@ def similarity(params: CompareParameters) -> Figure:
     )
 
 
-def _comparison_sentence(entry: SizedEncoding, comparison: Comparison) -> str:
+def _comparison_sentence(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     if entry.encoding.make_similarity is not None:
         score = "the score that position alone adds, of head 0" if "head" in entry.encoding.options else "its own score"
         text = f"{entry.title}: {score}"
@@ -128,7 +128,7 @@ def _comparison_sentence(entry: SizedEncoding, comparison: Comparison) -> str:
     return f"{text}."
 
 
-def _comparison_alt(entry: SizedEncoding, comparison: Comparison) -> str:
+def _comparison_alt(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     profile = comparison.profile
     if not profile.distance.size:
         return f"{entry.title}: nothing to compare."
@@ -143,7 +143,7 @@ def _comparison_alt(entry: SizedEncoding, comparison: Comparison) -> str:
     )
 
 
-def first_rise(entry: SizedEncoding, comparison: Comparison) -> str:
+def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     """The distance at which similarity first rises again after falling, in a few words."""
     first = comparison.numbers["first_rise"]
     if np.isnan(first):
@@ -154,7 +154,7 @@ def first_rise(entry: SizedEncoding, comparison: Comparison) -> str:
 
 
 def _panels(
-    shown: Sequence[SizedEncoding], comparisons: Sequence[Comparison], limits: Sequence[float], theme: Theme
+    shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], limits: Sequence[float], theme: Theme
 ) -> list[Chart]:
     """Mean and spread against distance, then position by position; one column an encoding."""
     cosines = [
@@ -183,7 +183,9 @@ def _panels(
     return lines + maps if any(comparison.profile.distance.size for comparison in comparisons) else lines
 
 
-def _profile(entry: SizedEncoding, comparison: Comparison, colour: str, floor: float | None, theme: Theme) -> Chart:
+def _profile(
+    entry: SizedEncoding, comparison: RowSimilarities, colour: str, floor: float | None, theme: Theme
+) -> Chart:
     profile = comparison.profile
     frame = pd.DataFrame(profile._asdict()).assign(low=profile.mean - profile.sd, high=profile.mean + profile.sd)
     domain = alt.Undefined if floor is None else (floor, 1.0)

@@ -89,7 +89,7 @@ def _table(name: str, length: int, dim: int) -> np.ndarray:
     return table
 
 
-class PairParameters(Parameters):
+class EncodingPairParameters(Parameters):
     """An encoding, the one that it is compared with (empty for none), and the size of both."""
 
     topic = "encoding"
@@ -99,7 +99,7 @@ class PairParameters(Parameters):
     dim: int
 
 
-def pair(params: PairParameters) -> list[SizedEncoding]:
+def pair(params: EncodingPairParameters) -> list[SizedEncoding]:
     """The encodings to show: the chosen one and, unless it is the same or "", the one it is compared with."""
     names = dict.fromkeys((params.encoding, params.other))
     return [sized(name, params.length, params.dim) for name in names if name]
@@ -118,7 +118,7 @@ def colour_limit(values: np.ndarray) -> tuple[float, int]:
     return limit, int((magnitudes > limit).sum())
 
 
-def export_command(name: str, params: PairParameters, *more: str) -> str:
+def export_command(name: str, params: EncodingPairParameters, *more: str) -> str:
     """The command that makes one of these figures' numbers anew, with the fields that it rests on."""
     link = urlencode(params.values("encoding", "other", "length", "dim", *more))
     return f"python -m analysis export '/encodings?{link}' --figure {name} -o {name}.csv"

@@ -13,7 +13,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.sized import (
     HEIGHT,
-    PairParameters,
+    EncodingPairParameters,
     SizedEncoding,
     citation_keys,
     empty_panel,
@@ -28,8 +28,8 @@ from analysis.figures.heatmap import heatmap
 FREQUENCIES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
-@figure("encoding_spectrum", PairParameters)
-def spectrum(params: PairParameters) -> Figure:
+@figure("encoding_spectrum", EncodingPairParameters)
+def spectrum(params: EncodingPairParameters) -> Figure:
     """The spectrum of each column: the share of its variance at each frequency."""
     shown = pair(params)
     spectra = [measures.spectrum(entry.table()) for entry in shown]

@@ -11,7 +11,7 @@ from analysis.core import colours
 from analysis.core.formatting import join_names, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import BASELINE, Board, BoardRow, board
+from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.training.data import title, training_commands
 
@@ -40,12 +40,12 @@ class BoardParameters(Parameters):
     order: Annotated[str, one_of(ORDERS)] = "way"
 
 
-def ordered(shown: Board, order: str) -> list[BoardRow]:
+def ordered(shown: ExperimentsBoard, order: str) -> list[VariantRow]:
     """The rows in the order of a link."""
     return list(shown.rows) if order == "way" else sorted(shown.rows, key=lambda row: row.place)
 
 
-def axis_range(shown: Board) -> tuple[float, float]:
+def axis_range(shown: ExperimentsBoard) -> tuple[float, float]:
     """The ends of the axis of differences: every interval and seed but those of outliers, beyond which it breaks."""
     sizes = sorted(abs(row.gap.value) for row in shown.rows if row.gap)
     while len(sizes) > 2 and sizes[-1] > OUTLIER * sizes[-2]:
@@ -92,7 +92,7 @@ def experiments_board(params: BoardParameters) -> Figure:
     )
 
 
-def caption(shown: Board) -> str:
+def caption(shown: ExperimentsBoard) -> str:
     """The measure, its data and its uncertainty, in sentences."""
     count = len(shown.judged)
     return sentences(
@@ -123,7 +123,7 @@ def _ties(ties: tuple[tuple[str, ...], ...]) -> str:
     return "; ".join(groups) or "no two rows"
 
 
-def _records(row: BoardRow) -> list[dict[str, Any]]:
+def _records(row: VariantRow) -> list[dict[str, Any]]:
     """The row's numbers, one a line, with interval, seeds and verdict."""
     facts = {"variant": row.variant, "title": row.title, "way": row.way}
     records = []
@@ -157,14 +157,14 @@ def _records(row: BoardRow) -> list[dict[str, Any]]:
     return records
 
 
-def _sentence(row: BoardRow) -> str:
+def _sentence(row: VariantRow) -> str:
     if not row.gap:
         return ""
     interval = f" ({signed(row.gap.low)} to {signed(row.gap.high)})" if row.gap.low == row.gap.low else ""
     return f"{row.title} {signed(row.gap.value)}{interval}."
 
 
-def _draw(shown: Board, rows: list[BoardRow], theme: Theme) -> list[Chart]:
+def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> list[Chart]:
     """The losses with their intervals, and the steps to leave the plateau; one row a variant."""
     low, high = axis_range(shown)
     trained = [row for row in rows if row.trained]
@@ -237,7 +237,7 @@ WAY_COLOURS = {
 """The colour of each way in an exported picture, where rows stand under no headings."""
 
 
-def written(row: BoardRow, high: float = np.inf) -> str:
+def written(row: VariantRow, high: float = np.inf) -> str:
     """The printed number of a row: its difference, with an arrow where it lies beyond the axis; the baseline's loss."""
     if row.outcome == "baseline" and row.loss is not None:
         return f"{row.loss:.2f}, the baseline"
@@ -247,7 +247,7 @@ def written(row: BoardRow, high: float = np.inf) -> str:
     return signed(row.gap.value) + (" →" if row.gap.value > high else "") + (f", rank {rank}" if rank else "")
 
 
-def places(row: BoardRow) -> str:
+def places(row: VariantRow) -> str:
     """The places that a row may have: `3` or `1–4`; empty for a row that is not judged."""
     if not row.rank:
         return ""
@@ -255,7 +255,7 @@ def places(row: BoardRow) -> str:
     return str(first) if first == last else f"{first}–{last}"
 
 
-def _refitted_panel(rows: list[BoardRow], theme: Theme) -> Chart:
+def _refitted_panel(rows: list[VariantRow], theme: Theme) -> Chart:
     """The similarity of the refitted encoder, where no training of the preset is stored."""
     frame = pd.DataFrame(
         {"title": row.title, "value": score.value, "low": score.low, "high": score.high}

@@ -81,7 +81,7 @@ class Refitted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoardRow:
+class VariantRow:
     """Everything stored of one variant; None for what is not.
 
     loss: the mean final loss in nats; losses: by seed. gap: its difference to the baseline's; differences: by seed.
@@ -120,7 +120,7 @@ class BoardRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Board:
+class ExperimentsBoard:
     """rows: by way, the one with the lowest mean loss first, in each the lowest loss first.
 
     others: variants that were not trained by this recipe, of which other things are stored.
@@ -129,8 +129,8 @@ class Board:
     """
 
     preset: str
-    rows: tuple[BoardRow, ...]
-    others: tuple[BoardRow, ...]
+    rows: tuple[VariantRow, ...]
+    others: tuple[VariantRow, ...]
     ranks: Ranks | None
     needed: int
     cost_preset: str
@@ -142,11 +142,11 @@ class Board:
         return self.preset.startswith(IMPORTED)
 
     @property
-    def judged(self) -> tuple[BoardRow, ...]:
+    def judged(self) -> tuple[VariantRow, ...]:
         """Rows with a verdict, the baseline left out."""
         return tuple(row for row in self.rows if row.outcome in ("lower", "higher", "unresolved"))
 
-    def row(self, variant: str) -> BoardRow:
+    def row(self, variant: str) -> VariantRow:
         """The row of a variant or an arm; of an empty name, the first. Raises AddendError where the board has none."""
         if not variant and self.rows:
             return self.rows[0]
@@ -256,7 +256,7 @@ def default_preset() -> str:
 
 
 @cached_until_store_changes(12)
-def board(preset: str) -> Board:
+def board(preset: str) -> ExperimentsBoard:
     """The board of a preset. Raises NoResults where nothing at all is stored, AddendError for an unknown preset."""
     trainings = _trainings(preset)
     needed = seeds_needed(preset)
@@ -277,7 +277,7 @@ def board(preset: str) -> Board:
         for name, row in trained.items()
     ]
     rows += [
-        BoardRow(
+        VariantRow(
             variant=arm.name,
             title=arm.title.partition(" (")[0],
             way={"concatenated": "concatenated"}.get(arm.combines, "added"),
@@ -288,7 +288,7 @@ def board(preset: str) -> Board:
         if not arm.variant and arm.name in refitted
     ]
     others = [
-        BoardRow(
+        VariantRow(
             variant=name,
             title=title(name),
             way=VARIANTS[name].way,
@@ -303,7 +303,7 @@ def board(preset: str) -> Board:
     ]
     if not rows and not others:
         raise NoResults("No experiment of our own is stored yet. Run: python -m analysis ablate --preset debug")
-    return Board(
+    return ExperimentsBoard(
         preset=preset,
         rows=_by_way(rows),
         others=tuple(others),
@@ -333,7 +333,7 @@ def _trainings(preset: str) -> Trained | None:
     return replace(trainings, runs=runs[counted]) if counted.any() else None
 
 
-def _trained_rows(trainings: Trained, needed: int) -> dict[str, BoardRow]:
+def _trained_rows(trainings: Trained, needed: int) -> dict[str, VariantRow]:
     """Variant -> its row, of what was trained by the recipe."""
     try:
         compared = {str(found.variant): found for found in frames.rows(compared_losses(trainings)[0])}
@@ -350,7 +350,7 @@ def _trained_rows(trainings: Trained, needed: int) -> dict[str, BoardRow]:
             found = compared[name]
             standing = str(found.standing)
             outcome = "unresolved" if not found.told_apart else "lower" if gap.value < 0 else "higher"
-        rows[name] = BoardRow(
+        rows[name] = VariantRow(
             variant=name,
             title=title(name),
             way=VARIANTS[name].way if name in VARIANTS else "added",
@@ -388,7 +388,7 @@ def _exits(trainings: Trained) -> dict[str, Steps]:
     return steps | {ORDERLESS[MASKED]: Steps(value=NAN, low=NAN, high=NAN, text="never", never=True)}
 
 
-def _with_ranks(rows: dict[str, BoardRow]) -> tuple[dict[str, BoardRow], Ranks | None]:
+def _with_ranks(rows: dict[str, VariantRow]) -> tuple[dict[str, VariantRow], Ranks | None]:
     """The rows with their ranks, among those that are judged and the baseline."""
     judged = {name: row.losses for name, row in rows.items() if row.outcome not in ("few", "")}
     if len(judged) < 2:
@@ -401,7 +401,7 @@ def _with_ranks(rows: dict[str, BoardRow]) -> tuple[dict[str, BoardRow], Ranks |
     return ranked, found
 
 
-def _by_way(rows: Sequence[BoardRow]) -> tuple[BoardRow, ...]:
+def _by_way(rows: Sequence[VariantRow]) -> tuple[VariantRow, ...]:
     """Rows by way, the way with the lowest mean loss first, and in each the lowest loss first."""
     order = list(WAYS)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from analysis.core.formatting import sentences
-from analysis.figures.experiments.board_rows import BASELINE, Board, board
+from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, board
 from analysis.figures.training.data import MASKED, index, title
 from analysis.store.files import IMPORTED
 from analysis.store.paths import cached_until_store_changes
@@ -16,7 +16,7 @@ NOT_RECORDED = "settings not recorded"
 class ImportedBoard:
     """The trainings that were imported under one preset."""
 
-    board: Board
+    board: ExperimentsBoard
     sentence: str
     """Why they are ranked apart from ours, and from what their differences are."""
 
@@ -41,7 +41,7 @@ def imported_boards() -> tuple[ImportedBoard, ...]:
     return tuple(boards)
 
 
-def _sentence(shown: Board) -> str:
+def _sentence(shown: ExperimentsBoard) -> str:
     """Why the rows are ranked apart, and what they are compared with."""
     changes = shown.trainings.changes if shown.trainings else NOT_RECORDED
     reason = (

@@ -9,7 +9,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, percent, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import BASELINE, Board, BoardRow, board
+from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import UNIT, title, training_commands
 from analysis.figures.training.line_marks import spread_names
@@ -24,15 +24,15 @@ TALLEST = 6.5
 """Losses above this are cut off: all curves fall from there within the first evaluations."""
 
 
-class RowParameters(Parameters):
+class RowCurvesParameters(Parameters):
     """The preset whose trainings are shown, and the row of the board."""
 
     preset: str
     row: str
 
 
-@figure("experiments_curves", RowParameters)
-def row_curves(params: RowParameters) -> Figure:
+@figure("experiments_curves", RowCurvesParameters)
+def row_curves(params: RowCurvesParameters) -> Figure:
     """Validation loss against steps: the mean over seeds, the range of the seeds, and the final loss at the end.
 
     Raises NoResults where the row was not trained with the preset, and what `board` raises.
@@ -72,7 +72,7 @@ def row_curves(params: RowParameters) -> Figure:
     )
 
 
-def _finding(row: BoardRow, shown: Board) -> str:
+def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
     """The steps that the row needs to leave the plateau, as a share of the baseline's."""
     baseline = shown.row(BASELINE)
     if row.outcome == "baseline" and row.steps and not row.steps.never:
@@ -93,7 +93,7 @@ def _finding(row: BoardRow, shown: Board) -> str:
     return f"{row.title} finds the order of words in {percent(share)} of adding’s steps{few}"
 
 
-def _draw(row: BoardRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[str, BoardRow], theme: Theme) -> Chart:
+def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[str, VariantRow], theme: Theme) -> Chart:
     """The curves with their names and final losses at the right."""
     strong = {row.variant: theme.colour(colours.LINK), BASELINE: theme.ink}
     colour = {name: strong.get(name, theme.colour(colours.SOFT)) for name in ends.variant}

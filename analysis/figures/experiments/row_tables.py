@@ -10,7 +10,7 @@ from analysis import glue_comparison
 from analysis.ablation.variants import VARIANTS
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
-from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, Board, BoardRow
+from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, ExperimentsBoard, VariantRow
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.study_rows import GlueParameters, study_of
 from analysis.figures.training.costs import COSTS
@@ -37,7 +37,7 @@ class RowTable(NamedTuple):
     sources: Mapping[str, str] = MappingProxyType({})
 
 
-def seeds(row: BoardRow, board: Board) -> RowTable:
+def seeds(row: VariantRow, board: ExperimentsBoard) -> RowTable:
     """The final losses of every seed, with those of adding; and the rows that this one is not told apart from."""
     baseline = board.row(BASELINE)
     table = pd.DataFrame(
@@ -67,7 +67,7 @@ def seeds(row: BoardRow, board: Board) -> RowTable:
     return RowTable(" ".join(parts), table)
 
 
-def costs(row: BoardRow) -> RowTable:
+def costs(row: VariantRow) -> RowTable:
     """Every stored cost of the variant beside the baseline's."""
     rows = read.query(
         "SELECT variant, measure, value FROM newest_costs WHERE preset = ? AND variant IN (?, ?)",
@@ -93,7 +93,7 @@ def costs(row: BoardRow) -> RowTable:
     return RowTable(f"Measured with preset {COST_PRESET}, whose sizes are not matched. {size}".strip(), table)
 
 
-def refitted(row: BoardRow) -> RowTable:
+def refitted(row: VariantRow) -> RowTable:
     """The scores of MiniLM with its positions changed as in this row and then fine-tuned, beside the intact model's."""
     arm = next((arm for arm in ARMS.values() if row.variant in (arm.variant, arm.name)), None)
     means = _arm_means()
@@ -130,7 +130,7 @@ def _arm_means() -> dict[str, dict[str, float]]:
     return {str(arm): dict(zip(group.task, group.score, strict=True)) for arm, group in rows.groupby("variant")}
 
 
-def own_glue(row: BoardRow) -> RowTable:
+def own_glue(row: VariantRow) -> RowTable:
     """Differences to adding of our own models, fine-tuned on GLUE; above them the sentence that says what they show."""
     study = study_of(GlueParameters(preset=glue_comparison.DEFAULT_PRESET, baseline=BASELINE))
     if not study or row.variant not in study.results.variants:
@@ -151,7 +151,7 @@ def own_glue(row: BoardRow) -> RowTable:
     return RowTable(sentence, table)
 
 
-def papers(row: BoardRow) -> RowTable:
+def papers(row: VariantRow) -> RowTable:
     """Numbers that papers print of a variant of this name, beside the row of the same table that adds positions."""
     names = PRINTED.get(row.variant, (row.title,))
     rows = read.query(

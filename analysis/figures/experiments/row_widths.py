@@ -12,13 +12,13 @@ from analysis.core.formatting import join_names, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Gap, board
-from analysis.figures.experiments.row_curves import RowParameters
+from analysis.figures.experiments.row_curves import RowCurvesParameters
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import title
 
 
-@figure("experiments_widths", RowParameters)
-def row_widths(params: RowParameters) -> Figure:
+@figure("experiments_widths", RowCurvesParameters)
+def row_widths(params: RowCurvesParameters) -> Figure:
     """The difference of final losses from adding's against the width of the model, with intervals.
 
     Where no row is named, the first that is stored is shown.

@@ -22,14 +22,14 @@ OUTSIDE = 0.002
 """The share of pairs that may lie beyond the ends of the axis."""
 
 
-class DimensionParameters(GeometryParameters):
+class CosineParameters(GeometryParameters):
     """A model, and the dimension of the random vectors that it is compared with."""
 
     dim: int
 
 
-@figure("geometry_cosines", DimensionParameters)
-def cosines(params: DimensionParameters) -> Figure:
+@figure("geometry_cosines", CosineParameters)
+def cosines(params: CosineParameters) -> Figure:
     """The distributions of cosines: the model's, and those of random vectors of the dimension that the slider gives.
 
     Raises NoResults where none is stored of the model.

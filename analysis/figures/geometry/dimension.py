@@ -7,7 +7,7 @@ from analysis.ablation.variants import readable
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.geometry.cosines import DimensionParameters
+from analysis.figures.geometry.cosines import CosineParameters
 from analysis.figures.geometry.estimates import find_estimate, geometry_figure, stored_rows
 from analysis.measurements.geometry.random import expected_abs_cosine
 
@@ -31,8 +31,8 @@ def random_dimension(cosine: float) -> float | None:
     return float(brentq(lambda dim: expected_abs_cosine(dim) - cosine, 2, 1e6))  # type: ignore[arg-type]
 
 
-@figure("geometry_dimension", DimensionParameters)
-def dimension(params: DimensionParameters) -> Figure:
+@figure("geometry_dimension", CosineParameters)
+def dimension(params: CosineParameters) -> Figure:
     """Mean |cosine| against dimension: exact, measured on random vectors, and of the model's on some coordinates.
 
     Raises NoResults where none is stored of the model.

@@ -11,7 +11,7 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.glue import heat
 from analysis.figures.glue.headline import INCONCLUSIVE, headline
 from analysis.figures.glue.panels import (
-    Comparison,
+    OwnAndPublished,
     by_task,
     heading,
     majority,
@@ -47,7 +47,7 @@ def _figure(
     params: GlueParameters,
     shows: str,
     select: Callable[[pd.DataFrame], pd.DataFrame],
-    draw: Callable[[Comparison, pd.DataFrame, Theme], list[Chart]],
+    draw: Callable[[OwnAndPublished, pd.DataFrame, Theme], list[Chart]],
     columns: int,
 ) -> Figure:
     study, published = study_and_table(params)
@@ -56,7 +56,7 @@ def _figure(
     if shown.empty or (name == "glue_average" and not averaged_tasks(study, published)):
         raise LinkError("No task is in the average; tick one.")
     baseline = study.name if study else published.baseline if published else ""
-    comparison = Comparison(order(study, table), study, published, source(study) if study else "", baseline)
+    comparison = OwnAndPublished(order(study, table), study, published, source(study) if study else "", baseline)
     text = " ".join(
         part for part in (_own_caption(name, study, shows), _published_caption(name, study, published, shows)) if part
     )
@@ -278,7 +278,7 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     return f"Averages range from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"
 
 
-def _draw_average(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
+def _draw_average(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     """Differences of averages, and the averages: ours, or where there are none of ours the published ones."""
     compared = rows[rows.difference.notna() & (rows.variant != rows.baseline)]
     ours = rows[rows.verdict != PUBLISHED]
@@ -291,7 +291,7 @@ def _draw_average(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list
     ]
 
 
-def _draw_scores(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
+def _draw_scores(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     """A panel a task and source; those of GLUE span as many points each, so that bars can be compared."""
     panels = []
     table = rows

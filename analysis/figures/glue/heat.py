@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.core.formatting import signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.glue.panels import DIFFERENCE_TIPS, TIPS, Comparison, by_task, heading, interval_text, kinds
+from analysis.figures.glue.panels import DIFFERENCE_TIPS, TIPS, OwnAndPublished, by_task, heading, interval_text, kinds
 from analysis.figures.glue.study_rows import PUBLISHED
 from analysis.glue_comparison import AVERAGE
 from analysis.store.files import IMPORTED
@@ -33,7 +33,7 @@ def colour_limit(rows: pd.DataFrame, own_tasks: set[str]) -> float:
     return max(1.0, float(sizes.quantile(QUANTILE))) if len(sizes) else 1.0
 
 
-def cells(content: Comparison, rows: pd.DataFrame) -> pd.DataFrame:
+def cells(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with what stands in their cells: task heading, number, sign, and intervals in words."""
     headings = {
         task: name + "".join(f" ({remark})" for remark in below.split(", ") if remark in REMARKS)
@@ -58,7 +58,7 @@ def _ordered_titles(rows: pd.DataFrame) -> list[str]:
     return sorted(means.index, key=lambda title: (title not in averages.index, -averages.get(title, means[title])))
 
 
-def draw(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
+def draw(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     """A map of our own rows and, below it, one of a published table; their columns and colours are the same."""
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
     published = rows.verdict == PUBLISHED
@@ -66,7 +66,7 @@ def draw(content: Comparison, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     return [_map(content, group, limit, theme, keyed=not number) for number, group in enumerate(groups)]
 
 
-def _map(content: Comparison, rows: pd.DataFrame, limit: float, theme: Theme, *, keyed: bool) -> Chart:
+def _map(content: OwnAndPublished, rows: pd.DataFrame, limit: float, theme: Theme, *, keyed: bool) -> Chart:
     """One map. keyed: whether the bar of colours stands under it."""
     columns = [str(group.column.iloc[0]) for _, group in by_task(content, cells(content, rows))]
     labels = marks.wrapped_labels(_ordered_titles(rows), LABEL)

@@ -15,7 +15,7 @@ from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OwnAndPublished:
     """Our own runs beside a published table, as panels show them.
 
     order: variants from the best average down. own_source: the name of our own rows. baseline: the title of the variant
@@ -62,13 +62,13 @@ CHART_COLUMNS = (
 """Columns that a chart uses."""
 
 
-def by_task(content: Comparison, rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+def by_task(content: OwnAndPublished, rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The average first, then our tasks in their order, then those that only a paper has."""
     order = [AVERAGE, *content.study.tasks, *rows.task]
     return [(task, rows[rows.task == task]) for task in dict.fromkeys(order) if task in set(rows.task)]
 
 
-def heading(content: Comparison, task: str, rows: pd.DataFrame, name: str = "") -> tuple[str, str]:
+def heading(content: OwnAndPublished, task: str, rows: pd.DataFrame, name: str = "") -> tuple[str, str]:
     """The task and, below it, the remarks on it."""
     study, below = content.study, [name]
     if (rows.verdict != PUBLISHED).any() and task != AVERAGE:
@@ -97,7 +97,7 @@ def kinds(rows: pd.DataFrame, *, relative: bool) -> pd.Series:
     return rows.verdict.where(rows.verdict == PUBLISHED, "own")
 
 
-def _kind_titles(content: Comparison) -> dict[str, str]:
+def _kind_titles(content: OwnAndPublished) -> dict[str, str]:
     """The legend's labels for kinds whose names do not explain themselves."""
     margin = f"{content.study.margin:g} point{'' if content.study.margin == 1 else 's'}"
     return {
@@ -107,7 +107,7 @@ def _kind_titles(content: Comparison) -> dict[str, str]:
     }
 
 
-def _order(content: Comparison, rows: pd.DataFrame, column: str) -> list[str]:
+def _order(content: OwnAndPublished, rows: pd.DataFrame, column: str) -> list[str]:
     """Variants by the value drawn, the largest first: our own, then those that only a paper has."""
     known = [variant for variant in content.order if variant in set(rows.variant)]
     own_rows = rows[rows.verdict != PUBLISHED]
@@ -117,7 +117,7 @@ def _order(content: Comparison, rows: pd.DataFrame, column: str) -> list[str]:
 
 
 def variants_panel(
-    content: Comparison,
+    content: OwnAndPublished,
     rows: pd.DataFrame,
     column: str,
     titles: tuple[str, str],

@@ -8,6 +8,7 @@ from analysis.figures.figure import Parameters
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, select_trainings
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
+from analysis.store import read
 from analysis.store.files import IMPORTED
 from analysis.store.paths import cached_until_store_changes
 
@@ -87,6 +88,18 @@ def study_and_table(params: GlueParameters) -> tuple[Study, PublishedComparison 
     if not study and published is None:
         raise NoResults(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
     return study, published
+
+
+def task_titles() -> dict[str, str]:
+    """Task -> title, of the tasks of GLUE."""
+    rows = read.query("SELECT task, title FROM tasks WHERE glue")
+    return dict(zip(rows.task, rows.title, strict=True))
+
+
+def variant_titles() -> dict[str, str]:
+    """Variant -> title."""
+    rows = read.query("SELECT variant, title FROM variants")
+    return dict(zip(rows.variant, rows.title, strict=True))
 
 
 def baselines(preset: str, table: str) -> list[str]:

@@ -15,7 +15,7 @@ NOT_AVERAGED, PARTIAL, NOT_GLUE = "not averaged", "partial data", "not GLUE"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class GlueTable:
     """The table, and the notes under it."""
 
     cells: pd.DataFrame
@@ -34,7 +34,7 @@ WITHOUT_ENCODER = {
 """Baselines that need no encoder, as they are named in tables; of STS-B, which is a regression, ridge."""
 
 
-def table(study: Study, published: PublishedComparison | None, *, relative: bool) -> Table:
+def table(study: Study, published: PublishedComparison | None, *, relative: bool) -> GlueTable:
     """Values x100 with half the width of their t interval, or differences to the baseline; marked where they differ."""
     results = comparison_rows(study, published)
     tasks = list(dict.fromkeys([AVERAGE, *study.tasks, *(published.tasks if published else ())]))
@@ -64,7 +64,7 @@ def table(study: Study, published: PublishedComparison | None, *, relative: bool
                 known = {column_titles[t]: f"{value:.1f}" for t, value in values.items() if t in column_titles}
                 lines.append({"variant": WITHOUT_ENCODER.get(name, name), "from": "no encoder", **known})
     cells = pd.DataFrame(lines, columns=["variant", "from", *column_titles.values()])
-    return Table(
+    return GlueTable(
         cells=cells.astype(object).fillna(""),
         own_source=source(study),
         notes=tuple(_notes(study, published, relative)),

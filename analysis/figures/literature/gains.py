@@ -35,7 +35,7 @@ COLUMN_OFFSET, MEAN_OFFSET = -9, 6
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GainOverBaseline:
     """One row of a panel: a variant of a table against a baseline of the same table.
 
     With no baseline the paper prints the change itself. column: only this one, where the others belong elsewhere.
@@ -50,67 +50,71 @@ class Comparison:
 
 
 COMPARISONS = (
-    Comparison(UNTIED, "TUPE-A − BERT-A", TUPE, "TUPE-A", "BERT-A"),
-    Comparison(UNTIED, "TUPE-R − BERT-R", TUPE, "TUPE-R", "BERT-R"),
-    Comparison(UNTIED, "TUPE-A^mid − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A"),
-    Comparison(UNTIED, "TUPE-A^tie-cls − BERT-A^d, cross terms and scale", TUPE, "TUPE-A^tie-cls", "BERT-A^d"),
-    Comparison(
+    GainOverBaseline(UNTIED, "TUPE-A − BERT-A", TUPE, "TUPE-A", "BERT-A"),
+    GainOverBaseline(UNTIED, "TUPE-R − BERT-R", TUPE, "TUPE-R", "BERT-R"),
+    GainOverBaseline(UNTIED, "TUPE-A^mid − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A"),
+    GainOverBaseline(UNTIED, "TUPE-A^tie-cls − BERT-A^d, cross terms and scale", TUPE, "TUPE-A^tie-cls", "BERT-A^d"),
+    GainOverBaseline(
         UNTIED,
         "Replication: TUPE − added positions",
         DIET,
         "Ke 2020 TUPE (per-head, seg input)",
         "Devlin 2018 (pos input, seg input)",
     ),
-    Comparison(REMOVED, "Without content-to-position", DEBERTA, "-C2P", "DeBERTa-base"),
-    Comparison(REMOVED, "Without position-to-content", DEBERTA, "-P2C", "DeBERTa-base"),
-    Comparison(CONCATENATED, "Concatenated and projected back, sinusoidal", FUSION, "Concat+projection W[E;P]", "Add"),
-    Comparison(
+    GainOverBaseline(REMOVED, "Without content-to-position", DEBERTA, "-C2P", "DeBERTa-base"),
+    GainOverBaseline(REMOVED, "Without position-to-content", DEBERTA, "-P2C", "DeBERTa-base"),
+    GainOverBaseline(
+        CONCATENATED, "Concatenated and projected back, sinusoidal", FUSION, "Concat+projection W[E;P]", "Add"
+    ),
+    GainOverBaseline(
         CONCATENATED,
         "The same, learned positions",
         FUSION_ENCODINGS,
         "Learned Absolute: Concat+projection",
         "Learned Absolute: Add",
     ),
-    Comparison(CONCATENATED, "The same, rotary", FUSION_ENCODINGS, "RoPE: Concat+projection", "RoPE: Add"),
-    Comparison(CONCATENATED, "The same, relative", FUSION_ENCODINGS, "Relative: Concat+projection", "Relative: Add"),
-    Comparison(
+    GainOverBaseline(CONCATENATED, "The same, rotary", FUSION_ENCODINGS, "RoPE: Concat+projection", "RoPE: Add"),
+    GainOverBaseline(
+        CONCATENATED, "The same, relative", FUSION_ENCODINGS, "Relative: Concat+projection", "Relative: Add"
+    ),
+    GainOverBaseline(
         CONCATENATED,
         "Parser, concatenated only (printed change)",
         PARSER,
         "concatenated z=[w+m; p], full weight matrices: change (note writes 0.007, read as 0.07 F1)",
     ),
-    Comparison(
+    GainOverBaseline(
         CONCATENATED,
         "Parser, separate weights as well",
         PARSER,
         "factored attention q.k = qc.kc + qp.kp (block-diagonal weights)",
         "additive z=w+m+p",
     ),
-    Comparison(
+    GainOverBaseline(
         CONCATENATED,
         "Detector R101, 50 epochs each",
         DETECTOR,
         "Conditional DETR-R101 (concatenated), 50 epochs",
         "DETR-R101 (added), 50 epochs",
     ),
-    Comparison(
+    GainOverBaseline(
         CONCATENATED,
         "Detector R101, 50 epochs − 500 added",
         DETECTOR,
         "Conditional DETR-R101 (concatenated), 50 epochs",
         "DETR-R101 (added), 500 epochs",
     ),
-    Comparison(NO_POSITION, "Causal, WikiText-103", CAUSAL, "NoPos", "Learned", "WikiText-103, 247M, len 512"),
-    Comparison(NO_POSITION, "Causal, Pile", CAUSAL, "NoPos", "Learned", "Pile, 1.3B, len 1024"),
-    Comparison(NO_POSITION, "Masked, Pile", MASKED, "NoPos", "Learned"),
-    Comparison(
+    GainOverBaseline(NO_POSITION, "Causal, WikiText-103", CAUSAL, "NoPos", "Learned", "WikiText-103, 247M, len 512"),
+    GainOverBaseline(NO_POSITION, "Causal, Pile", CAUSAL, "NoPos", "Learned", "Pile, 1.3B, len 1024"),
+    GainOverBaseline(NO_POSITION, "Masked, Pile", MASKED, "NoPos", "Learned"),
+    GainOverBaseline(
         NO_POSITION_BLEU,
         "Attention: no positions − relative",
         SHAW,
         "aV=no, aK=no (no/no = no position information)",
         "aV=yes, aK=yes (no/no = no position information)",
     ),
-    Comparison(
+    GainOverBaseline(
         NO_POSITION_BLEU,
         "Convolutions: no positions − added",
         CONVOLUTION,
@@ -186,7 +190,7 @@ def _shared_columns(tables: list[published.Table]) -> list[str]:
     return [column for task, column in tables[0].glue_columns if task in tasks]
 
 
-def _comparison_rows(comparison: Comparison, table: published.Table, shared: list[str]) -> pd.DataFrame:
+def _comparison_rows(comparison: GainOverBaseline, table: published.Table, shared: list[str]) -> pd.DataFrame:
     """One row per column: how much better than the baseline, in nats for perplexities. Raises StoreError for no row."""
     cells = table.scores if comparison.baseline else table.cells
     frame = cells[cells.row == comparison.variant]

@@ -20,14 +20,14 @@ PAIRS = 8
 HEIGHT = 240
 
 
-class CellParameters(Parameters):
+class ColumnParameters(Parameters):
     """A layer of the map, and one of its columns; -1: the one by which most of the layer's position comes."""
 
     layer: int
     band: int = STRONGEST
 
 
-def selected_cell(params: CellParameters, position_map: PositionMap) -> tuple[int, int]:
+def selected_cell(params: ColumnParameters, position_map: PositionMap) -> tuple[int, int]:
     """The layer and the source that a link asks for; STRONGEST: the source by which most of the layer's position comes.
 
     Raises LinkError for one that this map does not have.
@@ -42,8 +42,8 @@ def selected_cell(params: CellParameters, position_map: PositionMap) -> tuple[in
     return layer, source
 
 
-@figure("position_cell", CellParameters, live=MAP_RUN)
-def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure:
+@figure("position_cell", ColumnParameters, live=MAP_RUN)
+def position_cell(params: ColumnParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure:
     """One source in one layer: its share of each head's scores, its mean score by distance, and the tokens it joins."""
     position_map = run[0]
     layer, source = selected_cell(params, position_map)

@@ -22,14 +22,14 @@ MIN_SHARE = 0.0005
 """A source whose part by position is smaller than this at every layer has no column."""
 
 
-class BaselineParameters(Parameters):
+class MapBaselineParameters(Parameters):
     """The map to show beside this one: a key of `BASELINES`, or empty for none."""
 
     baseline: str
 
 
-@figure("position_map", BaselineParameters, live=MAP_RUN)
-def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure:
+@figure("position_map", MapBaselineParameters, live=MAP_RUN)
+def position_map(params: MapBaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure:
     """The share of scores that depends on position, by layer and source, and the split of each layer's whole scores."""
     main, baseline = run
     runs = {_title(main): main} | ({BASELINES[params.baseline]: baseline} if baseline else {})

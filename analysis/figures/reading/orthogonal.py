@@ -35,14 +35,14 @@ def mean_abs_cosine(dim: int) -> float:
     return float(np.exp(gammaln(dim / 2) - gammaln((dim + 1) / 2)) / np.sqrt(np.pi))
 
 
-class DimensionParameters(Parameters):
+class RandomDimensionParameters(Parameters):
     """The dimensions of the random vectors."""
 
     dim: Annotated[int, whole_number(DIMENSIONS[0], DIMENSIONS[-1])]
 
 
-@figure("reading_orthogonal", DimensionParameters)
-def reading_orthogonal(params: DimensionParameters) -> Figure:
+@figure("reading_orthogonal", RandomDimensionParameters)
+def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
     """The distribution of the cosine of two random vectors."""
     dim = params.dim
     edges = np.linspace(-1, 1, BINS + 1)

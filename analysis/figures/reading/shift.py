@@ -82,14 +82,14 @@ def summary() -> str:
     )
 
 
-class ShiftParameters(Parameters):
+class MovedSentenceParameters(Parameters):
     """The head that stands out."""
 
     head: Annotated[int, whole_number(0, HEADS - 1)]
 
 
-@figure("reading_shift", ShiftParameters)
-def reading_shift(params: ShiftParameters) -> Figure:
+@figure("reading_shift", MovedSentenceParameters)
+def reading_shift(params: MovedSentenceParameters) -> Figure:
     """The share of every head's attention that goes elsewhere when the sentence is moved."""
     head = params.head
     frame = frames.cells(changes(), "change", shift=None, head=None)

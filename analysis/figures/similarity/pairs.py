@@ -17,14 +17,14 @@ UNIT = 100
 """Parts are shown in hundredths of the cosine's unit."""
 
 
-class PairParameters(Parameters):
+class TokenPairParameters(Parameters):
     """query, key: a token of the first text and one of the second; STRONGEST: the pair that contributes most."""
 
     query: int = STRONGEST
     key: int = STRONGEST
 
 
-def selected_pair(params: PairParameters, result: Similarity) -> tuple[int, int]:
+def selected_pair(params: TokenPairParameters, result: Similarity) -> tuple[int, int]:
     """The pair that a link asks for; STRONGEST: of those left, the one that contributes most.
 
     Raises LinkError for a token that the texts do not have.
@@ -40,8 +40,8 @@ def selected_pair(params: PairParameters, result: Similarity) -> tuple[int, int]
     return chosen[0][int(row)], chosen[1][int(column)]
 
 
-@figure("similarity_pairs", PairParameters, live=SIMILARITY_RUN)
-def similarity_pairs(params: PairParameters, result: Similarity) -> Figure:
+@figure("similarity_pairs", TokenPairParameters, live=SIMILARITY_RUN)
+def similarity_pairs(params: TokenPairParameters, result: Similarity) -> Figure:
     """The part of every pair of tokens, with one pair outlined and explained."""
     pairs = result.pairs()
     row, column = selected_pair(params, result)

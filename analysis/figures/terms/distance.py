@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.colours import of_term
-from analysis.core.formatting import fixed, signed
+from analysis.core.formatting import fixed, plural
 from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -52,8 +52,8 @@ def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> 
         rows.append(pd.DataFrame({"term": name, "distance": distances, "mean": mean, "sd": sd, "pairs": pairs}))
     frame = pd.concat(rows, ignore_index=True)
     total = rows[0]["mean"].to_numpy()
-    high, low = (signed(float(distances[i]), 0) for i in (total.argmax(), total.argmin()))
-    text = f"The total is highest {high} tokens away ({fixed(float(total.max()))}), lowest {low} away."
+    high, low = (_place(int(distances[i])) for i in (total.argmax(), total.argmin()))
+    text = f"The total is highest {high} ({fixed(float(total.max()))}), lowest {low}."
     note = NO_SOURCE.get(decomposition.position_kind, "")
     return Figure(
         title=f"Head {head}, scores against distance",
@@ -69,6 +69,13 @@ def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> 
         alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",
         draw=lambda theme: [_draw(frame, theme)],
     )
+
+
+def _place(distance: int) -> str:
+    """The place of a key that stands so many tokens after its query."""
+    if distance == 0:
+        return "at the token itself"
+    return f"{plural(abs(distance), 'token')} {'before' if distance < 0 else 'after'}"
 
 
 def series_colours(names: Sequence[str], theme: Theme) -> alt.Color:

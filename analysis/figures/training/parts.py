@@ -31,35 +31,35 @@ ALL_CHANGES = "all changes together"
 
 
 @dataclass(frozen=True)
-class Change:
+class PartChange:
     """A change from one variant to the next."""
 
     after: str
     description: str
 
 
-NORMALISED = Change("bert_a_norm", "positions normalised before they are added")
-CLS_SEPARATE = Change(LAST, "[CLS] treated separately")
-WAYS: dict[str, tuple[Change, ...]] = {
+NORMALISED = PartChange("bert_a_norm", "positions normalised before they are added")
+CLS_SEPARATE = PartChange(LAST, "[CLS] treated separately")
+WAYS: dict[str, tuple[PartChange, ...]] = {
     "One thing at a time": (
         NORMALISED,
-        Change("every_layer_hidden", "added again to the hidden states of every layer"),
-        Change("every_layer_values", "kept out of the stream that passes the attention by"),
-        Change("every_layer_attention", "kept out of the values"),
-        Change("no_cross_unscaled", "the two cross terms dropped"),
-        Change("no_cross", "scores divided by the root of 2d instead of d"),
-        Change("tupe_a_tie_cls", "projections of their own for positions"),
+        PartChange("every_layer_hidden", "added again to the hidden states of every layer"),
+        PartChange("every_layer_values", "kept out of the stream that passes the attention by"),
+        PartChange("every_layer_attention", "kept out of the values"),
+        PartChange("no_cross_unscaled", "the two cross terms dropped"),
+        PartChange("no_cross", "scores divided by the root of 2d instead of d"),
+        PartChange("tupe_a_tie_cls", "projections of their own for positions"),
     ),
     "Cross terms dropped last": (
         NORMALISED,
-        Change("bert_a_d", "separate projections in every layer, positions not in the values"),
-        Change("tupe_a_tie_cls", "the two cross terms dropped"),
+        PartChange("bert_a_d", "separate projections in every layer, positions not in the values"),
+        PartChange("tupe_a_tie_cls", "the two cross terms dropped"),
         CLS_SEPARATE,
     ),
     "Separate projections last": (
         NORMALISED,
-        Change("no_cross", "position scores in every layer, no cross terms, positions not in the values"),
-        Change("tupe_a_tie_cls", "separate projections for positions"),
+        PartChange("no_cross", "position scores in every layer, no cross terms, positions not in the values"),
+        PartChange("tupe_a_tie_cls", "separate projections for positions"),
         CLS_SEPARATE,
     ),
 }

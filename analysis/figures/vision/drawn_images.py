@@ -127,7 +127,7 @@ def vision_head(params: StoredHeadParameters) -> Figure:
     """Every term of one layer and head, over the drawn images."""
     link_fields = params.values("measure", "at_layer", "at_head")
     cell = depth_terms.cell(
-        depth_terms.CellParameters.of({**link_fields, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
+        depth_terms.DepthCellParameters.of({**link_fields, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
     )
     return replace(cell, citation_keys=STORED_CITATION_KEYS)
 

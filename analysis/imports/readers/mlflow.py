@@ -8,7 +8,7 @@ Runs and experiments that were deleted stay in the store, and are left out.
 import re
 from typing import Any
 
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata
+from analysis.imports.base import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata
 from analysis.imports.curves import Point
 from analysis.imports.numerals import as_float, number, parsed
 from analysis.imports.tables import csv_header, csv_rows
@@ -25,9 +25,9 @@ TRASH = ".trash"
 SECTIONS = ("metrics", "params", "tags")
 
 
-def read(files: Files, metadata: UserMetadata) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> ExtractedRows:
     """Folders with a meta.yaml that names a run, and CSV files with run_id and metrics columns."""
-    reading = Reading()
+    reading = ExtractedRows()
     for path, content in files.items():
         if path.lower().endswith(".csv"):
             _table(path, content, metadata, reading)
@@ -59,7 +59,7 @@ def _parents(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def _folder(run: str, meta: str, contents: Files, metadata: UserMetadata, reading: Reading) -> None:
+def _folder(run: str, meta: str, contents: Files, metadata: UserMetadata, reading: ExtractedRows) -> None:
     sections: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
     for name, content in contents.items():
         section, slash, key = name.partition("/")
@@ -87,7 +87,7 @@ def _folder(run: str, meta: str, contents: Files, metadata: UserMetadata, readin
     add_run(logged, metadata, reading)
 
 
-def _points(file: str, lines: str, reading: Reading) -> list[Point]:
+def _points(file: str, lines: str, reading: ExtractedRows) -> list[Point]:
     """The lines of a metric by step and time, in milliseconds; none where one is no line of MLflow's."""
     points: list[Point] = []
     for line, row in enumerate(lines.splitlines(), start=1):
@@ -111,7 +111,7 @@ def _since(point: Point, began: int | None) -> Point:
     return Point(point.step, point.value, None if began is None else (as_float(point.seconds) - began) / 1000)
 
 
-def _table(path: str, content: bytes, metadata: UserMetadata, reading: Reading) -> None:
+def _table(path: str, content: bytes, metadata: UserMetadata, reading: ExtractedRows) -> None:
     header = csv_header(content)
     if "run_id" not in header or not any(name.startswith("metrics.") for name in header):
         return  # Not of this form; the tidy reader reports the file.

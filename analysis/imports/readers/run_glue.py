@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from analysis.ablation.glue.tasks import TASKS
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata, folders, joined, names
+from analysis.imports.base import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata, folders, joined, names
 from analysis.imports.curves import Point
 from analysis.imports.naming import score_key, task_name
 from analysis.imports.texts import UnreadableFile, text
@@ -22,9 +22,9 @@ RECOGNISED = (*RESULTS, STATE, CARD, "train_results.json", "config.json")
 COUNTS = ("train_samples", "eval_samples", "eval_samples_mm", "train_runtime")
 
 
-def read(files: Files, metadata: UserMetadata) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> ExtractedRows:
     """Every folder with results or a trainer's state is one run; its checkpoints' folders are left."""
-    reading = Reading()
+    reading = ExtractedRows()
     for folder, contents in folders(files).items():
         name = folder.rpartition("/")[2]
         if not {*RESULTS, STATE} & set(contents):
@@ -75,7 +75,7 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
     return reading
 
 
-def _text(reading: Reading, file: str, content: bytes) -> str:
+def _text(reading: ExtractedRows, file: str, content: bytes) -> str:
     try:
         return text(content)
     except UnreadableFile as error:
@@ -83,7 +83,7 @@ def _text(reading: Reading, file: str, content: bytes) -> str:
         return ""
 
 
-def _json(reading: Reading, file: str, content: bytes) -> dict[str, object]:
+def _json(reading: ExtractedRows, file: str, content: bytes) -> dict[str, object]:
     try:
         parsed = json.loads(text(content))
     except UnreadableFile as error:
@@ -97,7 +97,7 @@ def _json(reading: Reading, file: str, content: bytes) -> dict[str, object]:
     return parsed
 
 
-def _check_same_run(reading: Reading, folder: str, parsed: Mapping[str, Mapping[str, object]]) -> None:
+def _check_same_run(reading: ExtractedRows, folder: str, parsed: Mapping[str, Mapping[str, object]]) -> None:
     """Says where two files of one folder give different scores, or are of trainings of different lengths."""
     whole, evaluated = (parsed.get(name, {}) for name in RESULTS)
     for key, value in evaluated.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from analysis.core.errors import AddendError
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, Row, UserMetadata
+from analysis.imports.base import READERS, BadRow, ExtractedRows, Files, Reader, UncheckedRow, UserMetadata
 from analysis.imports.limits import MAX_BAD
 from analysis.imports.numerals import ends_a_curve
 from analysis.imports.rows import COLUMNS
@@ -18,9 +18,9 @@ from analysis.imports.texts import UnreadableFile, text
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 
 
-def read(files: Files, metadata: UserMetadata) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> ExtractedRows:
     """Reads every file with one of the `SUFFIXES`."""
-    reading = Reading()
+    reading = ExtractedRows()
     for path, content in files.items():
         if not path.lower().endswith(SUFFIXES):
             continue
@@ -33,7 +33,7 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
                 if isinstance(row, str):
                     reading.bad.append(BadRow(path, line, row))
                 else:
-                    reading.rows.append(Row(path, line, _with_metadata(row, metadata)))
+                    reading.rows.append(UncheckedRow(path, line, _with_metadata(row, metadata)))
         except UnreadableFile as error:
             reading.bad.append(BadRow(path, None, f"could not be read: it {error}."))
         except AddendError as error:

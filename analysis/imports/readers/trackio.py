@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from analysis.core.errors import AddendError
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata
+from analysis.imports.base import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata
 from analysis.imports.curves import Point
 from analysis.imports.limits import MAX_ROWS
 from analysis.imports.tables import parquet_rows, parquet_schema
@@ -35,9 +35,9 @@ BESIDE = re.compile(
 Rows = Iterable[Mapping[str, Any]]
 
 
-def read(files: Files, metadata: UserMetadata) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> ExtractedRows:
     """Every .db file, and the Parquet files with Trackio's columns; an export beside its database is left."""
-    reading = Reading()
+    reading = ExtractedRows()
     parquets: dict[str, list[str]] = {}
     for path, content in files.items():
         if path.lower().endswith(".db-wal"):
@@ -65,7 +65,7 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _database(path: str, content: bytes, metadata: UserMetadata, reading: Reading) -> None:
+def _database(path: str, content: bytes, metadata: UserMetadata, reading: ExtractedRows) -> None:
     if not content.startswith(SQLITE):
         reading.bad.append(BadRow(path, None, f"{disguise(content) or 'is no SQLite database'}; expected Trackio's."))
         return
@@ -120,7 +120,7 @@ def _export(
     files: Files,
     parquets: Mapping[str, list[str]],
     metadata: UserMetadata,
-    reading: Reading,
+    reading: ExtractedRows,
 ) -> None:
     """The runs of a Parquet file of metrics, with the settings beside it."""
     stem = path[: -len(".parquet")]
@@ -147,7 +147,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: row[key] for key in row if key in STRUCTURE}, "values": values}
 
 
-def _use_companions(files: Files, parquets: Mapping[str, list[str]], reading: Reading) -> None:
+def _use_companions(files: Files, parquets: Mapping[str, list[str]], reading: ExtractedRows) -> None:
     """Marks what stands beside metrics that were read, and says what of it is left out."""
     for path, columns in parquets.items():
         folder = path[: -len(_name(path))]
@@ -165,7 +165,7 @@ def _use_companions(files: Files, parquets: Mapping[str, list[str]], reading: Re
                         if f"{folder}{name}" in files)  # fmt: skip
 
 
-def _add_runs(path: str, rows: Rows, configs: Rows, metadata: UserMetadata, reading: Reading) -> None:
+def _add_runs(path: str, rows: Rows, configs: Rows, metadata: UserMetadata, reading: ExtractedRows) -> None:
     """Adds every run of a project."""
     settings = {_run(row): row["values"] for row in configs}
     runs: dict[str, list[Mapping[str, Any]]] = {}

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict, TypeGuard
 
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata
+from analysis.imports.base import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata
 from analysis.imports.curves import Point
 from analysis.imports.numerals import number
 from analysis.imports.tables import csv_header, csv_rows
@@ -30,9 +30,9 @@ class ExportedRun(TypedDict):
     id: NotRequired[object]
 
 
-def read(files: Files, metadata: UserMetadata) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> ExtractedRows:
     """A CSV whose header has "Name" and two columns of the tool's own; a JSON of runs."""
-    reading = Reading()
+    reading = ExtractedRows()
     for path, content in files.items():
         if path.lower().endswith(".csv"):
             _table(path, content, metadata, reading)
@@ -45,7 +45,7 @@ def read(files: Files, metadata: UserMetadata) -> Reading:
     return reading
 
 
-def _table(path: str, content: bytes, metadata: UserMetadata, reading: Reading) -> None:
+def _table(path: str, content: bytes, metadata: UserMetadata, reading: ExtractedRows) -> None:
     header = set(csv_header(content))
     if "Name" not in header or len(header & TOOL_COLUMNS) < 2:
         return
@@ -78,7 +78,7 @@ def _plain_values(settings: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in settings.items() if isinstance(value, str | int | float)}
 
 
-def _runs(path: str, exported: object, metadata: UserMetadata, reading: Reading) -> None:
+def _runs(path: str, exported: object, metadata: UserMetadata, reading: ExtractedRows) -> None:
     if isinstance(exported, dict):
         exported = exported.get("runs", [exported])
     runs = [item for item in exported if _is_run(item)] if isinstance(exported, list) else []

@@ -10,7 +10,7 @@ from analysis.statistics.resampling import INTERVAL, bootstrap
 
 
 @dataclass(frozen=True)
-class Reading:
+class DecoderAccuracy:
     """One measure of one decoder: sum of `part` over sum of `whole`, example by example.
 
     So an accuracy has hits and ones; R2 has what of the squares is explained, and the squares.
@@ -43,6 +43,6 @@ class Reading:
 
 def hits(
     target: str, decoder: str, measure: str, right: ndarray, window: Int[ndarray, " example"], chance: float
-) -> Reading:
+) -> DecoderAccuracy:
     """An accuracy."""
-    return Reading(target, decoder, measure, right.astype(float), np.ones(len(right)), window, chance)
+    return DecoderAccuracy(target, decoder, measure, right.astype(float), np.ones(len(right)), window, chance)

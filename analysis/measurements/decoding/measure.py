@@ -9,12 +9,12 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.measurements.decoding.accuracy import Reading
+from analysis.measurements.decoding.accuracy import DecoderAccuracy
 from analysis.measurements.decoding.linear import HELD_BACK
 from analysis.measurements.decoding.position import PAIRS, read_order, read_position
 from analysis.measurements.decoding.word import OFTEN, read_word
 from analysis.measurements.means.states import hidden_states
-from analysis.measurements.means.windows import BATCH, SEED, Windows, batches, command
+from analysis.measurements.means.windows import BATCH, SEED, FramedWindows, batches, command
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.models.submodules import word_table
@@ -26,7 +26,7 @@ TESTED = 3
 
 
 def states_of(
-    loaded: Loaded, cut: Windows, each: Iterable[int] | None = None
+    loaded: Loaded, cut: FramedWindows, each: Iterable[int] | None = None
 ) -> list[Float[ndarray, "window slot dim"]]:
     """Hidden states at every depth, the slots that count only, in float32."""
     family = family_of(loaded.source.config, loaded.source.name)
@@ -39,7 +39,7 @@ def states_of(
 
 def decode(
     loaded: Loaded,
-    cut: Windows,
+    cut: FramedWindows,
     corpus: str,
     states: list[Float[ndarray, "window slot dim"]],
     *,
@@ -81,7 +81,7 @@ def decode(
     return files.write_rows(rows, run, name=name, shared={"corpus": corpus})
 
 
-def held_out_windows(cut: Windows) -> ndarray:
+def held_out_windows(cut: FramedWindows) -> ndarray:
     """True for each window that is held out: the windows of one article in `TESTED`."""
     articles = np.unique(cut.article)
     return np.isin(cut.article, np.random.default_rng(SEED).permutation(articles)[: len(articles) // TESTED])
@@ -89,7 +89,7 @@ def held_out_windows(cut: Windows) -> ndarray:
 
 def readings(
     states: Float[ndarray, "window slot dim"], words: ndarray, held_out: ndarray, embeddings: ndarray
-) -> Iterator[Reading]:
+) -> Iterator[DecoderAccuracy]:
     """Every decoder on the hidden states of one depth."""
     train, test = states[~held_out], states[held_out]
     yield from read_position(train, test)
@@ -97,7 +97,7 @@ def readings(
     yield from read_word(train, words[~held_out], test, words[held_out], embeddings)
 
 
-def _row(layer: int, reading: Reading) -> dict[str, object]:
+def _row(layer: int, reading: DecoderAccuracy) -> dict[str, object]:
     low, high = reading.interval(SEED)
     return {
         "layer": layer,

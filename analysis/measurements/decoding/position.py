@@ -15,7 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 
-from analysis.measurements.decoding.accuracy import Reading, hits
+from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
 from analysis.measurements.decoding.linear import logistic, ridge
 
 NEAR = 3
@@ -35,7 +35,7 @@ DECODERS: dict[str, Callable[[int], Any]] = {
 States = Float[ndarray, "window slot dim"]
 
 
-def read_position(train: States, test: States) -> Iterator[Reading]:
+def read_position(train: States, test: States) -> Iterator[DecoderAccuracy]:
     """Slots, numbered from 0 over those given: by ridge regression, by the nearest mean vector of a slot (as it is, and
     after whitening), and by linear discriminants.
 
@@ -47,9 +47,9 @@ def read_position(train: States, test: States) -> Iterator[Reading]:
     window, truth = np.repeat(np.arange(len(test)), slots), np.tile(position_index, len(test))
     predicted = ridge(x, y).predict(_flat(test))
     spread = (truth - y.mean()) ** 2
-    yield Reading("position", "ridge", "r2", spread - (truth - predicted) ** 2, spread, window, 0.0)
+    yield DecoderAccuracy("position", "ridge", "r2", spread - (truth - predicted) ** 2, spread, window, 0.0)
     away = float(np.abs(position_index - position_index.mean()).mean())
-    yield Reading(
+    yield DecoderAccuracy(
         "position", "ridge", "mean_absolute_error", np.abs(truth - predicted), np.ones(len(predicted)), window, away
     )
     for name, decoder in DECODERS.items():
@@ -58,7 +58,7 @@ def read_position(train: States, test: States) -> Iterator[Reading]:
         yield hits("position", name, f"within_{NEAR}", off <= NEAR, window, _chance_within(slots, NEAR))
 
 
-def read_order(train: States, test: States, seed: int) -> Iterator[Reading]:
+def read_order(train: States, test: States, seed: int) -> Iterator[DecoderAccuracy]:
     """Predicts which of a window's two tokens comes first, by logistic regression on the difference of their states."""
     rng = np.random.default_rng(seed)
     (x, y, _), (test_x, test_y, window) = _pairs(train, rng), _pairs(test, rng)

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from sklearn.neighbors import NearestCentroid
 
-from analysis.measurements.decoding.accuracy import Reading, hits
+from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
 from analysis.measurements.decoding.linear import ridge
 
 OFTEN = 5
@@ -20,7 +20,7 @@ def read_word(
     test: Float[ndarray, "window slot dim"],
     test_words: Int[ndarray, "window slot"],
     embeddings: Float[ndarray, "word width"],
-) -> Iterator[Reading]:
+) -> Iterator[DecoderAccuracy]:
     """Top-1 among the candidates, for held-out tokens that are one: by the nearest mean vector of a word, and by
     ridge regression to the model's own word embeddings and the nearest of those by the cosine.
 

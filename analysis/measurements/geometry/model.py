@@ -12,12 +12,12 @@ from transformers import PreTrainedModel
 
 from analysis.core.errors import NoResults, TextError
 from analysis.core.term_names import SOURCES
-from analysis.measurements.geometry.model_vectors import Head, ModelVectors, States
+from analysis.measurements.geometry.model_vectors import LayerProjections, ModelVectors, States
 from analysis.measurements.geometry.projections import projections
 from analysis.measurements.means.split import Basis
 from analysis.measurements.means.states import hidden_states, split_entering
 from analysis.measurements.means.stored import stored_basis
-from analysis.measurements.means.windows import Windows, windows
+from analysis.measurements.means.windows import FramedWindows, windows
 from analysis.models.families import Family, family_of
 from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
@@ -50,7 +50,7 @@ def read_vectors(
     combined = getattr(loaded.model.config, "combine", "add")
     word_position_range = (0, 0)
     states: list[States] = []
-    heads: list[Head] = []
+    heads: list[LayerProjections] = []
     if position is not None:
         word_position_range = (
             (0, len(position)) if family.reads == "image" else _word_position_range(loaded.tokenizer, len(position))
@@ -130,7 +130,7 @@ def _bases(loaded: Loaded, family: Family) -> list[Basis]:
         return []
 
 
-def _cut(loaded: Loaded, texts: Sequence[str], length: int) -> Windows | None:
+def _cut(loaded: Loaded, texts: Sequence[str], length: int) -> FramedWindows | None:
     """Windows of the texts put together; None where they are too few."""
     limit = getattr(loaded.model.config, "max_position_embeddings", None) or length
     whole = " ".join(texts)
@@ -144,11 +144,11 @@ def _cut(loaded: Loaded, texts: Sequence[str], length: int) -> Windows | None:
         return None
 
 
-def _batches(cut: Windows) -> list[Tensor]:
+def _batches(cut: FramedWindows) -> list[Tensor]:
     return [torch.from_numpy(cut.ids[start : start + BATCH]) for start in range(0, len(cut.ids), BATCH)]
 
 
-def _states(loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis]) -> list[States]:
+def _states(loaded: Loaded, family: Family, cut: FramedWindows, bases: Sequence[Basis]) -> list[States]:
     rest: list[list[ndarray]] = [[] for _ in bases]
     for ids in _batches(cut):
         for layer, hidden in enumerate(hidden_states(loaded.model, family, ids)):
@@ -161,11 +161,11 @@ def _states(loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis]
 
 
 def _heads(
-    loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis], each: Callable[[str], None]
-) -> list[Head]:
+    loaded: Loaded, family: Family, cut: FramedWindows, bases: Sequence[Basis], each: Callable[[str], None]
+) -> list[LayerProjections]:
     """The heads of every layer whose projections are known and whose inputs have a position that varies."""
     model: PreTrainedModel = loaded.model
-    items: list[Head] = []
+    items: list[LayerProjections] = []
     attentions = family.attentions(model)
     if family.custom_attention:
         return []
@@ -179,7 +179,9 @@ def _heads(
         parts = torch.cat(inputs, 1)[:, :, torch.from_numpy(cut.counted)].flatten(1, 2).double().cpu().numpy()
         word, position = parts[0], parts[SOURCES.index("position")]
         if np.ptp(position, axis=0).max() > 0:
-            items.append(Head(layer=layer, query=query.numpy(), key=key.numpy(), word=word, position=position))
+            items.append(
+                LayerProjections(layer=layer, query=query.numpy(), key=key.numpy(), word=word, position=position)
+            )
     return items
 
 

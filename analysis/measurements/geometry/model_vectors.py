@@ -22,7 +22,7 @@ class States:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Head:
+class LayerProjections:
     """One layer's projections and what meets them: inputs that word (or the rest) and position give."""
 
     layer: int
@@ -45,7 +45,7 @@ class ModelVectors:
     word_position_range: tuple[int, int] = (0, 0)
     """First position that a word can hold, and the one after the last; the others are special tokens' own."""
     states: Sequence[States] = ()
-    heads: Sequence[Head] = ()
+    heads: Sequence[LayerProjections] = ()
 
     def has(self, need: str) -> bool:
         """True if the model has the part that a measure needs, by the names of `base.NEEDS`."""

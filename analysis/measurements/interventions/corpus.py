@@ -17,7 +17,7 @@ from analysis.measurements.interventions.forward import check
 from analysis.measurements.interventions.kinds import Intervention, parse
 from analysis.measurements.interventions.measures import cosines, pattern_kl
 from analysis.measurements.interventions.run import (
-    Patterns,
+    PassAttention,
     family_for,
     forward_text,
     kind_of_head,
@@ -176,7 +176,7 @@ def _losses(
     loaded: Loaded,
     family: Family,
     inputs: Mapping[str, Tensor],
-    passed: Patterns,
+    passed: PassAttention,
     places: Sequence[int],
     chosen: Sequence[Intervention],
 ) -> Tensor | None:
@@ -193,7 +193,7 @@ def _text_outcomes(
     loaded: Loaded,
     family: Family,
     inputs: Mapping[str, Tensor],
-    before: Patterns,
+    before: PassAttention,
     losses: Tensor | None,
     places: Sequence[int],
     intervention: Intervention,

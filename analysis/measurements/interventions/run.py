@@ -31,7 +31,7 @@ BATCH_TOKENS = 8_192
 
 
 @dataclass(frozen=True)
-class Patterns:
+class PassAttention:
     """The attention of one pass over one text."""
 
     patterns: list[Tensor]
@@ -43,11 +43,13 @@ class Patterns:
     """True if any layer adds a bias to its scores."""
 
 
-def forward_text(model: PreTrainedModel, family: Family, inputs: Mapping[str, object], chosen: Chosen = ()) -> Patterns:
+def forward_text(
+    model: PreTrainedModel, family: Family, inputs: Mapping[str, object], chosen: Chosen = ()
+) -> PassAttention:
     """One text's patterns, hidden states (token, width) and logits under interventions."""
     layers: list[Layer] = []
     passed = forward(model, family, inputs, chosen, layers.append)
-    return Patterns(
+    return PassAttention(
         patterns=[layer.pattern[0] for layer in layers],
         masks=[layer.attended() for layer in layers],
         hidden=passed.hidden[0],
@@ -129,7 +131,7 @@ def family_for(loaded: Loaded, inputs: Mapping[str, Tensor]) -> Family:
 
 def compare(
     loaded: Loaded, family: Family, inputs: Mapping[str, object], chosen: Chosen
-) -> tuple[Patterns, Patterns, Float[ndarray, "layer head"]]:
+) -> tuple[PassAttention, PassAttention, Float[ndarray, "layer head"]]:
     """The model as it is, under interventions, and KL(pattern before || after) of every head, in nats."""
     model = loaded.model
     before = forward_text(model, family, inputs)

@@ -13,7 +13,7 @@ from analysis.core.term_names import SOURCES
 from analysis.measurements.means.rank import CAP, effective_rank, rank_estimate, stable_rank
 from analysis.measurements.means.split import Basis, Sums
 from analysis.measurements.means.states import hidden_states, parts_entering
-from analysis.measurements.means.windows import BATCH, SEED, Windows, batches, command
+from analysis.measurements.means.windows import BATCH, SEED, FramedWindows, batches, command
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.store import files
@@ -26,7 +26,7 @@ POSITION = SOURCES.index("position")
 
 def measure_means(
     loaded: Loaded,
-    cut: Windows,
+    cut: FramedWindows,
     corpus: str,
     *,
     called: str | None = None,
@@ -82,7 +82,7 @@ def gap(ours: Float[ndarray, "slot dim"], other: Float[ndarray, "slot dim"]) -> 
     return float(np.linalg.norm(ours - other)) / size if size else np.nan
 
 
-def _row(cut: Windows, number: int, sums: Sums, bases: list[Basis]) -> dict[str, object]:
+def _row(cut: FramedWindows, number: int, sums: Sums, bases: list[Basis]) -> dict[str, object]:
     position, counted = bases[number].position, cut.counted
     counted_positions, shares = position[counted], sums.shares()
     # A basis of few slots or dimensions has too few singular values for an estimate.

@@ -20,7 +20,7 @@ BATCH = 8
 
 
 @dataclass(frozen=True)
-class Windows:
+class FramedWindows:
     """Token ids, each row a special-token frame around a passage; and which slots hold the passage."""
 
     ids: Int64[ndarray, "window slot"]
@@ -47,19 +47,21 @@ def articles(path: Path) -> Iterator[str]:
             block = []
 
 
-def command(verb: str, loaded: Loaded, cut: Windows, corpus: str, called: str | None) -> str:
+def command(verb: str, loaded: Loaded, cut: FramedWindows, corpus: str, called: str | None) -> str:
     """The command that measures a model over these windows again."""
     count, length = cut.ids.shape
     over = f"--texts TEXT --corpus {quote(corpus)} --length {length} --windows {count}"
     return f"{loaded.command(verb, called)} {over}"
 
 
-def windows_of(loaded: Loaded, file: Path, length: int, count: int) -> Windows:
+def windows_of(loaded: Loaded, file: Path, length: int, count: int) -> FramedWindows:
     """The windows of a text for a loaded model; see `articles` and `windows`."""
     return windows(loaded.tokenizer, list(articles(file)), length, count, longest(loaded.model.config))
 
 
-def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int, limit: int | None = None) -> Windows:
+def windows(
+    tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int, limit: int | None = None
+) -> FramedWindows:
     """`count` windows of `length` tokens, special ones included, drawn with a fixed seed.
 
     Every text long enough gives one, from a random place, before any gives a second; none overlap.
@@ -100,7 +102,7 @@ def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int,
     counted = np.ones(length, dtype=bool)
     counted[: max(1, len(before))] = False
     counted[length - len(after) :] = False
-    return Windows(
+    return FramedWindows(
         np.asarray([[*before, *passage, *after] for _, passage in first], dtype=np.int64),
         np.asarray([number for number, _ in first], dtype=np.int64),
         counted,
@@ -116,6 +118,6 @@ def _frame(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     return ids[: inner[0]], ids[inner[-1] + 1 :]
 
 
-def batches(cut: Windows) -> range:
+def batches(cut: FramedWindows) -> range:
     """The first window of every batch."""
     return range(0, len(cut.ids), BATCH)

@@ -19,7 +19,7 @@ from analysis.measurements.interventions.forward import check, forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.kinds.base import Intervention
 from analysis.measurements.means.states import hidden_states
-from analysis.measurements.means.windows import BATCH, SEED, Windows, batches, command
+from analysis.measurements.means.windows import BATCH, SEED, FramedWindows, batches, command
 from analysis.measurements.order.equivariance import LAST, MOVED, EquivarianceError, equivariance_error, permutations
 from analysis.measurements.order.locality import AttentionDistance, locality
 from analysis.models.families import Family, family_of
@@ -36,7 +36,7 @@ Row = dict[str, Any]
 
 def measure_order(
     loaded: Loaded,
-    cut: Windows,
+    cut: FramedWindows,
     corpus: str,
     *,
     called: str | None = None,
@@ -64,7 +64,7 @@ def measure_order(
     return paths
 
 
-def locality_rows(loaded: Loaded, cut: Windows, starts: Iterable[int]) -> Iterator[Row]:
+def locality_rows(loaded: Loaded, cut: FramedWindows, starts: Iterable[int]) -> Iterator[Row]:
     """Rows of the table `locality`."""
     cls = loaded.tokenizer.cls_token_id is not None and bool((cut.ids[:, 0] == loaded.tokenizer.cls_token_id).all())
     entries: dict[tuple[int, str], list[AttentionDistance]] = {}
@@ -99,7 +99,7 @@ def locality_rows(loaded: Loaded, cut: Windows, starts: Iterable[int]) -> Iterat
                 yield {**key, "measure": "attention", "distance": distance, **mean, "even": combined.even[index]}
 
 
-def equivariance_rows(loaded: Loaded, cut: Windows, starts: Iterable[int]) -> Iterator[Row]:
+def equivariance_rows(loaded: Loaded, cut: FramedWindows, starts: Iterable[int]) -> Iterator[Row]:
     """Rows of the table `equivariance`. The model computes in float64 meanwhile."""
     words = np.flatnonzero(cut.counted)
     order = permutations(len(cut.ids), words, cut.ids.shape[1], SEED)
@@ -138,7 +138,7 @@ def _ids(loaded: Loaded, ids: ndarray) -> Tensor:
     return torch.from_numpy(ids).to(loaded.device)
 
 
-def _off(loaded: Loaded, family: Family, cut: Windows) -> tuple[Intervention, ...]:
+def _off(loaded: Loaded, family: Family, cut: FramedWindows) -> tuple[Intervention, ...]:
     """The interventions that switch positions off; none for a model without positions to switch off."""
     zero, biases = parse("zero_positions"), []
     with torch.inference_mode():

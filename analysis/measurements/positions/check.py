@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from analysis.core.errors import ModelError
 from analysis.measurements.positions.config_keys import UnreadKey, expected_of_file, unread_keys
 from analysis.measurements.positions.conformance import (
-    Difference,
+    Discrepancy,
     LayerTurns,
     differences,
     expected_turns,
@@ -17,19 +17,19 @@ from analysis.models.load import Loaded
 
 
 @dataclass(frozen=True)
-class Check:
+class PositionCheck:
     """against: what the model was compared with; empty for nothing, and then nothing_because says why. turns: what it
     does. unread: keys of config.json that nobody reads. not_checked: what was not tried, and why, in clauses."""
 
     turns: list[LayerTurns]
-    differences: list[Difference]
+    differences: list[Discrepancy]
     against: str
     unread: list[UnreadKey]
     not_checked: list[str]
     nothing_because: str = ""
 
 
-def check(loaded: Loaded, text: str, other: Loaded | None = None, *, truncate: bool = False) -> Check:
+def check(loaded: Loaded, text: str, other: Loaded | None = None, *, truncate: bool = False) -> PositionCheck:
     """A model on a text, against its config or against another model.
 
     Raises ModelError where the model's rotations cannot be seen, TextError as `encode`.
@@ -39,7 +39,7 @@ def check(loaded: Loaded, text: str, other: Loaded | None = None, *, truncate: b
     if other is not None:
         others, _, _ = encode(other.tokenizer, text, None, other.model, truncate)
         found = differences(turns, measured_turns(other.model, others), loaded.source.name, other.source.name)
-        return Check(turns, found, other.source.name, [], [])
+        return PositionCheck(turns, found, other.source.name, [], [])
     against, because = "its config", ""
     try:
         expected = expected_turns(loaded.model.config, [turn.width for turn in turns], len(tokens))
@@ -51,9 +51,11 @@ def check(loaded: Loaded, text: str, other: Loaded | None = None, *, truncate: b
     if not found and (of_file := expected_of_file(loaded.source.config, turns, len(tokens))):
         found = differences(turns, of_file, "the model", "its config.json")
     unread = unread_keys(loaded.source.config, turns, len(tokens))
-    found += [Difference(None, "", key.sentence, cause="a key that is not read") for key in unread if key.contradiction]
+    found += [
+        Discrepancy(None, "", key.sentence, cause="a key that is not read") for key in unread if key.contradiction
+    ]
     moved, not_tried = shift_test(loaded.model, inputs, turns)
-    return Check(
+    return PositionCheck(
         turns,
         found + ([] if found else moved),
         against,

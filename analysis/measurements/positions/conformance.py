@@ -80,7 +80,7 @@ class LayerTurns:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Discrepancy:
     """A place where two models, or a model and its config, differ. band: of wavelengths in tokens; empty for
     a layer.
 
@@ -210,11 +210,11 @@ def _from_parameters(config: PreTrainedConfig, width: int, kind: str | None, tok
     )
 
 
-def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: str, them: str) -> list[Difference]:
+def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: str, them: str) -> list[Discrepancy]:
     """Every layer in which two are not alike, with the first band or pair of it, and the side."""
-    found: list[Difference] = []
+    found: list[Discrepancy] = []
     if len(ours) != len(theirs):
-        found.append(Difference(min(len(ours), len(theirs)), "", f"{us} has {len(ours)} layers, {them} {len(theirs)}"))
+        found.append(Discrepancy(min(len(ours), len(theirs)), "", f"{us} has {len(ours)} layers, {them} {len(theirs)}"))
     for layer, (mine, other) in enumerate(zip(ours, theirs, strict=False)):
         own = [*_unread(layer, mine, us), *_between_sides(layer, mine, us)]
         own += (
@@ -226,7 +226,7 @@ def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: st
         other = _as_published(mine, other)
         if mine.dims != other.dims or mine.width != other.width:
             found.append(
-                Difference(
+                Discrepancy(
                     layer,
                     "",
                     f"{us} rotates {mine.dims} of {mine.width} dimensions, {them} {other.dims} of {other.width}",
@@ -235,7 +235,7 @@ def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: st
             continue
         if mine.dims and abs(mine.size - other.size) > CLOSE * other.size:
             found.append(
-                Difference(
+                Discrepancy(
                     layer, "", f"{us} multiplies queries and keys by {mine.size:.4g}, {them} by {other.size:.4g}"
                 )
             )
@@ -243,7 +243,7 @@ def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: st
         if mine.scale is not None and scale is not None and abs(mine.scale - scale) > CLOSE * abs(scale):
             them_here = "the published code of its architecture" if other.queries is None else them
             what = f"{us} multiplies its scores by {mine.scale:.4g}, {them_here} by {scale:.4g}"
-            found.append(Difference(layer, "", what, cause="the attention factor"))
+            found.append(Discrepancy(layer, "", what, cause="the attention factor"))
         speeds = list(_speeds(layer, mine, other, us, them))
         found += [*speeds, *_layouts(layer, mine, other, us, them, alone=not speeds)]
     return found
@@ -258,25 +258,25 @@ def _as_published(mine: LayerTurns, other: LayerTurns) -> LayerTurns:
     return LayerTurns((), other.width, 1.0)
 
 
-def _unread(layer: int, mine: LayerTurns, us: str) -> Iterator[Difference]:
+def _unread(layer: int, mine: LayerTurns, us: str) -> Iterator[Discrepancy]:
     """Sides whose turns are not understood."""
     for name in SIDES:
         side = getattr(mine, name)
         if side is not None and side.problem:
-            yield Difference(layer, "", f"the {name} of {us} turn in a way that cannot be read: {side.problem}", name)
+            yield Discrepancy(layer, "", f"the {name} of {us} turn in a way that cannot be read: {side.problem}", name)
 
 
-def _between_sides(layer: int, mine: LayerTurns, us: str) -> Iterator[Difference]:
+def _between_sides(layer: int, mine: LayerTurns, us: str) -> Iterator[Discrepancy]:
     """Finds queries and keys that are not turned alike, so that scores do not depend on distances."""
     query, key = mine.queries, mine.keys
     if query is None or key is None or query.problem or key.problem:
         return
     if bool(query.pairs) != bool(key.pairs):
         turned, still = SIDES if query.pairs else SIDES[::-1]
-        yield Difference(layer, "", f"{us} turns its {turned} and does not turn its {still}", still)
+        yield Discrepancy(layer, "", f"{us} turns its {turned} and does not turn its {still}", still)
     elif query.pairs != key.pairs:
         pair = next((b for a, b in zip(query.pairs, key.pairs, strict=False) if a != b), key.pairs[-1])
-        yield Difference(
+        yield Discrepancy(
             layer,
             "",
             f"{us} turns its queries by {_described(query)} and its keys by {_described(key)}",
@@ -287,7 +287,7 @@ def _between_sides(layer: int, mine: LayerTurns, us: str) -> Iterator[Difference
     elif query.offset != key.offset:
         by = key.offset - query.offset
         where = f"{abs(by)} token{'s' * (abs(by) > 1)} {'after' if by > 0 else 'before'}"
-        yield Difference(
+        yield Discrepancy(
             layer,
             "",
             f"{us} turns its keys by the angles of the {where} those that its queries are turned by",
@@ -298,7 +298,7 @@ def _between_sides(layer: int, mine: LayerTurns, us: str) -> Iterator[Difference
         for pair, f, g in zip(query.pairs, query.frequencies, key.frequencies, strict=True):
             if abs(f - g) > max(CLOSE * abs(f), TINY):
                 opposite = abs(f + g) <= max(CLOSE * abs(f), TINY)
-                yield Difference(
+                yield Discrepancy(
                     layer,
                     _band(f),
                     f"{us} turns dimensions {pair[0]} and {pair[1]} of its queries by {f:.4g} radians a token and "
@@ -310,14 +310,14 @@ def _between_sides(layer: int, mine: LayerTurns, us: str) -> Iterator[Difference
                 break
 
 
-def _speeds(layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str) -> Iterator[Difference]:
+def _speeds(layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str) -> Iterator[Discrepancy]:
     """The first pair, the fastest first, whose frequency is another."""
     for a, b in zip(mine.frequencies, other.frequencies, strict=True):
         if abs(a - b) > max(CLOSE * b, TINY):
             waves = [2 * math.pi / f for f in (a, b)]
             what = f"a wavelength of {waves[0]:,.1f} tokens in {us} is {waves[1]:,.1f} in {them}"
             cause = _speed_cause(mine, other)
-            yield Difference(layer, _band(b), what + (f" ({cause})" if cause else ""), cause=cause)
+            yield Discrepancy(layer, _band(b), what + (f" ({cause})" if cause else ""), cause=cause)
             return
 
 
@@ -343,7 +343,7 @@ def _same(one: Tensor, other: Tensor) -> bool:
 
 def _layouts(
     layer: int, mine: LayerTurns, other: LayerTurns, us: str, them: str, *, alone: bool
-) -> Iterator[Difference]:
+) -> Iterator[Discrepancy]:
     """Sides whose pairs, order or direction are others. alone: whether the frequencies are the same but for that."""
     for number, name in enumerate(SIDES):
         side: SideTurns | None = getattr(mine, name)
@@ -362,7 +362,7 @@ def _layouts(
         same_origin = bool(side.origin) and side.origin == theirs.origin
         if side.pairs != theirs.pairs and not same_origin:  # else both deal the same columns out, each in its order
             pair = next(a for a, b in zip(side.pairs, theirs.pairs, strict=True) if a != b)
-            yield Difference(
+            yield Discrepancy(
                 layer,
                 "",
                 f"{us} turns its {name} by {_described(side)}, {them_here} by {_described(theirs)}",
@@ -375,7 +375,7 @@ def _layouts(
             if abs(f - g) <= max(CLOSE * abs(g), TINY) or not (alone or f * g < 0):
                 continue
             turned = f * g < 0
-            yield Difference(
+            yield Discrepancy(
                 layer,
                 _band(g),
                 f"{us} turns dimensions {pair[0]} and {pair[1]} of its {name} by {f:.4g} radians a token, {them_here} "
@@ -387,7 +387,7 @@ def _layouts(
             break
         else:
             if side.origin and theirs.origin and side.origin != theirs.origin:
-                yield Difference(
+                yield Discrepancy(
                     layer,
                     "",
                     f"{us} turns {side.origin} of what its projections give to its {name}, {them_here} {theirs.origin}",

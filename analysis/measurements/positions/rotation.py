@@ -86,7 +86,7 @@ def asked_angles(count: int) -> Float[Tensor, " pair"]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RotatedVectors:
     """Queries, or keys, that an attention makes of many states, at angle zero and at `asked_angles`.
 
     projected: what its projections gave for the same states; their first head is the first of the samples.
@@ -119,7 +119,7 @@ def no_layout(width: int = 0, problem: str = "") -> Layout:
     return Layout(torch.zeros(0, 2, dtype=torch.long), none.long(), none, none, width, problem)
 
 
-def read_layout(answer: Answer, count: int) -> Layout:
+def read_layout(answer: RotatedVectors, count: int) -> Layout:
     """The layout of an attention that is given so many angles, from what it makes of those that we choose."""
     pairs, stretch, problem = find_pairs(answer)
     width = answer.still.shape[-1]
@@ -137,7 +137,7 @@ def read_layout(answer: Answer, count: int) -> Layout:
     )
 
 
-def _origin(answer: Answer, pairs: Int[Tensor, "pair 2"]) -> str:
+def _origin(answer: RotatedVectors, pairs: Int[Tensor, "pair 2"]) -> str:
     """The layout of the pairs of a head among the columns of the projections that they come from."""
     if answer.projected is None or len(pairs) < 2:
         return ""
@@ -157,7 +157,7 @@ def read_rotation(
     still: Float[Tensor, "head token dim"],
     cos: Float[Tensor, "token turn"],
     sin: Float[Tensor, "token turn"],
-    answer: Answer,
+    answer: RotatedVectors,
 ) -> Rotation:
     """The rotation that makes the queries (or keys) of a model from those without a turn.
 
@@ -182,7 +182,7 @@ def read_rotation(
     return _with_offset(own, turned, still, told)
 
 
-def find_pairs(answer: Answer) -> tuple[Int[Tensor, "pair 2"], Float[Tensor, " pair"], str]:
+def find_pairs(answer: RotatedVectors) -> tuple[Int[Tensor, "pair 2"], Float[Tensor, " pair"], str]:
     """Pairs of dimensions of which one gains what the other loses, the stretch of each, and what is not understood."""
     still, turned = answer.still.double(), answer.turned.double()
     gain = (turned.square() - still.square()) / still.square().sum(-1, keepdim=True).clamp(min=1e-30)

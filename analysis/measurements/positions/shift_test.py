@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from analysis.measurements.positions.conformance import Difference, LayerTurns
+from analysis.measurements.positions.conformance import Discrepancy, LayerTurns
 from analysis.measurements.positions.without_rotation import unrotated_calls
 from analysis.models.capture import run_with_listener
 from analysis.models.trace_sources import Layer, LayerListener
@@ -26,7 +26,7 @@ BY_LENGTH = ("dynamic", "longrope")
 
 def shift_test(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], turns: list[LayerTurns]
-) -> tuple[list[Difference], str]:
+) -> tuple[list[Discrepancy], str]:
     """Gives what fails, and in a clause why it was not tried; empty where it was. turns: as measured."""
     if reason := _not_tried(model, inputs, turns):
         return [], reason
@@ -38,7 +38,7 @@ def shift_test(
         off, scaled = _off(before, after)
         if off > OFF:
             what = f"scores change by {off:.1e} of their range when all positions are moved by {BY} tokens"
-            return [Difference(_layer_number(turns, layer), "", what, cause="positions that are not distances")], ""
+            return [Discrepancy(_layer_number(turns, layer), "", what, cause="positions that are not distances")], ""
         if scaled:  # by a temperature of each position, after which the states of further layers are others
             break
     if not turns[0].width:  # what stands before the first attention reads the order by itself
@@ -49,7 +49,7 @@ def shift_test(
     off, _ = _off(own[0][:, order][..., order], changed)
     if off > OFF and not _mixes_tokens(model, inputs, moved, order):
         what = f"scores change by {off:.1e} of their range when tokens change places and keep their positions"
-        return [Difference(0, "", what, cause="positions that the layer takes from the order of its tokens")], ""
+        return [Discrepancy(0, "", what, cause="positions that the layer takes from the order of its tokens")], ""
     return [], ""
 
 

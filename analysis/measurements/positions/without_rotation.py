@@ -16,8 +16,8 @@ from analysis.core.errors import ModelError
 from analysis.measurements.positions.published_code import as_published, published_model
 from analysis.measurements.positions.rotation import (
     TOLERANCE,
-    Answer,
     Layout,
+    RotatedVectors,
     Rotation,
     asked_angles,
     no_layout,
@@ -51,7 +51,7 @@ class AttentionCalls(NamedTuple):
     call: Call
     unturned: Call | None
     given: tuple[Tensor, Tensor] | None
-    answers: tuple[Answer, Answer] | None = None
+    answers: tuple[RotatedVectors, RotatedVectors] | None = None
     published: tuple[Layout, Layout] | None = None
     published_scale: float | None = None
     """The factor by which the published code multiplies the scores."""
@@ -124,7 +124,7 @@ class _RotationListener:
 
     def _answers(
         self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], rotation: Turns, name: str
-    ) -> tuple[Answer, Answer]:
+    ) -> tuple[RotatedVectors, RotatedVectors]:
         """Asks an attention what it makes of states and angles that we choose."""
         none, chosen = chosen_tables(rotation)
         rows: list[tuple[Call, Call]] = []
@@ -214,15 +214,17 @@ def _other_states(
     return args, {**kwargs, "hidden_states": random_states(hidden, number)}
 
 
-def answers_of(rows: Sequence[tuple[Call, Call]], projected: Sequence[Tensor] = ()) -> tuple[Answer, Answer]:
+def answers_of(
+    rows: Sequence[tuple[Call, Call]], projected: Sequence[Tensor] = ()
+) -> tuple[RotatedVectors, RotatedVectors]:
     """The answers, of queries and of keys. rows: at angle zero, and at the angles that were chosen."""
 
-    def side(name: str) -> Answer:
+    def side(name: str) -> RotatedVectors:
         still, turned = (
             torch.cat([getattr(row[which], name)[0].double().cpu() for row in rows], 1).flatten(0, 1)
             for which in (0, 1)
         )
-        return Answer(still, turned, torch.cat(list(projected)) if len(projected) == len(rows) else None)
+        return RotatedVectors(still, turned, torch.cat(list(projected)) if len(projected) == len(rows) else None)
 
     return side("query"), side("key")
 

@@ -42,7 +42,7 @@ AS_IT_IS = Operation(name="intact", description="nothing")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data:
+class RefitFiles:
     """The files that every run reads. texts, held_out: UTF-8, an empty line between articles. stsb: a TSV file."""
 
     texts: Path
@@ -60,7 +60,7 @@ class RefitJob:
     seed: int
     learning_rate: float
     tokens: int
-    data: Data
+    data: RefitFiles
     digest: str
     threads: int = 1
 
@@ -198,7 +198,7 @@ class RefitJob:
 
 
 def jobs(
-    purpose: str, arms: Sequence[str], seeds: Sequence[int], rates: Mapping[str, Sequence[float]], data: Data
+    purpose: str, arms: Sequence[str], seeds: Sequence[int], rates: Mapping[str, Sequence[float]], data: RefitFiles
 ) -> list[RefitJob]:
     """The runs of a purpose. rates: of each arm. Prepares the texts and what the intact encoder gives for them."""
     tokens = refit_rules().purposes[purpose].tokens
@@ -213,13 +213,13 @@ def jobs(
 
 
 @cache
-def prepared(data: Data, tokens: int) -> Targets:
+def prepared(data: RefitFiles, tokens: int) -> Targets:
     """The training texts with the states that the intact encoder gives; these are computed once and kept in a file."""
     return _prepared(data.texts, tokens, data.out)
 
 
 @cache
-def prepared_held_out(data: Data) -> Targets:
+def prepared_held_out(data: RefitFiles) -> Targets:
     """The same of the held-out texts."""
     return _prepared(data.held_out, refit_rules().held_out_tokens, data.out)
 

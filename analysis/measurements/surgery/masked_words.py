@@ -16,7 +16,7 @@ from analysis.core.errors import ModelError
 from analysis.measurements.interventions.forward import forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import family_for, kind_of_head
-from analysis.measurements.means.windows import Windows, windows_of
+from analysis.measurements.means.windows import FramedWindows, windows_of
 from analysis.measurements.surgery.operations import Operation
 from analysis.measurements.surgery.tables import change_tables, first_row
 from analysis.models.load import Loaded
@@ -32,7 +32,7 @@ SEED = 0
 class MaskedWords:
     """Windows of text, the same tokens of each masked under every operation; a task of `measure_surgery`."""
 
-    windows: Windows
+    windows: FramedWindows
     places: Int64[ndarray, "P M"]
     option: str
     name: str = field(default="masked_words", init=False)

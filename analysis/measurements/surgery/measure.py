@@ -22,7 +22,7 @@ SEED = 0
 FEWEST = 10
 
 
-class Task(Protocol):
+class MeasuredTask(Protocol):
     """A task that a model is measured on."""
 
     @property
@@ -69,7 +69,7 @@ class Task(Protocol):
 
 def measure_surgery(
     loaded: Loaded,
-    task: Task,
+    task: MeasuredTask,
     *,
     chosen: Sequence[Operation] | None = None,
     called: str | None = None,

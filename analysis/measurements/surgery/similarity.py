@@ -31,7 +31,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True)
-class Pairs:
+class SentencePairs:
     """Pairs of sentences with the similarity that people gave them; a task of `measure_surgery`."""
 
     first: list[str]
@@ -67,7 +67,7 @@ class Pairs:
         return np.array([spearman(values[draw], self.label[draw]) for draw in draws])
 
 
-def read_pairs(path: Path) -> Pairs:
+def read_pairs(path: Path) -> SentencePairs:
     """STS-B as a TSV file with the columns label, sentence1 and sentence2. Raises TextError where it is not one."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -86,7 +86,7 @@ def read_pairs(path: Path) -> Pairs:
         raise TextError(
             f"A label of {path} is not a number ({wrong}); expected one from 0 to 5 in every row."
         ) from None
-    return Pairs([row["sentence1"] for row in rows], [row["sentence2"] for row in rows], labels)
+    return SentencePairs([row["sentence1"] for row in rows], [row["sentence2"] for row in rows], labels)
 
 
 @torch.inference_mode()
@@ -121,7 +121,7 @@ def _batches(loaded: Loaded, sentences: Sequence[str]) -> Iterator[tuple[list[in
         yield indices, {name: padded[name].to(loaded.device) for name in ("input_ids", "attention_mask")}
 
 
-def similarities(loaded: Loaded, pairs: Pairs, operation: Operation) -> Float[ndarray, " P"]:
+def similarities(loaded: Loaded, pairs: SentencePairs, operation: Operation) -> Float[ndarray, " P"]:
     """The cosine of the two sentences of each pair; each sentence is encoded once."""
     sentences = list(dict.fromkeys([*pairs.first, *pairs.second]))
     place = {sentence: at for at, sentence in enumerate(sentences)}

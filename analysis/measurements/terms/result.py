@@ -12,7 +12,7 @@ from html import escape
 from typing import Any, Self
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 from scipy.special import softmax
 
@@ -305,6 +305,27 @@ class Layers:
     errors: Float[ndarray, "layer 2"]
     cancellation: Float[ndarray, "layer head"]
     state_error: float
+    tokens: int
+    freeze: str
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The mean key-centred score of every head at each distance (key minus query, in tokens), on one text.
+
+    terms: the terms of position alone that the model has. position, total: (layer, head, distance), of their sum and of
+    the model's own scores; not a number where no query attends so far. pairs: the number of pairs at each distance.
+    shares: (layer, head), the part of those terms in what varies in the scores. errors: as those of `Layers`.
+    """
+
+    terms: tuple[str, ...]
+    distances: Int[ndarray, " distance"]
+    pairs: Int[ndarray, " distance"]
+    position: Float[ndarray, "layer head distance"]
+    total: Float[ndarray, "layer head distance"]
+    shares: Float[ndarray, "layer head"]
+    errors: Float[ndarray, "layer 2"]
     tokens: int
     freeze: str
     provenance: Provenance

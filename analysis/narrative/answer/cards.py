@@ -6,7 +6,7 @@ from analysis.core import default_model, frames
 from analysis.core.formatting import power_of_ten
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.narrative.answer.stored import answer
-from analysis.narrative.front_page import Bar, Card, Curve, FrontPage, Separated
+from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve
 from analysis.narrative.reading.length import minutes
 from analysis.store import read
 
@@ -33,7 +33,7 @@ def separated() -> Separated | None:
     )
 
 
-def _curve() -> Curve | None:
+def _curve() -> SimilarityCurve | None:
     """The surgery of the default model by the number of directions; None where it is not stored."""
     rows = read.query(
         "SELECT operation, rank, avg(value) AS value FROM newest_surgery WHERE model = ? GROUP BY ALL ORDER BY rank",
@@ -45,7 +45,7 @@ def _curve() -> Curve | None:
     if RANK not in kept or not REFERENCES.keys() <= single.keys():
         return None
     trained, without = (single[name] for name in REFERENCES)
-    return Curve(
+    return SimilarityCurve(
         kept=kept,
         values=tuple(float(value) for value in own.value),
         marked=RANK,

@@ -45,7 +45,7 @@ class Number:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoardRow:
+class EncodingRow:
     """One method. lacks: the needs it does not meet. loss: less that of added positions. rise: of the loss at 4 times
     the length of training. parameters, products: against those of added positions at the reader's size. time: of a
     training step as measured on our small encoder.
@@ -98,7 +98,7 @@ def check_needs(needs: Iterable[str]) -> None:
 
 
 @cached_until_store_changes(32)
-def rows(preset: str, needs: tuple[str, ...], size: sizes.Size) -> list[BoardRow]:
+def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[EncodingRow]:
     """The ten methods in use: those that meet every need first, each group in the order of the page."""
     check_needs(needs)
     recipes = _recipes(preset)
@@ -111,7 +111,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.Size) -> list[BoardRow
     for method in in_use():
         name = method.variant
         result.append(
-            BoardRow(
+            EncodingRow(
                 name=name,
                 title=IN_USE[name].name,
                 users=users(name),
@@ -185,7 +185,7 @@ def _rise(name: str, trained: Trained, preset: str) -> Number | None:
     return Number(value=float(rise.mean()), ring=_is_ring(trained, preset), note=_recipe(trained, len(rise)))
 
 
-def summary(board: Sequence[BoardRow], needs: Collection[str]) -> str:
+def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     """Sentences that answer the chosen needs, from the numbers of the rows that meet them; the first counts them."""
     able = [row for row in board if not row.lacks]
     if not able:
@@ -197,7 +197,7 @@ def summary(board: Sequence[BoardRow], needs: Collection[str]) -> str:
     return " ".join(sentences)
 
 
-def _trained(able: Sequence[BoardRow]) -> list[str]:
+def _trained(able: Sequence[EncodingRow]) -> list[str]:
     """Sentences on those that the chosen recipe trained: the lowest loss, and the smallest rise on longer texts.
 
     The rise counts for those alone that train no worse than added positions: a model that has learned little has
@@ -224,7 +224,7 @@ def _trained(able: Sequence[BoardRow]) -> list[str]:
     return said
 
 
-def _code(able: Sequence[BoardRow]) -> str:
+def _code(able: Sequence[EncodingRow]) -> str:
     """A sentence on those that leave the attention code as it is."""
     unchanged = [row.title for row in able if row.ticks[list(NEEDS).index("attention")]]
     if not unchanged:

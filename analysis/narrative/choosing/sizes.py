@@ -15,7 +15,7 @@ BUCKETS = 32
 
 
 @dataclass(frozen=True)
-class Size:
+class ModelSize:
     """A transformer with feed-forward layers of four times its width, and the length of its texts in tokens."""
 
     width: int = 768
@@ -38,8 +38,8 @@ class Size:
 class Extra:
     """The cost of positions: parameters and products of one text as functions of the size, and a formula in words."""
 
-    parameters: Callable[[Size], int] = lambda size: 0
-    products: Callable[[Size], int] = lambda size: 0
+    parameters: Callable[[ModelSize], int] = lambda size: 0
+    products: Callable[[ModelSize], int] = lambda size: 0
     formula: str = "no parameters and no matrix product"
 
 
@@ -68,11 +68,11 @@ def extra(variant: str) -> Extra:
     return EXTRAS.get(variant, Extra())
 
 
-def parameters(variant: str, size: Size) -> int:
+def parameters(variant: str, size: ModelSize) -> int:
     """All parameters of a model that tells positions in this way."""
     return size.parameters + extra(variant).parameters(size)
 
 
-def products(variant: str, size: Size) -> int:
+def products(variant: str, size: ModelSize) -> int:
     """All matrix products of one text in a model that tells positions in this way."""
     return size.products + extra(variant).products(size)

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.core.colours import verdict_variables
-from analysis.figures.claims.board import Board, details
+from analysis.figures.claims.board import ClaimsBoard, details
 from analysis.links import VIEWS, Value
 from dashboard.session.page_address import address, is_dark
 from dashboard.widgets.moving_pictures import show_component
@@ -22,7 +22,7 @@ STYLE = """
 """Whatever is below the board keeps its place while that is drawn."""
 
 
-def show_board(board: Board, pickers: Pickers, values: Mapping[str, Value]) -> None:
+def show_board(board: ClaimsBoard, pickers: Pickers, values: Mapping[str, Value]) -> None:
     """The board, with the claim opened and the filters pressed that the link names."""
     key = "claims.board"
 

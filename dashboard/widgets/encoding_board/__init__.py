@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from analysis.core.colours import VERDICTS
-from analysis.narrative.choosing.board import SHORT_NEEDS, BoardRow
+from analysis.narrative.choosing.board import SHORT_NEEDS, EncodingRow
 from analysis.narrative.choosing.facts import NEEDS
 from dashboard.widgets.moving_pictures import show_component
 
@@ -13,7 +13,7 @@ NICE = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 """The ends that the axis of costs may have."""
 
 
-def cost_axis(rows: Sequence[BoardRow]) -> dict[str, float | list[float]]:
+def cost_axis(rows: Sequence[EncodingRow]) -> dict[str, float | list[float]]:
     """The ends and ticks of the axis of costs, which holds every row: {"low": 0.9, "high": 1.5, "ticks": [1, 1.25]}."""
     costs = [cost for row in rows for cost in (row.parameters, row.products, row.time) if cost is not None]
     high = next((end for end in NICE if max(costs) <= end), max(costs))
@@ -23,7 +23,7 @@ def cost_axis(rows: Sequence[BoardRow]) -> dict[str, float | list[float]]:
 
 def show_rows(
     key: str,
-    rows: Sequence[BoardRow],
+    rows: Sequence[EncodingRow],
     asked: Sequence[str],
     opened: str,
     on_press: Callable[[str], None],

@@ -7,11 +7,13 @@ import streamlit as st
 from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
+from analysis.figures import stored_figure
 from analysis.figures.experiments.board import ORDERS, ordered
-from analysis.figures.experiments.board_rows import Board, BoardRow, judged_presets
+from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, judged_presets
+from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
+from analysis.figures.training.data import stored_presets
 from analysis.links import Value
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
 from dashboard.widgets import show
@@ -33,7 +35,7 @@ def recipe(preset: str) -> str:
 
 def draw(pickers: Pickers) -> None:
     """The board with its pickers, and under it the variants that were not trained by the recipe."""
-    presets = queries.trained_presets()
+    presets = stored_presets()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if presets:
             pickers.choice("preset", "Recipe", presets, recipe, width=430)
@@ -47,8 +49,8 @@ def draw(pickers: Pickers) -> None:
         if one.board.preset != values["preset"]:
             _draw_imported(one, pickers, values)
     try:
-        figure = queries.figure("experiments_board", values)
-        board = queries.experiments_board(str(values["preset"]))
+        figure = stored_figure("experiments_board", values)
+        board = experiments_board(str(values["preset"]))
         rows = ordered(board, order)
         if opened and not of_a_reader and opened not in [row.variant for row in rows]:
             board.row(opened)  # Says which rows there are, where this one is not known at all.
@@ -60,7 +62,7 @@ def draw(pickers: Pickers) -> None:
         """Opens the row that was pressed; closes the open one where there is no name."""
         pickers.set("row", variant)
 
-    def draw_panel(row: BoardRow) -> None:
+    def draw_panel(row: VariantRow) -> None:
         show_panel(row, board, pickers, PAGE, values)
 
     def draw_rows() -> None:
@@ -88,7 +90,7 @@ def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Va
     def press(variant: str) -> None:
         pickers.set("row", one.key(variant) if variant else "")
 
-    def draw_panel(row: BoardRow) -> None:
+    def draw_panel(row: VariantRow) -> None:
         show_panel(row, one.board, pickers, PAGE, {**values, "preset": preset})
 
     with st.container(key=f"{PAGE}.{preset}.rows"):
@@ -106,7 +108,7 @@ def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Va
         )
 
 
-def _draw_others(board: Board) -> None:
+def _draw_others(board: ExperimentsBoard) -> None:
     """The variants that were not trained by this recipe, folded."""
     if not board.others:
         return

@@ -8,10 +8,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis import links
+from analysis import glue_comparison, links
 from analysis.core.errors import AddendError
-from analysis.figures.glue.headline import INCONCLUSIVE, SURGERY
-from dashboard.session import queries
+from analysis.figures import stored_figure
+from analysis.figures.glue import study_rows
+from analysis.figures.glue.headline import INCONCLUSIVE, SURGERY, headline
+from analysis.figures.glue.table import table as scores_table
+from analysis.glue_comparison import MARGINS, PROTOCOLS
+from analysis.literature.tables import index as published_tables
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.experiments import glue_table
@@ -30,7 +34,7 @@ OPTIMISTIC = (
 
 def draw(pickers: Pickers) -> None:
     """The sentence, the figure and the table of the chosen runs, with their pickers."""
-    presets = queries.glue_presets()
+    presets = glue_comparison.presets()
     summary = st.container(border=True, horizontal=True, vertical_alignment="center")
     _pick(pickers, presets)
     values = pickers.done()
@@ -41,15 +45,15 @@ def draw(pickers: Pickers) -> None:
                 "**No results of our own are stored yet.** This command makes them, and the app shows them after "
                 "its next start:"
             )
-            st.code(queries.GLUE_COMMAND, language="bash")
+            st.code(glue_comparison.MAKE, language="bash")
     try:
-        study, _ = queries.glue_study(values)
+        study, comparison = study_rows.study_and_table(study_rows.GlueParameters.of(values))
     except AddendError as problem:
         show.show_problem(problem)
         return
     inconclusive = False
     if study:
-        finding, *details = queries.glue_headline(study)
+        finding, *details = headline(study)
         inconclusive = finding.startswith(INCONCLUSIVE)
         summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
         with summary.popover("Why", icon=":material/help:", key=f"{PAGE}.headline"):
@@ -61,17 +65,17 @@ def draw(pickers: Pickers) -> None:
         view = pickers.segments("glue_view", "Show", list(VIEWS), VIEWS, label_visibility="collapsed")
         values = pickers.done()
         with show.reporting_problems():
-            show.show(queries.figure(f"glue_{view}", values), PAGE, values)
+            show.show(stored_figure(f"glue_{view}", values), PAGE, values)
     title = "Our scores and published scores in one table" if study else "As published"
     with st.expander(title, expanded=not study):
-        glue_table.show_table(queries.glue_results(values))
+        glue_table.show_table(scores_table(study, comparison, relative=values["glue_view"] == "difference"))
 
 
 def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
     """The runs and their baseline; in a popover how they are compared."""
-    tasks = _titles("SELECT task AS name, title FROM tasks WHERE glue")
-    variants = _titles("SELECT variant AS name, title FROM variants")
-    tables = queries.published_tables()
+    tasks = study_rows.task_titles()
+    variants = study_rows.variant_titles()
+    tables = published_tables()
     tables = tables[tables.kind == "GLUE"]
     labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -86,11 +90,9 @@ def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
             )
             protocol = "mean"
             if presets:
-                protocol = pickers.segments(
-                    "protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC
-                )
-                pickers.segments("margin", "Equivalent within (points)", list(queries.MARGINS), queries.MARGINS)
-            columns, not_learned = queries.glue_columns(preset, table, protocol)
+                protocol = pickers.segments("protocol", "Protocol", list(PROTOCOLS), PROTOCOLS, help=OPTIMISTIC)
+                pickers.segments("margin", "Equivalent within (points)", list(MARGINS), MARGINS)
+            columns, not_learned = study_rows.columns(preset, table, protocol)
             if columns:
                 pickers.buttons(
                     "glue_without",
@@ -104,16 +106,10 @@ def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
                 label = "Tasks that no variant learned, left out of the average; tick one to include it"
                 pickers.buttons("including", label, not_learned, list(tasks), tasks)
         with baseline:
-            if offered := queries.glue_baselines(preset, table):
+            if offered := study_rows.baselines(preset, table):
                 pickers.choice("glue_baseline", "Baseline", offered, lambda name: variants.get(name, name))
 
 
 def _runs(preset: str) -> str:
     """A preset in the words of its picker."""
     return "A trained MiniLM, changed and fine-tuned (surgery)" if preset == SURGERY else recipe(preset)
-
-
-def _titles(sql: str) -> dict[str, str]:
-    """Names with their titles."""
-    frame = queries.rows(sql)
-    return dict(zip(frame.name, frame.title, strict=True))

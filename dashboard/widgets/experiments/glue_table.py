@@ -3,12 +3,12 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.glue.table import Table
+from analysis.figures.glue.table import GlueTable
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
 
-def show_table(table: Table) -> None:
+def show_table(table: GlueTable) -> None:
     """The table; our own rows are shaded."""
     cells = table.cells
     shade = pd.DataFrame("", index=cells.index, columns=cells.columns)

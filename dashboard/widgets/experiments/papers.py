@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from analysis.figures import stored_figure
+from analysis.figures.glue.study_rows import task_titles
 from analysis.figures.literature.gains import caveats
 from analysis.links import Value
-from dashboard.session import queries
+from analysis.literature import tables
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.experiments import published_table
@@ -16,12 +18,12 @@ VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores
 
 def draw(pickers: Pickers) -> None:
     """A table as printed, one figure of it, and folded the one of all tables."""
-    index = queries.published_tables()
+    index = tables.index()
     labels = dict(zip(index.id, index.label, strict=True))
     table_id = pickers.choice(
         "published_table", "Table", list(labels), labels, on_change=lambda: pickers.set("published_baseline", "")
     )
-    table = queries.published_table(table_id)
+    table = tables.load(table_id)
     st.caption("Numbers are as printed, of models that do not simply add positions to words.")
     link = st.container()
     published_table.show_published(table, PAGE)
@@ -68,7 +70,7 @@ def _pick_view(pickers: Pickers, table: published_table.Table) -> str:
             "published_without",
             "Columns in the average: press one to leave it out or to take it in (at first CoLA is left out)",
             list(columns),
-            queries.rows("SELECT task FROM tasks WHERE glue").task.tolist(),
+            list(task_titles()),
             columns,
             stores_pressed=False,
         )
@@ -78,7 +80,7 @@ def _pick_view(pickers: Pickers, table: published_table.Table) -> str:
 def _show_figure(name: str, values: dict[str, Value]) -> None:
     """One figure or, where it cannot be made, why not."""
     with show.reporting_problems():
-        figure = queries.figure(name, values)
+        figure = stored_figure(name, values)
         for sentence in figure.sentences:
             st.markdown(f"- {escape_markdown(sentence)}")
         show.show(figure, PAGE, values)

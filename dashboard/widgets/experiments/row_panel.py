@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.core.errors import AddendError, NoResults
+from analysis.figures import stored_figure
 from analysis.figures.experiments import row_tables
-from analysis.figures.experiments.board_rows import Board, BoardRow
+from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow
 from analysis.glue_comparison import DEFAULT_PRESET as PRESET
 from analysis.links import Value
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
@@ -22,7 +22,9 @@ IMPORTED_TABS = {"curves": "Curves", "seeds": "Seeds"}
 """What is known of a row that a reader imported."""
 
 
-def show_panel(row: BoardRow, board: Board, pickers: Pickers, page: str, values: Mapping[str, Value]) -> None:
+def show_panel(
+    row: VariantRow, board: ExperimentsBoard, pickers: Pickers, page: str, values: Mapping[str, Value]
+) -> None:
     """A sentence on the row, its tabs, and what the chosen one shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(escape_markdown(row.summary) or "Imported; not one of ours.")
@@ -55,7 +57,7 @@ def show_panel(row: BoardRow, board: Board, pickers: Pickers, page: str, values:
 def _show_figure(name: str, page: str, values: Mapping[str, Value]) -> None:
     """One figure or, where nothing is stored for it, a sentence that says so."""
     try:
-        figure = queries.figure(name, values)
+        figure = stored_figure(name, values)
     except NoResults as missing:
         st.caption(escape_markdown(str(missing)))
         return
@@ -65,7 +67,7 @@ def _show_figure(name: str, page: str, values: Mapping[str, Value]) -> None:
     show.show(figure, page, values)
 
 
-def _show_glue(row: BoardRow) -> None:
+def _show_glue(row: VariantRow) -> None:
     """The refitted encoder in front; our small models, which GLUE cannot rank, folded behind the sentence on that."""
     _show_table(row_tables.refitted(row))
     own = row_tables.own_glue(row)

@@ -7,12 +7,13 @@ import streamlit as st
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
-from analysis.figures import Figure
+from analysis.figures import Figure, stored_figure
 from analysis.figures.training.costs import UNMATCHED, cost_table
 from analysis.figures.training.data import COMMAND, MASKED, OBJECTIVES, title, usual_baseline, usual_recipe
+from analysis.figures.training.data import index as stored_trainings
 from analysis.figures.training.learning_curves import AXES
+from analysis.figures.training.verdict import verdict_of
 from analysis.links import Value
-from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.experiments.board import recipe
@@ -41,7 +42,7 @@ USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
 
 def draw(pickers: Pickers) -> None:
     """The figures of the part that the link names, and their pickers."""
-    trainings = queries.trainings()
+    trainings = stored_trainings()
     if trainings.empty:
         show.copy_link(PAGE, pickers.done())
         _say_that_nothing_is_stored()
@@ -143,7 +144,7 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame) -> None:
 
 def _show_verdict(values: dict[str, Value]) -> None:
     """Shows in one line whether these runs were trained long enough to say something of position; the rest on press."""
-    result = queries.verdict(values)
+    result = verdict_of(values)
     if result:
         colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -158,12 +159,12 @@ def _figure(name: str, values: dict[str, Value], presets: set[str]) -> tuple[Fig
     Raises NoResults where no preset has it.
     """
     try:
-        return queries.figure(name, values), values, ""
+        return stored_figure(name, values), values, ""
     except NoResults as missing:
         for preset in sorted(presets - {values["preset"]}):
             others = {**values, "preset": preset, **USUAL_SETTINGS}
             with suppress(AddendError):
-                return queries.figure(name, others), others, preset
+                return stored_figure(name, others), others, preset
         raise missing
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.ablation.variants import WAYS
 from analysis.core.formatting import plural, signed
 from analysis.figures.experiments.board import axis_range, places
-from analysis.figures.experiments.board_rows import WIDTHS, Board, BoardRow, Gap
+from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from dashboard.widgets.moving_pictures import show_component
 
 STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
@@ -24,13 +24,13 @@ CLOSE = "close"
 
 
 def show_board(
-    board: Board,
-    rows: Sequence[BoardRow],
+    board: ExperimentsBoard,
+    rows: Sequence[VariantRow],
     key: str,
     *,
     opened: str,
     on_press: Callable[[str], None],
-    panel: Callable[[BoardRow], None],
+    panel: Callable[[VariantRow], None],
     dark: bool,
     grouped: bool = True,
 ) -> None:
@@ -55,8 +55,8 @@ def show_board(
 
 
 def _draw(
-    board: Board,
-    rows: Sequence[BoardRow],
+    board: ExperimentsBoard,
+    rows: Sequence[VariantRow],
     way_before: str,
     key: str,
     opened: str,
@@ -85,7 +85,7 @@ def _draw(
     )  # fmt: skip
 
 
-def board_data(board: Board) -> dict[str, Any]:
+def board_data(board: ExperimentsBoard) -> dict[str, Any]:
     """The axes and headings that all rows share."""
     low, high = axis_range(board)
     ticks = _ticks(low, high)
@@ -125,7 +125,7 @@ def board_data(board: Board) -> dict[str, Any]:
     }
 
 
-def row_data(row: BoardRow, board: Board, opened: str = "") -> dict[str, Any]:
+def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict[str, Any]:
     """The numbers and words of one row; a number that is not stored is None, and is said to be missing."""
     few = f"{row.gap.seeds} of {plural(board.needed, 'seed')}" if row.gap else "no pair"
     numbers = [
@@ -161,7 +161,7 @@ def row_data(row: BoardRow, board: Board, opened: str = "") -> dict[str, Any]:
     }
 
 
-def spoken(row: BoardRow, board: Board, few: str) -> str:
+def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
     """The row as one sentence after another, for a reader who cannot see it."""
     parts = [f"{row.title}, yours" if board.imported else row.title]
     if row.outcome == "baseline" and row.loss is not None:
@@ -195,7 +195,7 @@ def spoken(row: BoardRow, board: Board, few: str) -> str:
     return ". ".join(parts) + "."
 
 
-def _score(measure: str, row: BoardRow) -> dict[str, str]:
+def _score(measure: str, row: VariantRow) -> dict[str, str]:
     score = row.refitted.get(measure)
     text = f"{score.value:.3f}" if score else NOT_MEASURED
     return {"name": measure, "text": text, "weight": "" if score else "weak"}

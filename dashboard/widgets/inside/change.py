@@ -6,8 +6,9 @@ import streamlit as st
 
 from analysis.core import optional_dependencies
 from analysis.core.errors import NotInstalled
+from analysis.figures import stored_figure
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
-from dashboard.session import live, queries
+from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import intervention_form, show
 from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
@@ -38,7 +39,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
         values = pickers.done()
         show.copy_link(PAGE, values)
         with show.reporting_missing_results():
-            show.show(queries.figure(STORED[shown], values), PAGE, values)
+            show.show(stored_figure(STORED[shown], values), PAGE, values)
         return
     if shown == "order":
         test = run(pickers, lambda progress: live.run_request(PermutationRequest.of(pickers.values()), progress))

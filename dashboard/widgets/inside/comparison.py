@@ -29,7 +29,7 @@ ASPECTS: dict[str, tuple[str, ...]] = {
     "layer or head": ("layer2", "head2"),
     "method": ("method2", "freeze2"),
 }
-"""What the right side can have for itself -> the fields that hold it."""
+"""The aspects in which the right side can differ -> the fields that hold them."""
 TEXT = "The dogs of the tall man are in the garden."
 """Other words in a sentence of the same build as the text that the page opens with."""
 BELOW = {"cell": "One cell, term by term", "terms": "All heads, term by term"}
@@ -75,6 +75,7 @@ def pills(pickers: Pickers) -> None:
         selection_mode="multi",
         key=key,
         on_change=update,
+        wrap=True,
         disabled=bool(pickers.get("probe")),
         help="A saved probe cannot be compared: send the form to run its text." if pickers.get("probe") else None,
     )

@@ -29,6 +29,8 @@ EXAMPLES = {
 SIDE_TITLES = {"first": "the first text alone", "second": "the second text alone", "together": "both as one input"}
 FREEZES = {"activation": "activation", "other": "other factor", "half": "half of each"}
 GROUPS = {"four": "the four of word and position", "all": "all"}
+CHANGES = {"shuffle_positions": "shuffle", "zero_positions": "remove", "scale_positions": "weaken"}
+"""Changes of positions that every model with added positions takes: the intervention -> what it does."""
 INPUTS = {"text": ":material/notes: Text", "image": ":material/image: Image"}
 UPLOADS = "inside.uploads"
 """The key in a session's state of how often its reader went from a file of their own to a drawn image."""
@@ -58,6 +60,7 @@ def form(pickers: Pickers) -> Upload | None:
         else:
             _examples(pickers)
             comparison.pills(pickers)
+        _changes(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
             _more(pickers, is_image=is_image)
     if is_image and str(pickers.get("model")).strip() == random_vit.NAME:
@@ -178,7 +181,7 @@ def _examples(pickers: Pickers) -> None:
         if (chosen := st.session_state[key]) is not None:
             set_example(pickers, chosen)
 
-    st.pills("Examples", list(EXAMPLES), default=shown, key=key, on_change=fill)
+    st.pills("Examples", list(EXAMPLES), default=shown, key=key, on_change=fill, wrap=True)
 
 
 def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
@@ -200,6 +203,31 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
         key=key,
         format_func=lambda name: IMAGES[name].title,
         on_change=fill,
+        wrap=True,
+    )
+
+
+def _changes(pickers: Pickers) -> None:
+    """Chips that change the positions and open the tab Change, which has every other change; one goes back."""
+    key, done = "inside.changes", tuple(pickers.get("do"))
+    shown = done[0] if pickers.get("tab") == "change" and len(done) == 1 and done[0] in CHANGES else None
+    st.session_state[key] = shown
+
+    def change() -> None:
+        chosen = st.session_state[key]
+        pickers.set("tab", "change" if chosen else "")
+        pickers.set("look", "")
+        if chosen:
+            pickers.set("do", (chosen,))
+
+    st.pills(
+        "Change positions",
+        list(CHANGES),
+        default=shown,
+        format_func=CHANGES.__getitem__,
+        key=key,
+        on_change=change,
+        wrap=True,
     )
 
 

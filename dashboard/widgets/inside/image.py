@@ -5,13 +5,14 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.figures import stored_figure
+from analysis.figures.depth.measured import models_of_images
 from analysis.figures.terms.measures import MEASURES, term_label
 from analysis.figures.vision.one_image import model_title, strongest_query
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.models import random_vit_name as random_vit
-from analysis.probes.drawn_images import CORPUS
 from analysis.probes.intervention_probe import ImageInterventionRequest
-from dashboard.session import live, queries
+from dashboard.session import live
 from dashboard.widgets import show
 from dashboard.widgets.inside.form import Upload, why_no_link
 from dashboard.widgets.inside.run import PAGE, about, choose_once, look, run, show_figure
@@ -22,9 +23,9 @@ BELOW = {"": "None", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
 POSITIONS = {"stored": "A trained model", "table": "The model above"}
 PRESS = {"key": "whom it asks", "patch": "who asks"}
-"""What a press on a patch sets: the field of the link -> its name."""
+"""The fields of the link that a press on a patch can set, and their names."""
 PRESSES = "inside.press"
-"""The key in a session's state of what a press on a patch sets."""
+"""The key in a session's state of the field that a press on a patch sets."""
 
 
 def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
@@ -75,13 +76,13 @@ def layers(pickers: Pickers, _facts: Any, _uploaded: Upload | None) -> None:
     maps, bars = st.columns([7, 4], gap="large")
     with maps, show.reporting_missing_results():
         setter = pickers.cell_setter("at_layer", "at_head")
-        show.show(queries.figure("vision_layers", values), PAGE, values, on_cell=setter)
+        show.show(stored_figure("vision_layers", values), PAGE, values, on_cell=setter)
     with bars, show.reporting_missing_results():
-        show.show(queries.figure("vision_head", values), PAGE, values)
+        show.show(stored_figure("vision_head", values), PAGE, values)
 
 
 def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
-    """How alike the positions of patches are, in a trained model or in the one of the form."""
+    """The likeness of the positions of patches, in a trained model or in the one of the form."""
     is_random = str(pickers.get("model")).strip() == random_vit.NAME
     shown = look(pickers, POSITIONS if is_random else dict(reversed(POSITIONS.items())))
     if shown == "stored":
@@ -89,7 +90,7 @@ def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         values = pickers.done()
         show.copy_link(PAGE, values)
         with show.reporting_missing_results():
-            show.show(queries.figure("vision_positions", values), PAGE, values)
+            show.show(stored_figure("vision_positions", values), PAGE, values)
         return
     result = _decomposition(pickers, facts, uploaded)
     values = pickers.done()
@@ -161,11 +162,7 @@ def _setter(pickers: Pickers, result: ImageDecomposition, field: str) -> Callabl
 
 def _stored(pickers: Pickers) -> None:
     """The trained models of images that the store holds."""
-    measured = queries.rows(
-        "SELECT DISTINCT model FROM newest_terms JOIN newest_patch_positions USING (model) "
-        f"WHERE corpus = '{CORPUS}' ORDER BY model"
-    )
-    pickers.choice("stored", "Trained model", list(measured.model))
+    pickers.choice("stored", "Trained model", models_of_images())
 
 
 def _measure(pickers: Pickers) -> None:

@@ -1,19 +1,22 @@
 """The tab Positions: which layers and bands of wavelengths use position, and each head's scores against distance."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from analysis.core.errors import NoFamily
+from analysis.figures.terms.curves import ORDERS, strongest
 from analysis.measurements.positions.stored import stored_models
+from analysis.measurements.terms.result import Curves
 from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnRequest
+from analysis.probes.text_probe import CurvesRequest
 from dashboard.session import live
 from dashboard.widgets import probe_form, show
 from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
-from dashboard.widgets.inside.scores import decomposition
 from dashboard.widgets.pickers import Pickers
 
-FIGURES = {"map": "By layer", "cell": "One cell of it", "distance": "One head against distance"}
+FIGURES = {"distance": "Every head against distance", "map": "By layer", "cell": "One cell of it"}
 ROTATED = {
     "map": "By layer",
     "cell": "One cell of it",
@@ -31,9 +34,16 @@ def draw(pickers: Pickers, facts: Any) -> None:
     source = "stored" if result.command else "run now"
     error = f"{len(result.power)} layers; the parts add up to the model's own scores within "
     about(result, result.tokens, f"{error}{result.errors.max():.0e} of their range, {source}", facts)
-    shown = look(pickers, ROTATED if rotates else FIGURES)
-    if shown == "distance" and not rotates:
-        _distance(pickers, len(result.power))
+    figures = ROTATED if rotates else FIGURES
+    asked = str(pickers.get("look"))
+    curves = None if rotates or asked in ("map", "cell") else _curves(pickers)
+    if isinstance(curves, NoFamily):
+        figures = {name: title for name, title in FIGURES.items() if name != "distance"}
+        if asked == "distance":
+            show.show_problem(curves)
+    shown = look(pickers, figures)
+    if isinstance(curves, Curves):
+        _every_head(pickers, curves)
         return
     baseline = None
     if shown == "map":
@@ -76,18 +86,32 @@ def draw(pickers: Pickers, facts: Any) -> None:
     )
 
 
-def _distance(pickers: Pickers, layers: int) -> None:
-    """The scores of one head against distance, of a model whose terms are known."""
-    result = decomposition(pickers)
-    if isinstance(result, NoFamily):
-        show.show_problem(result)
-        pickers.done()
-        return
-    first, second = st.columns(2)
-    with first:
-        pickers.slider("layer", "Layer", list(range(layers)))
-    with second:
-        pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: "the one that goes most by position"})
+def _curves(pickers: Pickers) -> Curves | NoFamily:
+    """Every head against distance; the reason why there is none, for an architecture whose terms are not known."""
+
+    def compute(progress: Callable[[str], None]) -> Curves | NoFamily:
+        try:
+            return live.run_request(CurvesRequest.of(pickers.values()), progress)
+        except NoFamily as unknown:
+            return unknown
+
+    return run(pickers, compute)
+
+
+def _every_head(pickers: Pickers, curves: Curves) -> None:
+    """A small curve a head, and the pressed one with all its terms."""
+    layers, heads = curves.shares.shape
+    pickers.segments("heads_by", "Heads", list(ORDERS), ORDERS)
+    pickers.fixed("layer", list(range(layers)))
+    pickers.fixed("head", [-1, *range(heads)])
     values = pickers.done()
     show.copy_link(PAGE, values, without=("text", "pair"))
-    show_figure("probe_distance", values, result)
+    small, large = st.columns([7, 4], gap="large")
+    with small:
+        st.caption("Press a head to see its scores, term by term.")
+        setter = pickers.cell_setter("layer", "head")
+        show_figure("probe_curves", values, curves, on_cell=setter, cell=("layer", "head"))
+    layer, head = strongest(curves) if values["head"] == -1 else (values["layer"], values["head"])
+    shown = values | {"layer": layer, "head": head, "probe": ""}
+    with large, show.reporting_problems():
+        show_figure("probe_distance", shown, live.decomposition(shown))

@@ -61,6 +61,7 @@ class Board {
     this.part = (id) => root.querySelector(`[data-id="${id}"]`);
     this.board = root.querySelector(".board");
     this.active = 0; // the map that the keyboard is on
+    this.adding = false; // whether a press adds its row, as with Shift
     new ResizeObserver(() => this.layout()).observe(this.board);
   }
 
@@ -206,6 +207,7 @@ class Board {
       ? "The term's share of what varies in a head's scores. Rows: layers; columns: heads."
       : "How far attention moves without the term, in nats. Rows: layers; columns: heads.";
 
+    this.several();
     const box = this.part("maps");
     box.replaceChildren();
     this.places = data.parts.slice(0, data.terms).map(({ label, colour }, index) => {
@@ -250,6 +252,25 @@ class Board {
     }
   }
 
+  // A switch that stands for Shift, for whoever has no keyboard, and a way back to one row.
+  several() {
+    const box = this.part("several");
+    box.replaceChildren();
+    const add = make(box, "button", { type: "button", "aria-pressed": this.adding }, "Select several tokens");
+    add.onclick = () => {
+      this.adding = !this.adding;
+      this.several();
+      this.part("several").querySelector("button").focus();
+    };
+    if (!this.at.also.length) return;
+    make(box, "button", { type: "button" }, "Only the outlined cell").onclick = () => {
+      this.adding = false;
+      this.at.also = [];
+      this.paint();
+      this.tell();
+    };
+  }
+
   listen(host, index) {
     host.setAttribute("role", "application");
     host.setAttribute("aria-roledescription", "map");
@@ -257,7 +278,7 @@ class Board {
       const at = this.under(host, event);
       if (!at) return;
       this.active = index;
-      this.press(at[0], at[1], event.shiftKey || event.ctrlKey || event.metaKey);
+      this.press(at[0], at[1], this.adding || event.shiftKey || event.ctrlKey || event.metaKey);
     };
     host.onpointermove = (event) => this.hint(host, event, ([i, j]) => this.cellText(index, i, j));
     host.onpointerleave = () => (this.part("tip").hidden = true);
@@ -267,7 +288,12 @@ class Board {
       const at = this.moved(event, query, key, side, side);
       if (!at) return;
       this.active = index;
+      // With Shift, the rows that the cell leaves stay.
+      if (event.shiftKey) this.at.also = [...new Set([...this.at.also, this.data.first + query])];
+      const also = event.shiftKey ? this.at.also : [];
       this.press(at[0], at[1]);
+      this.at.also = also.filter((row) => row !== this.at.query);
+      if (event.shiftKey) this.paint();
     };
   }
 
@@ -417,6 +443,7 @@ class Board {
     this.drawnOf = this.data;
     const [query, key] = this.cell();
     const more = this.rows().slice(1);
+    if (Boolean(more.length) !== this.part("several").children.length > 1) this.several();
     this.places.forEach(({ host }, place) => {
       this.outline(host, [query, key], `${this.cellText(place, query, key)}. Arrow keys move the cell.`, more);
       host.tabIndex = place === this.active ? 0 : -1;
@@ -491,7 +518,7 @@ class Board {
     this.part("heading").textContent = known && terms > 1
       ? `Head ${this.at.head} of layer ${data.layer} goes most by ${parts[best].label}: ${percent(shares[best])}`
       : `Head ${this.at.head} of layer ${data.layer}`;
-    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}. The percentages are the terms' shares of what varies. Press a cell; with Shift, add its row.`;
+    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}. The percentages are the terms' shares of what varies. Press a cell to see it as a sum; with Shift, or several selected, the sum is a mean over rows.`;
     const bar = this.part("scale");
     bar.replaceChildren();
     make(bar, "span", {}, signed(-limit, 1));

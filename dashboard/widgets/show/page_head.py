@@ -9,20 +9,18 @@ from analysis.core import settings
 from analysis.links import Value
 from dashboard.session import held_texts, rooms
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import address, query_parameters
+from dashboard.session.page_address import address
 from dashboard.widgets.glossary_hint import glossary_hint
 
 LONG_PAGE = 3
 """A page of so many figures gets a table of contents."""
-CARRIED = ("model", "revision", "text", "pair")
-"""Fields that links to the other pages of a room carry."""
-ROOM_LINKS, LINK, CONTENTS, CONTENTS_PLACE = "show.doors", "show.link", "show.contents", "show.contents.place"
+LINK, CONTENTS, CONTENTS_PLACE = "show.link", "show.contents", "show.contents.place"
 """Keys of the session's state for a page's placeholders while it is drawn."""
 
 
 def begin() -> None:
     """Forgets the placeholders of the page that was drawn before."""
-    for key in (ROOM_LINKS, LINK, CONTENTS, CONTENTS_PLACE):
+    for key in (LINK, CONTENTS, CONTENTS_PLACE):
         st.session_state.pop(key, None)
 
 
@@ -32,8 +30,7 @@ def header(page: str, lead: str) -> None:
     room = rooms.room_of(page)
     if room is not None and len(room.pages) > 1:
         with st.container(horizontal=True, vertical_alignment="center", key="doors"):
-            st.session_state[ROOM_LINKS] = st.empty()
-            _draw_room_links(page, {})
+            _room_links(page)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(links.VIEWS[page].title, anchor=False)
         st.session_state[LINK] = st.container(width="content")
@@ -57,19 +54,16 @@ def set_tab_title(name: str) -> None:
     st.set_page_config(page_title=f"{name} · Addend")
 
 
-def _draw_room_links(page: str, values: Mapping[str, Value]) -> None:
-    """Links to the other pages of a page's room, with the model and text that those can take."""
+def _room_links(page: str) -> None:
+    """Links to the other pages of a page's room."""
     room = rooms.room_of(page)
     assert room is not None, f"{page} is in a room"
-    with st.session_state[ROOM_LINKS], st.container(horizontal=True, vertical_alignment="center"):
-        for other in room.pages:
-            view = links.VIEWS[other]
-            if other == page:
-                st.markdown(f"**{view.title}**", width="content")
-                continue
-            accepted = view.defaults() if "text" in view.defaults() else {}
-            carried = {field: values[field] for field in CARRIED if field in values and field in accepted}
-            st.page_link(f"views/{other}.py", label=view.title, query_params=query_parameters(other, carried))
+    for other in room.pages:
+        title = links.VIEWS[other].title
+        if other == page:
+            st.markdown(f"**{title}**", width="content")
+        else:
+            st.page_link(f"views/{other}.py", label=title)
 
 
 def contents() -> None:
@@ -88,14 +82,12 @@ def section(title: str, anchor: str) -> None:
 
 
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
-    """The control that gives the link to this view; links to the other pages of its room carry what they can.
+    """The control that gives the link to this view.
 
     without: fields of the reader's text, left out of a second link. why_not: why no link can be given, where the
     reason is not the length of the text alone.
     """
     why_not = why_not or held_texts.why_no_link(page, values)
-    if ROOM_LINKS in st.session_state:
-        _draw_room_links(page, values)
     with (
         st.session_state.get(LINK) or st.container(),
         st.popover("Copy link", icon=":material/link:", key=f"{page}.link"),

@@ -34,7 +34,7 @@ SLACK = 1e-3
 
 
 @dataclass(frozen=True)
-class Pairs:
+class WordPairs:
     """Different pairs of words, nearest first."""
 
     a: Int[ndarray, " pair"]
@@ -53,7 +53,7 @@ class Collision:
     j: int
 
 
-def nearest_pairs(words: Float[ndarray, "V D"], first: ndarray, count: int, device: str = "cpu") -> Pairs:
+def nearest_pairs(words: Float[ndarray, "V D"], first: ndarray, count: int, device: str = "cpu") -> WordPairs:
     """The `count` nearest pairs of words, one of each among the rows `first`, the other any; found in float32."""
     table = torch.as_tensor(words, dtype=torch.float32, device=device)
     squares, best = (table**2).sum(1), np.empty((0, 3))
@@ -73,7 +73,7 @@ def nearest_pairs(words: Float[ndarray, "V D"], first: ndarray, count: int, devi
     a, b = best[:, 0].astype(int), best[:, 1].astype(int)
     distance = np.linalg.norm(words[a] - words[b], axis=1)
     order = np.argsort(distance, kind="stable")
-    return Pairs(a[order], b[order], distance[order])
+    return WordPairs(a[order], b[order], distance[order])
 
 
 def reachable(
@@ -83,7 +83,7 @@ def reachable(
     bound: float,
     limit: int,
     device: str = "cpu",
-) -> Pairs | None:
+) -> WordPairs | None:
     """Every pair of words, one of each among `first`, whose sums may be nearer than `bound`; None for over `limit`."""
     middle = positions - positions.mean(0)
     axes = np.linalg.svd(middle, full_matrices=False)[2]
@@ -103,7 +103,7 @@ def reachable(
         return None
     distance = np.linalg.norm(words[unique_pairs[:, 0]] - words[unique_pairs[:, 1]], axis=1)
     order = np.argsort(distance, kind="stable")
-    return Pairs(unique_pairs[order, 0], unique_pairs[order, 1], distance[order])
+    return WordPairs(unique_pairs[order, 0], unique_pairs[order, 1], distance[order])
 
 
 def _within(
@@ -121,7 +121,7 @@ def _within(
 
 
 def nearest_sums(
-    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], pairs: Pairs, count: int, device: str = "cpu"
+    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], pairs: WordPairs, count: int, device: str = "cpu"
 ) -> list[Collision]:
     """The `count` nearest collisions, each of another pair of words, nearest first.
 
@@ -160,7 +160,7 @@ def _gaps(positions: Float[ndarray, "P D"]) -> Float[ndarray, "P P"]:
 
 
 def search_nearest_sums(
-    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], first: ndarray, pairs: Pairs, options: Options
+    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], first: ndarray, pairs: WordPairs, options: Options
 ) -> tuple[list[Collision], int, bool]:
     """The nearest sums, how many pairs of words were searched, and whether no other pair can come as near."""
     items = nearest_sums(words, positions, pairs, NEAREST + 1, options.device)

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
-from analysis.measurements.geometry.model_vectors import Head, ModelVectors
+from analysis.measurements.geometry.model_vectors import LayerProjections, ModelVectors
 from analysis.measurements.geometry.random import subspace
 
 HELD = 0.9
@@ -87,7 +87,7 @@ def heads(vectors: ModelVectors, options: Options) -> Measured:
     return Measured([row for layer in vectors.heads for row in _layer(layer, options)])
 
 
-def _layer(layer: Head, options: Options) -> Iterator[Row]:
+def _layer(layer: LayerProjections, options: Options) -> Iterator[Row]:
     rng = options.rng()
     word, position = moments(layer.word), moments(layer.position)
     dim, width = layer.query.shape[1:]

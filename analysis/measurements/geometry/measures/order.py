@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from sklearn.model_selection import KFold
 
-from analysis.measurements.decoding.accuracy import Reading, hits
+from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
 from analysis.measurements.decoding.linear import logistic, ridge
 from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
 from analysis.measurements.geometry.model_vectors import ModelVectors
@@ -22,18 +22,18 @@ PERMUTED = 2
 """Tables whose rows are permuted, behind the baseline."""
 
 
-def absolute(table: Float[ndarray, "P D"], seed: int) -> Reading:
+def absolute(table: Float[ndarray, "P D"], seed: int) -> DecoderAccuracy:
     """Errors of the position, in positions, of every row while its fold is held out."""
     index, predicted = np.arange(len(table)), np.empty(len(table))
     for train, test in _folds(len(table), seed):
         predicted[test] = ridge(table[train], index[train].astype(float)).predict(table[test])
     away = float(np.abs(index - index.mean()).mean())
-    return Reading(
+    return DecoderAccuracy(
         "position", "ridge", "mean_absolute_error", np.abs(predicted - index), np.ones(len(index)), index, away
     )
 
 
-def relative(table: Float[ndarray, "P D"], seed: int) -> Reading:
+def relative(table: Float[ndarray, "P D"], seed: int) -> DecoderAccuracy:
     """Predicts the order of two held-out rows from their difference."""
     rng = np.random.default_rng(seed)
     right, window = [], []
