@@ -8,16 +8,26 @@ import typer
 from analysis.core.errors import AddendError
 
 
-def site(folder: Annotated[Path, typer.Argument(help="The folder to write; it is made if it does not exist.")]) -> None:
+def site(
+    folder: Annotated[Path, typer.Argument(help="The folder to write; it is made if it does not exist.")],
+    url: Annotated[
+        str, typer.Option(help="The address of a hosted dashboard, which links lead to; without it there are none.")
+    ] = "",
+) -> None:
     """Writes pages and JSON that any web server shows as they are; files of the same names are replaced."""
     from analysis import links, store_build
+    from analysis.core import settings
     from analysis.core.atomic_write import atomic_write
     from analysis.figures import export, fonts
+    from analysis.moved_links import moved
     from analysis.narrative.site import files
 
     store_build.refresh()
+    address = url or settings.text("ADDEND_PUBLIC_URL")
     pages = files(
-        draw=lambda figure, link: export.svg(figure, export.manifest(figure, link)), link=links.link, faces=fonts.faces
+        draw=lambda figure, link: export.svg(figure, export.manifest(figure, link)),
+        link=lambda page, values: links.link(*moved(page, values), address) if address else "",
+        faces=fonts.faces,
     )
     try:
         for name, text in pages.items():

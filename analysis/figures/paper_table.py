@@ -7,6 +7,7 @@ that it shows as its `summary`.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +80,7 @@ def _rounded(value: float, decimals: int) -> str:
 class Written:
     """Numbers as Markdown has them."""
 
-    def label(self, value: object) -> str:
+    def label(self, value: Any) -> str:
         """A label, in which a bar would end the cell."""
         return ("" if pd.isna(value) else f"{value:g}" if isinstance(value, float) else str(value)).replace("|", r"\|")
 
@@ -104,7 +105,7 @@ LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
 class WrittenForLatex(Written):
     """Numbers for siunitx, which aligns them by their points."""
 
-    def label(self, value: object) -> str:
+    def label(self, value: Any) -> str:
         """A label without characters that LaTeX would read as commands."""
         text = "" if pd.isna(value) else f"{value:g}" if isinstance(value, float) else str(value)
         return "".join(LATEX.get(character, character) for character in text)

@@ -73,3 +73,26 @@ def test_no_text_ends_the_script(monkeypatch) -> None:
     made = site.files(draw=lambda figure, link: STUB, link=links.link, faces=lambda drawn: "")
     assert EVIL not in made["index.html"]
     assert len(re.findall("</script>", made["index.html"])) == 1
+
+
+def test_links_lead_to_the_hosted_dashboard_or_there_are_none(store) -> None:
+    """And the answer, which a reader loads first, is at most 20 kB."""
+    hosted = "https://addend.example.org/base"
+
+    def addresses(link) -> set[str]:
+        made = site.files(draw=lambda figure, link: STUB, link=link, faces=lambda drawn: "")
+        assert len(made["index.html"].encode()) <= 20_000
+        read_pages = pages({name: made[name] for name in ("index.html", "tour.html", "claims.html")})
+        for name, page in read_pages.items():
+            beside = {attrs.get("href") for tag, attrs in page.tags if tag == "a"}
+            assert set(read_pages) - {name} <= beside, "every page is reached from every other"
+        return {attrs["href"] for page in read_pages.values() for tag, attrs in page.tags if "href" in attrs}
+
+    theirs = {
+        address for address in addresses(lambda page, values: links.link(page, values, hosted)) if hosted in address
+    }
+    assert len(theirs) > 10
+    assert all(address.startswith(f"{hosted}/") for address in theirs)
+    without = addresses(lambda page, values: "")
+    assert "" not in without
+    assert not [address for address in without if "localhost" in address or "/read" in address]

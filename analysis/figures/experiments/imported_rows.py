@@ -18,7 +18,7 @@ class ImportedBoard:
 
     board: ExperimentsBoard
     sentence: str
-    """The reason why they are ranked apart from ours, and what their differences are from."""
+    """The reason why they are ranked apart from ours, and the row that their differences are from."""
 
     def key(self, variant: str) -> str:
         """The name of a row in links, which one of ours never has: `imported/my_concat`."""
@@ -42,7 +42,7 @@ def imported_boards() -> tuple[ImportedBoard, ...]:
 
 
 def _sentence(shown: ExperimentsBoard) -> str:
-    """The reason why the rows are ranked apart, and what they are compared with."""
+    """The reason why the rows are ranked apart, and their baseline."""
     changes = shown.trainings.changes if shown.trainings else NOT_RECORDED
     reason = (
         "their file does not say with which settings they were trained"

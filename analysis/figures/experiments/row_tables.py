@@ -43,9 +43,12 @@ def seeds(row: VariantRow, board: ExperimentsBoard) -> RowTable:
     table = pd.DataFrame(
         {
             "Seed": seed,
-            "Final loss (nats)": loss,
-            f"{title(BASELINE)}, same seed": baseline.losses.get(seed),
-            "Difference": row.differences.get(seed),
+            "Final loss": loss,
+            **(
+                {}
+                if row.variant == BASELINE
+                else {title(BASELINE): baseline.losses.get(seed), "Difference": row.differences.get(seed)}
+            ),
         }
         for seed, loss in sorted(row.losses.items(), key=lambda item: str(item[0]))
     )

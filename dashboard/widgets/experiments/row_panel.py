@@ -19,7 +19,7 @@ from dashboard.widgets.pickers import Pickers
 
 TABS = {"curves": "Curves and widths", "glue": "GLUE", "papers": "Papers", "costs": "Costs", "seeds": "Seeds"}
 IMPORTED_TABS = {"curves": "Curves", "seeds": "Seeds"}
-"""The known facts of a row that a reader imported."""
+"""The tabs of a row that a reader imported."""
 
 
 def show_panel(
