@@ -3,6 +3,7 @@
 import streamlit as st
 
 from analysis.ablation.presets import PRESETS
+from analysis.figures.experiments import refit
 from analysis.figures.experiments.board_rows import default_preset
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
@@ -15,7 +16,7 @@ PAGE = "experiments"
 TABS = {
     "board": ("Board", board.draw, ("board",)),
     "curves": ("Curves", trainings.draw, ("curves", "gap", "convergence")),
-    "parts": ("What the gain is made of", trainings.draw, ("parts", "scores")),
+    "parts": ("What the gain is made of", trainings.draw, ("contrasts", "parts", "scores")),
     "conditions": ("Other conditions", trainings.draw, ("length", "settings")),
     "costs": ("Costs", trainings.draw, ("costs",)),
     "refit": ("A finished encoder refitted", refitted.draw, ("refit",)),
@@ -36,7 +37,7 @@ def choose_tab() -> str:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             "Show",
-            list(TABS),
+            [tab for tab in TABS if tab != "refit" or refit.is_stored() or part == "refit"],
             default=TAB_OF[part],
             format_func=lambda tab: TABS[tab][0],
             key=key,

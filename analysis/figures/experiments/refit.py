@@ -28,6 +28,11 @@ def _short(arm: str) -> str:
     return said[:1].upper() + said[1:]
 
 
+def is_stored() -> bool:
+    """True if some judged run is in the store."""
+    return not read.query(f"SELECT 1 FROM refits WHERE purpose = '{JUDGED}' LIMIT 1").empty
+
+
 def _stored() -> tuple[pd.DataFrame, Runs, RefitRules]:
     """The rows of the judged runs, and these runs. Raises NoResults where there are none."""
     rules = refit_rules()

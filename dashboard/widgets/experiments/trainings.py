@@ -25,6 +25,7 @@ PARTS = {
     "curves": ("Learning curves", ("training_curves",)),
     "gap": ("Final loss", ("training_gap",)),
     "convergence": ("Convergence", ("training_convergence", "training_plateau")),
+    "contrasts": ("Frozen contrasts", ("experiments_contrasts",)),
     "parts": ("Part by part", ("training_parts",)),
     "scores": ("Scale of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
@@ -32,10 +33,10 @@ PARTS = {
     "costs": ("Costs", ("training_costs",)),
 }
 """Value of the link's field `part` -> its title, and its figures."""
-TABS = (("curves", "gap", "convergence"), ("parts", "scores"), ("length", "settings"), ("costs",))
+TABS = (("curves", "gap", "convergence"), ("contrasts", "parts", "scores"), ("length", "settings"), ("costs",))
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
-UNJUDGED = ("settings", "costs")
+UNJUDGED = ("contrasts", "settings", "costs")
 """Parts that are not about one recipe, which could be judged."""
 USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
 
@@ -59,7 +60,8 @@ def draw(pickers: Pickers) -> None:
                 label_visibility="collapsed",
                 width="content",
             )
-        runs = _pick_runs(pickers, trainings, part)
+        # The rules of contrasts say which trainings they compare.
+        runs = trainings if part == "contrasts" else _pick_runs(pickers, trainings, part)
     if part in ("curves", "length") and set(runs.objective) == {MASKED}:
         _pick_variants(pickers, runs)
     values = pickers.done()

@@ -117,7 +117,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
             "loss": "Final loss less adding’s, nats",
             "numbers": [
                 ["similarity", "MiniLM", "similarity"],
-                ["cola", "refitted", "CoLA"],
+                ["cola", "fine-tuned", "CoLA"],
                 ["parameters", "Size", "parameters"],
                 ["time", "Time", "a step"],
             ],
@@ -188,7 +188,7 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
     for number in (*(_score(name, row) for name in ("similarity", "cola")),):
         if number["text"] != NOT_MEASURED:
             label = "CoLA" if number["name"] == "cola" else number["name"]
-            parts.append(f"refitted MiniLM, {label} {number['text']}")
+            parts.append(f"MiniLM fine-tuned, {label} {number['text']}")
     for name, words in (("parameters", "times the parameters"), ("time", "times the time of a step")):
         if (ratio := getattr(row, name)) is not None:
             parts.append(f"{ratio:.2f} {words}")
