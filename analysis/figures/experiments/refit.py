@@ -73,7 +73,7 @@ def recovered_rows(runs: Runs, rules: RefitRules) -> pd.DataFrame:
                 "arm": arm,
                 "way": _short(arm),
                 "seeds": len(runs[arm]),
-                "recovered": shares.mean,
+                "value": shares.mean,
                 "low": shares.low,
                 "high": shares.high,
                 "order": order.mean,
@@ -82,7 +82,7 @@ def recovered_rows(runs: Runs, rules: RefitRules) -> pd.DataFrame:
                 "stsb": similarity.mean,
             }
         )
-    return pd.DataFrame(rows).sort_values("recovered", ascending=False, ignore_index=True)
+    return pd.DataFrame(rows).sort_values("value", ascending=False, ignore_index=True)
 
 
 def _listed(numbers: Mapping[str, float], form: Callable[[float], str]) -> str:
@@ -98,10 +98,10 @@ def refit_recovered(_: Parameters) -> Figure:
     rows, runs, rules = _stored()
     frame = recovered_rows(runs, rules)
     tokens = rules.purposes[JUDGED].tokens
-    others = frame[~frame.arm.isin((rules.control, rules.floor)) & frame.recovered.notna()]
-    least, most = (len(others) and others.recovered.agg(end) for end in ("min", "max"))
+    others = frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()]
+    least, most = (len(others) and others.value.agg(end) for end in ("min", "max"))
     finding = (
-        f"{plural(tokens // 1_000, 'thousand token')} of training give {MODEL} back {percent(least)} to "
+        f"{tokens:,} tokens of training give {MODEL} back {percent(least)} to "
         f"{percent(most)} of what positions are worth, by the way they are told"
         if len(others)
         else ""
@@ -120,11 +120,11 @@ def refit_recovered(_: Parameters) -> Figure:
             f"{plural(int(frame.seeds.max()), 'seed')}, which change the order of the texts alone, so that this is one "
             "model",
         ),
-        alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.recovered, strict=True)), percent)}.",
+        alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.value, strict=True)), percent)}.",
         command=COMMAND,
         provenance=_about(rows),
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
-        summary=lambda: frame[["way", "recovered", "low", "high", "order", "stsb", "seeds"]],
+        summary=lambda: frame[["way", "value", "low", "high", "order", "stsb", "seeds"]],
         draw=lambda theme: _recovered_panels(frame, theme),
         columns=2,
     )
@@ -137,7 +137,7 @@ def _recovered_panels(frame: pd.DataFrame, theme: Theme) -> list[Chart]:
     height = marks.row_height(list(labels.values()), marks.ROW) * len(labels)
     tips: list[marks.Tip] = [
         ("way", "told"),
-        ("recovered", "recovered", ".2f"),
+        ("value", "recovered", ".2f"),
         *marks.interval_tips(".2f"),
         ("order", "order found, %", ".1f"),
         ("stsb", "similarity (Spearman)", ".3f"),
@@ -145,7 +145,7 @@ def _recovered_panels(frame: pd.DataFrame, theme: Theme) -> list[Chart]:
     ]
     shares = marks.row_plot(
         shown,
-        x=marks.number(alt.X, "recovered", "recovered of what positions are worth", form=".0%"),
+        x=marks.number(alt.X, "value", "recovered of what positions are worth", form=".0%"),
         y=y,
         theme=theme,
         tooltip=tips,
