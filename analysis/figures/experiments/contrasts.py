@@ -63,7 +63,7 @@ def contrasts(_: Parameters) -> Figure:
 def _rows(frame: pd.DataFrame, theme: Theme) -> Chart:
     labels = marks.wrapped_labels(list(frame.pair), LABEL_CHARACTERS)
     shown = frame.assign(label=frame.pair.map(labels))
-    x = marks.number(alt.X, "effect", "difference in final loss (nats)")
+    x = marks.number(alt.X, "effect", "difference in final loss (nats)", ticks=8)
     y = marks.labelled_rows(list(labels.values()), grid=True)
     tips: list[marks.Tip] = [
         "pair",
@@ -78,7 +78,7 @@ def _rows(frame: pd.DataFrame, theme: Theme) -> Chart:
     for filled, rows in ((True, shown[shown.verdict != "open"]), (False, shown[shown.verdict == "open"])):
         if len(rows):
             layers += marks.row_plot(
-                rows, x=x, y=y, theme=theme, tooltip=tips, filled=filled, color=BLUE if filled else GREY
+                rows, x=x, y=y, theme=theme, tooltip=tips, filled=filled, color=theme.colour(BLUE if filled else GREY)
             )
     height = marks.row_height(list(labels.values()), marks.ROW) * len(labels)
     return marks.panel(*layers, theme=theme, width=520, height=height)
