@@ -224,7 +224,8 @@ def test_the_differences_are_those_of_the_page_training(store: Path) -> None:
 def test_a_ring_is_a_training_that_its_rules_cannot_judge_yet(store: Path) -> None:
     frame = FIGURES["reading_told"].make({"variant": "every_layer_attention"}).frame()
     needed = len(encoder_rules().seeds)
-    rings = frame[~frame.judged]
+    judged = set(frame[frame.judged].variant)  # by another recipe: its number is the finding then
+    rings = frame[~frame.judged & ~frame.variant.isin(judged)]
     for row in rings.itertuples():
         assert row.seeds < needed
         finding = told.finding(frame, row.variant, "BERT-A")

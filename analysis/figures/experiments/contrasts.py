@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.core.errors import NoResults
 from analysis.core.formatting import plural, sentences, signed
 from analysis.figures import marks
-from analysis.figures.drawing import BLUE, GREY, Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.rules import encoder_rules
 from analysis.store import read
@@ -78,7 +78,7 @@ def _rows(frame: pd.DataFrame, theme: Theme) -> Chart:
     for filled, rows in ((True, shown[shown.verdict != "open"]), (False, shown[shown.verdict == "open"])):
         if len(rows):
             layers += marks.row_plot(
-                rows, x=x, y=y, theme=theme, tooltip=tips, filled=filled, color=theme.colour(BLUE if filled else GREY)
+                rows, x=x, y=y, theme=theme, tooltip=tips, filled=filled, color=theme.many(1)[0] if filled else GREY
             )
     height = marks.row_height(list(labels.values()), marks.ROW) * len(labels)
     return marks.panel(*layers, theme=theme, width=520, height=height)
