@@ -6,6 +6,8 @@ from typing import Any
 from analysis.links import INTERVENTION_FIELDS, VIEWS, Value
 
 Values = Mapping[str, Any]
+FieldsOf = Callable[[Values], dict[str, Value]]
+"""The values of an old page's link -> the fields of the page of today that they set."""
 LOOK_OF_PART = {"decoding": "decoding", "order": "order", "basis": "basis", "terms": "heads"}
 """A part of the old page Depth -> the figure of the tab Layers that shows it."""
 
@@ -43,9 +45,8 @@ def _tab_of_vision(values: Values) -> dict[str, Value]:
 
 def _two_sides(values: Values) -> dict[str, Value]:
     """Scores with both sides; what the right one has as the left one follows it."""
-    side: dict[str, Value] = {"side": "together"} if values.get("pair") else {}
     same = {f"{name}2": "" for name in ("method", "freeze") if values[f"{name}2"] == values[name]}
-    return side | {"tab": "scores", "look": "cell", **same}
+    return {"tab": "scores", "look": "cell", **same}
 
 
 def _scores_of_terms(values: Values) -> dict[str, Value]:
@@ -69,17 +70,17 @@ def _changed(page: str, values: Values) -> set[str]:
     return {name for name, default in VIEWS[page].defaults().items() if values[name] != default}
 
 
-def _inside(**fields: Callable[[Values], str]) -> Callable[[Values], dict[str, Value]]:
-    """The fields of Look inside that say which tab and figure show a page; a pair was read as one input there."""
+def _inside(fields_of: FieldsOf) -> tuple[str, FieldsOf]:
+    """Look inside, with the fields that say which tab and figure show a page; a pair was read as one input there."""
 
     def moved(values: Values) -> dict[str, Value]:
         side: dict[str, Value] = {"side": "together"} if values.get("pair") else {}
-        return side | {name: value(values) for name, value in fields.items()}
+        return side | fields_of(values)
 
-    return moved
+    return "inside", moved
 
 
-def _with_topic(part: str, topic: str) -> Callable[[Values], dict[str, Value]]:
+def _with_topic(part: str, topic: str) -> FieldsOf:
     """The part of Experiments that shows a page, and the fields that have the topic before their names there."""
 
     def moved(values: Values) -> dict[str, Value]:
@@ -91,14 +92,14 @@ def _with_topic(part: str, topic: str) -> Callable[[Values], dict[str, Value]]:
     return moved
 
 
-MOVED: Mapping[str, tuple[str, Callable[[Values], dict[str, Value]]]] = {
-    "probe": ("inside", _inside(tab=lambda values: "scores")),
-    "positions": ("inside", _inside(tab=lambda values: "positions", look=_look_of_positions)),
-    "interventions": ("inside", _inside(tab=lambda values: "change", look=_look_of_interventions)),
-    "vision": ("inside", _tab_of_vision),
-    "compare": ("inside", _two_sides),
-    "terms": ("inside", _scores_of_terms),
-    "depth": ("inside", _layers_of_depth),
+MOVED: Mapping[str, tuple[str, FieldsOf]] = {
+    "probe": _inside(lambda values: {"tab": "scores"}),
+    "positions": _inside(lambda values: {"tab": "positions", "look": _look_of_positions(values)}),
+    "interventions": _inside(lambda values: {"tab": "change", "look": _look_of_interventions(values)}),
+    "vision": _inside(_tab_of_vision),
+    "compare": _inside(_two_sides),
+    "terms": _inside(_scores_of_terms),
+    "depth": _inside(_layers_of_depth),
     "training": ("experiments", lambda values: {}),
     "glue": ("experiments", _with_topic("glue", "glue")),
     "published": ("experiments", _with_topic("published", "published")),

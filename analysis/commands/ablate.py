@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import Ray, split_names
+from analysis.commands.options import Ray, split_names, split_seeds
 
 DEFAULT = "bert_a,no_position,tupe_a,concat_20"
 
@@ -67,7 +67,7 @@ def ablate(
         "initializer_range": initializer_range,
     }
     runs = plan_jobs(
-        preset, split_names(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None}
+        preset, split_names(variants), split_seeds(seeds), **{k: v for k, v in changes.items() if v is not None}
     )
     device = "cuda" if torch.cuda.is_available() else "cpu"
     use_compile = device == "cuda" if compile is None else compile
@@ -92,14 +92,3 @@ def ablate(
         typer.echo(f"{job.label} failed: {reason}", err=True)
     if failed:
         raise typer.Exit(1)
-
-
-def _numbers(text: str) -> list[int]:
-    from analysis.core.errors import AddendError
-
-    try:
-        return [int(part) for part in split_names(text)]
-    except ValueError:
-        raise AddendError(
-            f"The seeds {text!r} are not whole numbers separated by commas; write for example 0,1,2."
-        ) from None

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import split_names
+from analysis.commands.options import split_arms, split_seeds
 
 
 def finetune_surgery(
@@ -23,17 +23,11 @@ def finetune_surgery(
     from analysis import store_build
     from analysis.core.errors import AddendError
     from analysis.engine import run_all
-    from analysis.measurements.surgery.arms import ARMS
     from analysis.measurements.surgery.finetuned import SurgeryJob
     from analysis.rules import surgery_rules
 
-    names = split_names(arms) or list(surgery_rules().arms)
-    if unknown := [name for name in names if name not in ARMS]:
-        raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
-    try:
-        seed_list = [int(number) for number in split_names(seeds)] or list(surgery_rules().seeds)
-    except ValueError:
-        raise AddendError(f"The seeds {seeds!r} are not numbers separated by commas, such as 0,1,2.") from None
+    names = split_arms(arms) or list(surgery_rules().arms)
+    seed_list = split_seeds(seeds) or list(surgery_rules().seeds)
     if not glue.is_dir():
         raise AddendError(
             f"There is no folder {glue}; expected GLUE's files, one folder per task. Name it with --glue."

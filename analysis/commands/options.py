@@ -23,3 +23,26 @@ Ray = Annotated[str | None, typer.Option(help="Spread the work over a Ray cluste
 def split_names(text: str) -> list[str]:
     """The names in a text that separates them by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def split_seeds(text: str) -> list[int]:
+    """The seeds in a text that separates them by commas. Raises AddendError where one is no whole number."""
+    from analysis.core.errors import AddendError
+
+    try:
+        return [int(part) for part in split_names(text)]
+    except ValueError:
+        raise AddendError(
+            f"The seeds {text!r} are not whole numbers separated by commas; write for example 0,1,2."
+        ) from None
+
+
+def split_arms(text: str) -> list[str]:
+    """The arms of surgery in a text that separates them by commas. Raises AddendError for an unknown one."""
+    from analysis.core.errors import AddendError
+    from analysis.measurements.surgery.arms import ARMS
+
+    names = split_names(text)
+    if unknown := [name for name in names if name not in ARMS]:
+        raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
+    return names

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import Ray, split_names
+from analysis.commands.options import Ray, split_arms, split_seeds
 
 
 def refit(
@@ -33,19 +33,13 @@ def refit(
     from analysis.engine import run_all
     from analysis.measurements.refit import job
     from analysis.measurements.refit.rates import chosen_rates
-    from analysis.measurements.surgery.arms import ARMS
     from analysis.rules.refit_rules import PILOT, refit_rules
 
     rules = refit_rules()
     if purpose not in rules.purposes:
         raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(rules.purposes)}.")
-    names = split_names(arms) or list(rules.purposes[purpose].arms)
-    if unknown := [name for name in names if name not in ARMS]:
-        raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
-    try:
-        numbers = [int(number) for number in split_names(seeds)] or list(rules.purposes[purpose].seeds)
-    except ValueError:
-        raise AddendError(f"The seeds {seeds!r} are not numbers separated by commas, such as 0,1,2.") from None
+    names = split_arms(arms) or list(rules.purposes[purpose].arms)
+    numbers = split_seeds(seeds) or list(rules.purposes[purpose].seeds)
     for path, option in ((texts, "--texts"), (held_out, "--held-out"), (stsb, "--stsb")):
         if not path.is_file():
             raise AddendError(f"There is no file {path}; name one with {option}.")

@@ -254,7 +254,7 @@ class EncoderRules:
 
 def encoder_rules() -> EncoderRules:
     """The rules of `encoders.toml`."""
-    file = _rule_file(ENCODERS)
+    file = rule_file(ENCODERS)
     content = file.content
     analysis, pilots, plateau = content["analysis"], content["pilots"], content["plateau"]
     return EncoderRules(
@@ -285,12 +285,13 @@ def rules_for(variant: str) -> TrainingRules:
     return decoder_rules() if variant in decoder_rules().planned else training_rules()
 
 
-def _rule_file(path: Path) -> RuleFile:
+def rule_file(path: Path) -> RuleFile:
+    """A file of rules, by its path."""
     return next(file for file in rule_files() if file.path == path)
 
 
 def _load_training_rules(path: Path) -> TrainingRules:
-    file = _rule_file(path)
+    file = rule_file(path)
     content = file.content
     recipe, analysis, seeds = content["recipe"], content["analysis"], content["seeds"]
     return TrainingRules(
@@ -358,7 +359,7 @@ class SurgeryRules:
 
 def surgery_rules() -> SurgeryRules:
     """The rules of `surgeries.toml`."""
-    file = _rule_file(SURGERIES)
+    file = rule_file(SURGERIES)
     content = file.content
     recipe, analysis = content["recipe"], content["analysis"]
     return SurgeryRules(

@@ -1,13 +1,10 @@
 """The rules of refitting, read: `analysis/rules/refits.toml`."""
 
-import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from analysis.rules import FOLDER, not_begun_under
+from analysis.rules import FOLDER, not_begun_under, rule_file
 
 REFITS = FOLDER / "refits.toml"
 JUDGED, PILOT = "judged", "pilot"
@@ -78,16 +75,15 @@ class RefitRules:
         return not_begun_under(self.sha256, self.frozen, config)
 
 
-@cache
 def refit_rules() -> RefitRules:
     """The rules of `refits.toml`."""
-    source = REFITS.read_bytes()
-    content = tomllib.loads(source.decode())
+    file = rule_file(REFITS)
+    content = file.content
     recipe, analysis = content["recipe"], content["analysis"]
     return RefitRules(
         version=content["version"],
         frozen=content["frozen"],
-        sha256=hashlib.sha256(source).hexdigest(),
+        sha256=file.sha256,
         settings=recipe["settings"],
         purposes={
             name: Purpose(tokens=one["tokens"], **{key: tuple(one[key]) for key in ("arms", "seeds", "evaluations")})

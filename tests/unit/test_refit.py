@@ -260,7 +260,7 @@ def small(monkeypatch: pytest.MonkeyPatch, data: Path, text: Path, tmp_path: Pat
     monkeypatch.setattr(job, "refit_rules", lambda: few)
     stsb = tmp_path / "dev.tsv"
     pairs = [f"{i % 6}\t{' '.join(WORDS[i : i + 4])}\t{' '.join(WORDS[i + 1 : i + 5])}" for i in range(12)]
-    stsb.write_text("\n".join(["score\tsentence1\tsentence2".replace("score", "label"), *pairs]), encoding="utf-8")
+    stsb.write_text("\n".join(["label\tsentence1\tsentence2", *pairs]), encoding="utf-8")
     loaded = intact_encoder()
     model: Any = tiny_bert(num_hidden_layers=2, vocab_size=loaded.model.config.vocab_size, max_position_embeddings=512)
     tiny = replace(loaded, model=model)

@@ -95,10 +95,9 @@ def values(end: str, arm: str, runs: Runs, rules: RefitRules) -> dict[Hashable, 
         if end == ORDER_ERROR:
             result[seed] = 100 * (1 - run.last["order"])
         elif control is not None and floor is not None:
-            tokens = half_tokens(run, control, floor)
             if end == MISSED:
                 result[seed] = missed(run, control, floor)
-            elif tokens:
+            elif tokens := half_tokens(run, control, floor):
                 result[seed] = math.log(tokens)
     return result
 

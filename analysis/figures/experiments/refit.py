@@ -33,20 +33,19 @@ def is_stored() -> bool:
     return not read.query(f"SELECT 1 FROM refits WHERE purpose = '{JUDGED}' LIMIT 1").empty
 
 
-def _stored() -> tuple[pd.DataFrame, Runs, RefitRules]:
-    """The rows of the judged runs, and these runs. Raises NoResults where there are none."""
-    rules = refit_rules()
-    rows = read.query(ROWS)
-    runs = load_runs([{str(name): value for name, value in row.items()} for row in rows.to_dict("records")], rules)
+def _stored(rules: RefitRules) -> Runs:
+    """The judged runs. Raises NoResults where there are none."""
+    rows = read.query(ROWS).to_dict("records")
+    runs = load_runs([{str(name): value for name, value in row.items()} for row in rows], rules)
     if not runs:
         raise NoResults(
             "No encoder was refitted yet. The pilots come first, which choose the rate of each arm: "
             f"{COMMAND} --purpose pilot; then: {COMMAND}"
         )
-    return rows, runs, rules
+    return runs
 
 
-def _about(rows: pd.DataFrame) -> dict[str, str]:
+def _about() -> dict[str, str]:
     """The origin of the runs."""
     found = read.query(
         "SELECT run_id, created, git_sha, device, dtype, versions FROM runs WHERE run_id IN "
@@ -95,7 +94,8 @@ def refit_recovered(_: Parameters) -> Figure:
 
     Raises NoResults where no encoder was refitted.
     """
-    rows, runs, rules = _stored()
+    rules = refit_rules()
+    runs = _stored(rules)
     frame = recovered_rows(runs, rules)
     tokens = rules.purposes[JUDGED].tokens
     others = frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()]
@@ -122,7 +122,7 @@ def refit_recovered(_: Parameters) -> Figure:
         ),
         alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.value, strict=True)), percent)}.",
         command=COMMAND,
-        provenance=_about(rows),
+        provenance=_about(),
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
         summary=lambda: frame[["way", "value", "low", "high", "order", "stsb", "seeds"]],
         draw=lambda theme: _recovered_panels(frame, theme),
@@ -170,7 +170,7 @@ def refit_curves(_: Parameters) -> Figure:
 
     Raises NoResults where no encoder was refitted.
     """
-    rows, runs = _stored()[:2]
+    runs = _stored(refit_rules())
     frame = pd.DataFrame(
         {"way": _short(arm), "arm": arm, "seed": seed, "tokens": tokens, "loss": loss, "run_id": run.run_id}
         for arm, of in runs.items()
@@ -193,7 +193,7 @@ def refit_curves(_: Parameters) -> Figure:
         ),
         alt=f"Lines of loss against tokens, which end so: {_listed(last, '{:.3f}'.format)}.",
         command=COMMAND,
-        provenance=_about(rows),
+        provenance=_about(),
         draw=lambda theme: [_curves(lines[lines.tokens > 0], list(ends.index), theme)],
     )
 

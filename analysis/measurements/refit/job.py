@@ -21,6 +21,7 @@ from analysis.ablation.optimise import keep_freed_memory
 from analysis.ablation.presets import identify
 from analysis.core import default_model
 from analysis.core.atomic_write import atomic_write
+from analysis.core.provenance import now
 from analysis.engine.task import Report
 from analysis.measurements.refit.distil import Distillation, RefitSettings, Targets, held_out, variance_of
 from analysis.measurements.refit.texts import Texts, read_texts, write_states
@@ -131,7 +132,7 @@ class RefitJob:
         operate(student, ARMS[self.arm], mean_positions())
         training = Distillation(student, targets, self.settings, self.seed)
         file = self.data.out / self.run_id / "state.pt"
-        began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        began = now()
         kept: dict[str, Any] = {"rows": [], "done": 0, "seconds": 0.0, "began": began}
         if file.is_file():
             kept = torch.load(file, weights_only=True)

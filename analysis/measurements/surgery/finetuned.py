@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +22,7 @@ from torch import Tensor, nn
 from analysis.ablation.presets import identify
 from analysis.core import default_model
 from analysis.core.atomic_write import atomic_write
+from analysis.core.provenance import now
 from analysis.engine.task import Report
 from analysis.measurements.surgery.apply_arm import operate
 from analysis.measurements.surgery.arms import ARMS
@@ -160,7 +160,7 @@ class SurgeryJob:
     def run(self, report: Report = lambda what, done: None) -> None:
         """Runs what is not finished of it and stores the scores."""
         torch.set_num_threads(self.threads)
-        began, items = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), []
+        began, items = now(), []
         for number, task in enumerate(surgery_rules().tasks):
             share = number / len(surgery_rules().tasks)
             items.append(self._task(task, lambda done, task=task, share=share: report(task, share + done), began))

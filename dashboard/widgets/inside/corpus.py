@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation.variants import readable
 from analysis.figures import stored_figure
@@ -77,23 +78,30 @@ def _measure(pickers: Pickers) -> None:
     pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 
 
-def scores(pickers: Pickers) -> None:
-    """The tab Scores over many texts: every head's terms at a layer, and the same over heads."""
+def _pick_measured(pickers: Pickers) -> tuple[str, DeltaGenerator]:
+    """The measured model, empty where none is known, and the column beside it, which its measure and texts follow."""
     measured = stored.models_and_corpora()
-    first, second, third = st.columns([2, 2, 3], vertical_alignment="bottom")
+    first, beside, third = st.columns([2, 2, 3], vertical_alignment="bottom")
     with first:
         known = _models(pickers, list(dict.fromkeys(measured.model)))
     if not known:
-        show.copy_link(PAGE, pickers.done())
-        return
+        return "", beside
     model = str(pickers.get("model")).strip()
-    with second:
-        pickers.slider("layer", "Layer", stored.layers(model))
     with third, st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         _measure(pickers)
         _corpus(pickers, list(measured[measured.model == model].corpus))
-    values = pickers.done()
-    show.copy_link(PAGE, values)
+    return model, beside
+
+
+def scores(pickers: Pickers) -> None:
+    """The tab Scores over many texts: every head's terms at a layer, and the same over heads."""
+    model, beside = _pick_measured(pickers)
+    if not model:
+        show.copy_link(PAGE, pickers.done())
+        return
+    with beside:
+        pickers.slider("layer", "Layer", stored.layers(model))
+    show.copy_link(PAGE, pickers.done())
 
     def to_text(head: int, _term: str) -> None:
         pickers.set("head", head)
@@ -110,19 +118,12 @@ def layers(pickers: Pickers) -> None:
     if part in FIGURES:
         _models_against_depth(pickers, part)
         return
-    measured = stored.models_and_corpora()
-    first, second, third = st.columns([2, 2, 3], vertical_alignment="bottom")
-    with first:
-        known = _models(pickers, list(dict.fromkeys(measured.model)))
-    if not known:
+    model, beside = _pick_measured(pickers)
+    if not model:
         show.copy_link(PAGE, pickers.done())
         return
-    model = str(pickers.get("model")).strip()
-    with third, st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        _measure(pickers)
-        _corpus(pickers, list(measured[measured.model == model].corpus))
     if part == "heads":
-        with second:
+        with beside:
             pickers.choice("term", "Term", stored.terms(model, str(pickers.get("corpus"))), term_label)
     show.copy_link(PAGE, pickers.done())
     if part == "terms":
