@@ -51,6 +51,7 @@ COMMANDS = (
     "ablate",
     "refit",
     "finetune_surgery",
+    "finetune_refitted",
     "checksums",
     "keep_checkpoint",
     "keep_default_probe",

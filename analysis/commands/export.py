@@ -42,3 +42,6 @@ def export(
     except OSError as error:
         raise AddendError(f"{output} could not be written ({error.strerror}); choose another file.") from None
     typer.echo(f"{output} and {manifest_path.name}")
+    if figure is None and len(view.figures) > 1:
+        others = ", ".join(other for other in view.figures if other != name)
+        typer.echo(f"This is {name}, the first figure of the page; --figure names another: {others}.", err=True)

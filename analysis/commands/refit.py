@@ -43,6 +43,7 @@ def refit(
     for path, option in ((texts, "--texts"), (held_out, "--held-out"), (stsb, "--stsb")):
         if not path.is_file():
             raise AddendError(f"There is no file {path}; name one with {option}.")
+    store_build.refresh()  # the chosen rates and the mean positions are read from it
     if purpose == PILOT:
         rates = dict.fromkeys(names, rules.rates)
     else:

@@ -71,8 +71,10 @@ class Results:
 
 
 def presets() -> tuple[str, ...]:
-    """The presets that have scores, the default first."""
-    rows = read.query("SELECT DISTINCT preset FROM scores WHERE variant <> ? AND preset IS NOT NULL", [MAJORITY])
+    """The presets that have scores, the default first; without pilots, which only choose rates."""
+    rows = read.query(
+        "SELECT DISTINCT preset FROM scores WHERE variant <> ? AND NOT ends_with(preset, '-pilot')", [MAJORITY]
+    )
     return tuple(sorted(rows.preset, key=lambda name: (name != DEFAULT_PRESET, name)))
 
 

@@ -62,6 +62,11 @@ DEFINITIONS = {
     "probe set": "The texts, written for Addend and open to all, over which the stored measurements are taken.",
     "KL": "The Kullback-Leibler divergence: how far one distribution is from another. 0 where they are the same.",
     # What is measured of hidden states and tables
+    "segment": "BERT reads a pair of sentences as segment A and segment B, and adds to each token a vector that says "
+    "which of the two it belongs to.",
+    "LayerNorm": "A step of a transformer's layer that scales each token's vector to a common mean and spread.",
+    "squared length": "Of a vector: the sum of the squares of its numbers.",
+    "rank correlation": "A correlation of ranks, from -1 to 1: whether two lists order things alike (Spearman's).",
     "surgery": "A trained model is changed in one place, for example its position table, and measured before and "
     "after.",
     "Spearman": "A correlation of ranks, from -1 to 1: whether two lists order things alike.",
@@ -83,8 +88,19 @@ def definitions_in(text: str) -> dict[str, str]:
     return {term: DEFINITIONS[term] for _, _, term in occurrences(text)}
 
 
+ABOUT = {
+    "share": ("score", "term", "head"),
+    "effect": ("score", "term", "head"),
+    "band": ("rotary", "wavelength"),
+}
+"""Words that mean something else elsewhere -> words one of which stands in a text that means what the glossary says."""
+
+
 def occurrences(text: str) -> Iterator[tuple[int, int, str]]:
     """Each use of a term in a text: (start, end, term as the glossary writes it)."""
     terms = {term.lower(): term for term in DEFINITIONS}
+    everything = text.lower()
     for match in USED.finditer(text):
-        yield match.start(), match.end(), terms[match.group(1).lower()]
+        term = terms[match.group(1).lower()]
+        if term not in ABOUT or any(word in everything for word in ABOUT[term]):
+            yield match.start(), match.end(), term

@@ -100,7 +100,7 @@ def show_preview(plan: Plan) -> None:
     if plan.bad:
         st.error(f"Nothing can be imported, because of {plural(len(plan.bad), 'problem')}:", icon=":material/error:")
         # Not a grid, whose cells would cut the sentences off.
-        bad = [{"file": item.file, "line": item.line or "", "problem": item.problem} for item in plan.bad[:MAX_SHOWN]]
+        bad = [{"file": item.file, "line": str(item.line or ""), "problem": item.problem} for item in plan.bad[:MAX_SHOWN]]
         st.table(pd.DataFrame(bad).map(safe), hide_index=True)
         if remaining := plan.bad[MAX_SHOWN:]:
             st.caption(f"And {len(remaining):,} more.")

@@ -32,6 +32,7 @@ from analysis.rules import (
     training_rules,
 )
 from analysis.rules.refit_rules import refit_rules
+from analysis.rules.refitted_glue_rules import refitted_glue_rules
 from analysis.store import read
 
 RULES = training_rules()
@@ -299,7 +300,8 @@ def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
     trained = (*RULES.statements, *decoder_rules().statements, *surgery_rules().statements, *encoder_rules().statements)
     corrected = corrections_file()
     names = [(2 if one.id[:3] not in ("C34", "C36", "C37") else 3, one.id) for one in trained]
-    names += [(refit_rules().version, one.id) for one in refit_rules().statements]
+    for rules in (refit_rules(), refitted_glue_rules()):
+        names += [(rules.version, one.id) for one in rules.statements]
     names += [(file.version, one["id"]) for file in rule_files() if file.measured for one in file.content["statement"]]
     names += [(corrected.version, one["id"]) for one in corrected.content["contest"]]
     assert len(names) == len(set(names)), "two statements of one version with one id"

@@ -13,7 +13,7 @@ import torch
 
 from analysis.ablation.glue import metrics
 from analysis.ablation.glue.examples import TaskData, subsample
-from analysis.ablation.glue.tasks import TASKS, GlueTask
+from analysis.ablation.glue.tasks import ROC_AUC, TASKS, GlueTask
 from analysis.ablation.glue.tokens import ExampleBatch, Tokens, tokenise
 from analysis.ablation.optimise import groups, warm_up_and_decay
 from analysis.core.errors import AddendError
@@ -87,7 +87,7 @@ class Outcome:
     predictions: Mapping[str, np.ndarray]
     """Class numbers (int64), or values (float64), in the order of the dev set as `examples.subsample` leaves it."""
     metrics: Mapping[str, Mapping[str, float]]
-    """Values of the metrics, as fractions."""
+    """Values of the task's metrics, and of `roc_auc` where it has two classes, as fractions."""
     replicates: Mapping[str, np.ndarray]
     """The main metric on bootstrap resamples that are the same for every run (`metrics.replicates`)."""
     seconds: float
@@ -166,12 +166,17 @@ def finetune(
         if torch_device.type == "cuda":
             torch.cuda.synchronize(torch_device)
         seconds = time.perf_counter() - started
-    predictions = {name: _predict(model, tokens, task, settings, torch_device) for name, tokens in dev.items()}
+    outputs = {name: _outputs(model, tokens, task, settings, torch_device) for name, tokens in dev.items()}
+    predictions = {name: out[:, 0] if task.regression else out.argmax(axis=1) for name, out in outputs.items()}
     evaluations = {name: (TASKS[name], data.dev[name].labels, predicted) for name, predicted in predictions.items()}
+    scores = {name: metrics.score(*evaluation) for name, evaluation in evaluations.items()}
+    if task.num_labels == 2:
+        for name, out in outputs.items():
+            scores[name][ROC_AUC] = metrics.area_under_curve(data.dev[name].labels, out[:, 1] - out[:, 0])
     return Outcome(
         task=task.name,
         predictions=predictions,
-        metrics={name: metrics.score(*evaluation) for name, evaluation in evaluations.items()},
+        metrics=scores,
         replicates={name: metrics.replicates(*evaluation) for name, evaluation in evaluations.items()},
         seconds=seconds,
         steps=steps,
@@ -239,14 +244,13 @@ def _loss(logits: torch.Tensor, labels: torch.Tensor, task: GlueTask) -> torch.T
     return torch.nn.functional.cross_entropy(logits, labels)
 
 
-def _predict(
+def _outputs(
     model: torch.nn.Module, tokens: Tokens, task: GlueTask, settings: FinetuneSettings, device: torch.device
 ) -> np.ndarray:
-    """The class of the greatest output, or the output: (example,) in the order of the split."""
+    """float64 (example, output), in the order of the split."""
     model.eval()
-    predictions = np.empty(len(tokens), np.float64 if task.regression else np.int64)
+    outputs = np.empty((len(tokens), task.num_labels))
     with torch.inference_mode():
         for rows in tokens.sorted(4 * settings.batch_size):
-            logits = _logits(model, tokens.batch(rows, device), task, device, settings.half)
-            predictions[rows] = (logits[:, 0] if task.regression else logits.argmax(dim=1)).cpu().numpy()
-    return predictions
+            outputs[rows] = _logits(model, tokens.batch(rows, device), task, device, settings.half).cpu().numpy()
+    return outputs

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 from scipy import stats
-from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
+from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
 
 from analysis.ablation.glue.tasks import GlueTask
 from analysis.core.errors import AddendError
@@ -39,6 +39,14 @@ def _score(name: str, labels: np.ndarray, predictions: np.ndarray) -> float:
             correlate = stats.pearsonr if name == "pearson" else stats.spearmanr
             return float(correlate(labels, predictions).statistic)  # type: ignore[attr-defined]
     raise ValueError(f"no metric is named {name!r}")
+
+
+def area_under_curve(labels: np.ndarray, outputs: np.ndarray) -> float:
+    """The area under the ROC curve: how often an example of class 1 gets the higher output of two of different classes.
+
+    labels: 0 or 1, (example,). outputs: of class 1 less class 0, (example,). 0.5 where all labels are equal.
+    """
+    return float(roc_auc_score(labels, outputs)) if np.ptp(labels) else 0.5
 
 
 def majority(task: GlueTask, train_labels: np.ndarray, dev_labels: np.ndarray) -> dict[str, float]:

@@ -8,7 +8,9 @@ from typing import Any
 
 from analysis.core.registry import Registry
 
-METRICS = ("matthews_correlation", "pearson", "spearmanr", "accuracy", "f1")
+ROC_AUC = "roc_auc"
+"""The area under the ROC curve, stored of every task with two classes. It needs the outputs, not only the answers."""
+METRICS = ("matthews_correlation", "pearson", "spearmanr", "accuracy", "f1", ROC_AUC)
 """Metrics by which a task may be scored, each stored as a fraction."""
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.variants import title
-from analysis.claims.statements import refitted
+from analysis.claims.statements import refitted, refitted_glue
 from analysis.claims.statements.base import OPEN, Judgement, Region
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
@@ -19,6 +20,7 @@ from analysis.core.formatting import join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import TrainingRules, decoder_rules, encoder_rules, rule_files, surgery_rules, training_rules
 from analysis.rules.refit_rules import refit_rules
+from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
@@ -63,7 +65,7 @@ def region(judgement: Judgement) -> Region | None:
         return Region(lower=None if earlier else judgement.line, upper=judgement.line if earlier else None)
     margin = abs(judgement.line)
     # A lower loss is better, and a higher score; a published line is below zero where less is better.
-    lower_is_better = judgement.kind in (*TRAINED, *refitted.UNITS) or judgement.line < 0
+    lower_is_better = judgement.kind in (*TRAINED, *refitted.UNITS, refitted_glue.KIND) or judgement.line < 0
     expect = rule["expect"]
     if expect == "less":
         return Region(lower=None, upper=-margin)
@@ -103,6 +105,8 @@ def rule_in_words(judgement: Judgement) -> str:
         return _tuning_rule(rule)
     if judgement.kind in refitted.UNITS:
         return _refitting_rule(rule, judgement)
+    if judgement.kind == refitted_glue.KIND:
+        return _refitted_glue_rule(rule, judgement)
     if judgement.kind == OPEN:
         return "No rule is applied: the evidence stored so far cannot decide this statement."
     return _counting_rule(rule, judgement)
@@ -237,6 +241,28 @@ def _refitting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
         f"{CONTRADICTED_IF[rule['expect']].format(**lines)}; otherwise it is open. It stays open until every seed is "
         f"stored, and unless the same number tells the encoder without positions from the intact one.{correction} The "
         "rule was frozen before these trainings began."
+    )
+
+
+METRIC_NAMES = {"roc_auc": "the area under the ROC curve", "pearson": "Pearson's correlation"}
+
+
+def _refitted_glue_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+    """The rule of a statement about an encoder that was trained on after a change, and then fine-tuned."""
+    rules = refitted_glue_rules()
+    arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
+    task, number = rule["task"], f"{judgement.line:g}"
+    size = sum(one.family == rule["family"] for one in rules.statements)
+    correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
+    return (
+        f"The rule takes what “{arm}” misses of 100 points on {TASKS[task].title} "
+        f"({METRIC_NAMES[rules.metric[task]]}), and compares it with what “{baseline}” misses, seed by seed over "
+        f"{plural(len(rules.purposes['judged'].seeds), 'seed')} (Student's t). The statement is supported if "
+        f"{SUPPORTED_IF[rule['expect']].format(upper=number)}, and contradicted if "
+        f"{CONTRADICTED_IF[rule['expect']].format(upper=number)}; otherwise it is open. It stays open, too, while a "
+        f"seed is missing, if a side spreads by more than {rules.spread:g} points, if a fine-tuning collapsed, or if "
+        f"the task does not tell the encoder without positions from the one with its own.{correction} The rule was "
+        "frozen before these fine-tunings began."
     )
 
 

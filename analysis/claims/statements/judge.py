@@ -13,6 +13,7 @@ from analysis.claims.statements import (
     encoders,
     published,
     refitted,
+    refitted_glue,
     rows,
     tuned,
 )
@@ -91,6 +92,7 @@ def judge(ask: Ask) -> Ledger:
     arms = {arm.name: arm.title for arm in ARMS.values()}
     judgements += tuned.judge(ask, arms)
     judgements += refitted.judge(ask, arms)
+    judgements += refitted_glue.judge(ask, arms)
     judgements += encoders.judge(ask)
     for file in (file for file in rule_files() if file.measured):
         for statement in file.content["statement"]:

@@ -49,6 +49,8 @@ FORMS: dict[str, tuple[Form, str]] = {
     "points of the average": (_signed, "points of the average"),
     "share of what positions are worth": (_percent, "of positions' worth missed"),
     "points of exchanged words": (_signed, "points of exchanged words"),
+    "points of CoLA": (_signed, "points of CoLA missed"),
+    "points of STS-B": (_signed, "points of STS-B missed"),
     "times the baseline's tokens": (_times, "the baseline's tokens"),
     "times BERT-A": (_times, "the arithmetic of adding"),
     "share of the parameters": (_percent, "of the parameters"),

@@ -9,7 +9,7 @@ from analysis.core.formatting import join_names, signed, span
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.glue import heat
-from analysis.figures.glue.headline import INCONCLUSIVE, headline
+from analysis.figures.glue.headline import INCONCLUSIVE, JUDGED_AS, headline
 from analysis.figures.glue.panels import (
     OwnAndPublished,
     by_task,
@@ -82,7 +82,7 @@ def _compared(shown: pd.DataFrame) -> pd.DataFrame:
 
 def seed_kind(study: Study) -> str:
     """The kind of seed in a study: of a pre-training from scratch, or of a fine-tuning of one model."""
-    return "fine-tuning seeds of one model" if study.results.preset == "surgery" else "pre-training seeds"
+    return "fine-tuning seeds of one model" if study.results.preset in JUDGED_AS else "pre-training seeds"
 
 
 def _own_caption(name: str, study: Study, shows: str) -> str:

@@ -11,8 +11,10 @@ from analysis.figures.glue.study_rows import recipe
 from analysis.figures.training.verdict import verdict
 from analysis.glue_comparison import AVERAGE, Study
 
-SURGERY = "surgery"
-"""The preset of one real model that is fine-tuned after it was operated on."""
+SURGERY, REFITTED = "surgery", "refitted"
+"""The presets of one real model that is fine-tuned after it was changed; refitted: after it was trained on, too."""
+JUDGED_AS = {SURGERY: ("tuned", "operation"), REFITTED: ("refitted_glue", "refitting")}
+"""Preset -> the kind of its statements, and what was done to the model before each fine-tuning."""
 INCONCLUSIVE = "Inconclusive"
 """The first word where there is no conclusion."""
 NEEDED_SEEDS = 3
@@ -33,8 +35,8 @@ def headline(study: Study) -> list[str]:
 
     Where there is no conclusion, the first sentence says why in a few words, and the others give the numbers.
     """
-    if study.results.preset == SURGERY:
-        return _after_surgery()
+    if study.results.preset in JUDGED_AS:
+        return _one_changed_model(*JUDGED_AS[study.results.preset])
     why_not = [
         reason for reason in (_below_baselines(study), _positions_unused(study), _nothing_to_compare(study)) if reason
     ]
@@ -69,12 +71,15 @@ def headline(study: Study) -> list[str]:
     return sentences
 
 
-def _after_surgery() -> list[str]:
-    """Verdicts of the frozen rules on one model fine-tuned after several operations, in the ledger's own sentences."""
-    statements = [statement for statement in stored.statements() if statement.kind == "tuned"]
+def _one_changed_model(kind: str, done: str) -> list[str]:
+    """Verdicts of the frozen rules on one model fine-tuned after several changes, in the ledger's own sentences.
+
+    kind: of the statements. done: what was done to the model before each fine-tuning.
+    """
+    statements = [statement for statement in stored.statements() if statement.kind == kind]
     decided = [statement for statement in statements if statement.verdict != OPEN]
     summary = (
-        f"One model, fine-tuned after each operation: {len(decided)} of {len(statements)} statements about it "
+        f"One model, fine-tuned after each {done}: {len(decided)} of {len(statements)} statements about it "
         f"{'is' if len(decided) == 1 else 'are'} decided."
     )
     return [

@@ -24,6 +24,8 @@ HEADING = "told "
 """The beginning of the rows that name a group."""
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
+UNDECIDED = "not decided yet"
+"""The heading of the rows whose rules ask for more seeds than are stored."""
 
 
 def group_of(settings: Mapping[str, Setting]) -> str:
@@ -73,6 +75,7 @@ def _rows(trainings: Trained, needed: Mapping[str, int]) -> list[dict[str, objec
                 "high": gap.high,
                 "seeds": gap.n,
                 "variant": name,
+                "preset": trainings.preset,
                 "judged": judged,
             }
         )
@@ -87,6 +90,16 @@ def _count(frame: pd.DataFrame) -> str:
         if len(rows):
             parts.append(f"{int((rows.high < 0).sum())} of {len(rows)} told {group}")
     return f"Of the encoders, these end lower than one that adds positions once: {join_names(parts)}"
+
+
+def _presets_in_words(frame: pd.DataFrame) -> str:
+    """The presets of the rows, with their seeds."""
+    seeds = frame.groupby("preset", sort=False).seeds.agg(["min", "max"])
+    parts = [
+        f"{preset} ({plural(int(row['max']), 'seed')}{'' if row['min'] == row['max'] else ' at most'})"
+        for preset, row in seeds.iterrows()
+    ]
+    return join_names(parts)
 
 
 def finding(frame: pd.DataFrame, variant: str, baseline: str) -> str:
@@ -122,7 +135,7 @@ def reading_told(params: ToldParameters) -> Figure:
         raise NoResults("No trainings of our own can be compared yet. Run: python -m analysis ablate --preset cpu2")
     frame = pd.DataFrame(rows)
     frame["order"] = frame.group.map(GROUPS.index)
-    frame = frame.sort_values(["order", "judged", "gap"], ascending=[True, False, True]).drop(columns="order")
+    frame = frame.sort_values(["judged", "order", "gap"], ascending=[False, True, True]).drop(columns="order")
     baseline = title(trainings.baseline)
     text = _count(frame)
     return Figure(
@@ -131,9 +144,9 @@ def reading_told(params: ToldParameters) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{text}. Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
-            "positions once. Dot and line: mean and 95 % interval, paired by seed. Ring: a training under rules that "
-            "ask for more seeds than are stored, so that it decides nothing. "
-            f"{trainings.description([trainings.baseline, *frame[frame.judged].variant])}"
+            f"positions once. Dot and line: mean and 95 % interval, paired by seed with the {baseline} of the same "
+            f"preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask for more seeds than are stored, so "
+            "that it decides nothing."
         ),
         alt=f"A row a variant, with its difference from {baseline} and an interval. {text}.",
         command=command(
@@ -148,11 +161,16 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     """A row a variant under the name of its group: the difference with its interval, and its number at the right."""
     order: list[str] = []
     for group in GROUPS:
-        labels = frame[frame.group == group].label.tolist()
+        labels = frame[(frame.group == group) & frame.judged].label.tolist()
         order += [f"{HEADING}{group}", *labels] if labels else []
+    undecided = frame[~frame.judged].label.tolist()
+    order += [UNDECIDED, *undecided] if undecided else []
     y = marks.rows_down("label", order, limit=300)
     y["axis"]["labelFontWeight"] = {
-        "condition": {"test": f"indexof(datum.label, '{HEADING}') === 0", "value": "bold"},
+        "condition": {
+            "test": f"indexof(datum.label, '{HEADING}') === 0 || datum.label === '{UNDECIDED}'",
+            "value": "bold",
+        },
         "value": "normal",
     }
     ends = [frame.gap.min(), frame.gap.max(), frame.low.min(), frame.high.max(), 0.0]

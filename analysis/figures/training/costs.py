@@ -4,17 +4,18 @@ from shlex import quote
 from typing import NamedTuple
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import sentences, signed_percent
+from analysis.core.formatting import join_names, sentences, signed_percent
 from analysis.figures import marks
-from analysis.figures.drawing import VERMILION, Chart, Theme
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import title
-from analysis.figures.training.row_marks import RING, VARIANT
+from analysis.figures.training.data import CAUSAL, MASKED, title, usual_baseline
+from analysis.figures.training.row_marks import VARIANT, row_texts
 from analysis.store import read
 
 UNMATCHED = "Why its size differs"
@@ -38,6 +39,12 @@ COSTS = {
     "step_ratio": Cost("Step time", "times the baseline's", ".2f", "Step time (× baseline)"),
     "peak_memory_mib": Cost("Peak memory", "MiB", ",.0f", "Peak memory (MiB)"),
 }
+DRAWN = ("step_ratio", "flops_per_token", "parameters")
+"""The measures that differ between variants enough to be drawn; the others stand in the table."""
+WORDS = {"parameters": "parameters", "flops_per_token": "arithmetic", "step_ratio": "time a step"}
+"""The measures of the finding, and what follows the number of each."""
+PANEL = 190
+"""Pixels of a panel, beside which the numbers stand."""
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 """Costs that depend on the machine; the others depend on the model alone."""
 
@@ -82,23 +89,20 @@ def costs(params: CostsParameters) -> Figure:
         finding=_largest_model(wide),
         frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
-            f"Preset {preset}. Parameters: filled dots count all of them, hollow dots only the trained ones. "
-            "Arithmetic: one forward and one backward pass; only predicted tokens go past the last layer's "
-            "attention, so a causal model, which predicts every token, costs more.",
-            f"Speed, step time and memory depend on the machine ({', '.join(devices)}); step time is a multiple of "
-            "the baseline's, measured in the same run."
+            f"Preset {preset}, each variant compared with the one that adds learned positions; causal models, which "
+            "predict every token, with the causal one. Arithmetic: one forward and one backward pass.",
+            f"The time of a step depends on the machine ({', '.join(devices)}) and was measured beside that of adding "
+            "in the same run."
             if devices
             else "",
-            "Speed and memory come from runs on different occasions, so compare variants by step time."
-            if rows[rows.measure.isin(MACHINE)].run_id.nunique() > 1
-            else "",
+            _memory(wide),
         ),
         alt=_alt(wide),
         command=runs.command.iloc[0],
         provenance={
             row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
-        draw=lambda theme: _draw(rows, theme),
+        draw=lambda theme: _draw(wide, theme),
         columns=3,
     )
 
@@ -138,7 +142,7 @@ def _alt(wide: pd.DataFrame) -> str:
                 for index in (values.argmin(), values.argmax())
             )
             parts.append(f"{cost.title}: from {' to '.join(extremes)} {cost.unit}.")
-    return f"Dots, one row per variant, one panel per measure. {' '.join(parts)}"
+    return f"Bars, one row per variant, one panel per measure. {' '.join(parts)}"
 
 
 def _largest_model(wide: pd.DataFrame) -> str:
@@ -146,42 +150,66 @@ def _largest_model(wide: pd.DataFrame) -> str:
     if "parameters" not in wide or "bert_a" not in wide.index or wide.parameters.isna().all():
         return ""
     largest = str(wide.parameters.idxmax())
-    share = wide.parameters[largest] / wide.parameters["bert_a"] - 1
-    return f"{title(largest)} has the most parameters, {_percent(share)} compared with BERT-A"
+    shares: dict[str, float] = (wide.loc[largest] / wide.loc["bert_a"] - 1).dropna().to_dict()
+    parts = [f"{_percent(shares[name])} {words}" for name, words in WORDS.items() if name in shares]
+    return f"{title(largest)} is the largest model: {join_names(parts)}, compared with {title('bert_a')}"
 
 
-def _draw(rows: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """One panel a measure, from 0; trained parameters are drawn over all of them."""
-    order = list(dict.fromkeys(rows.title))
-    y, panels = marks.rows_down("title", order), []
-    trained = rows.loc[rows.measure == "trained_parameters", ["title", "value"]]
-    for name, cost in COSTS.items():
-        values = rows.loc[rows.measure == name, ["title", "value"]]
-        if values.empty or name == "trained_parameters":
-            continue
-        form = "~s" if values.value.max() >= 10_000 else ",~r"
-        x = marks.number(alt.X, "value", cost.unit, zero=True, ticks=4, form=form)
-        tooltip = (VARIANT, ("value", cost.title, cost.format))
-        layers: list[Chart] = [marks.rule(theme, x=1, dash=marks.DASH)] if name == "step_ratio" else []
-        layers.append(alt.Chart(values).mark_rule(color=theme.faint).encode(x=x, x2=alt.datum(0), y=y))
-        # A line below every title keeps the panels of a row level.
-        below = "filled: all, hollow: trained" if name == "parameters" else " "
-        if name == "parameters":
-            layers += marks.row_plot(
-                trained,
-                x=x,
-                y=y,
-                theme=theme,
-                ends=None,
-                color=VERMILION,
-                size=RING,
-                filled=False,
-                tooltip=tooltip,
-            )
-        layers += marks.row_plot(values, x=x, y=y, theme=theme, ends=None, tooltip=tooltip)
+def compared(wide: pd.DataFrame) -> pd.DataFrame:
+    """Each variant's costs less those of adding, as shares of these; a causal model is compared with a causal one.
+
+    wide: variant by measure. The rows stand in the order of what a step takes, the longest first.
+    """
+    parts = []
+    for objective in (CAUSAL, MASKED):
+        part = wide[wide.index.str.startswith("causal") == (objective == CAUSAL)]
+        baseline = usual_baseline(objective, set(part.index))
+        if baseline in part.index:
+            parts.append(part / part.loc[baseline] - 1)
+    if not parts:
+        return wide.iloc[:0]
+    return pd.concat(parts).sort_values(
+        [name for name in ("step_ratio", "parameters") if name in wide], ascending=False
+    )
+
+
+def _memory(wide: pd.DataFrame) -> str:
+    """A sentence on the peak memory of all variants; empty if none was measured."""
+    if "peak_memory_mib" not in wide or wide.peak_memory_mib.isna().all():
+        return ""
+    low, high = wide.peak_memory_mib.min(), wide.peak_memory_mib.max()
+    return f"Peak memory is from {low:,.0f} to {high:,.0f} MiB; the table has it, and the trained parameters."
+
+
+def _draw(wide: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """One panel a measure, in per cent more or less than adding, on one scale; names stand once."""
+    shares = compared(wide)
+    order = [title(str(name)) for name in shares.index]
+    rows = marks.rows_down("title", order)
+    bare = rows.copy()
+    bare["axis"] = alt.Axis(labels=False, ticks=False, domain=False, grid=True, title=None)
+    panels = []
+    drawn = [name for name in DRAWN if name in shares and shares[name].notna().any()]
+    low, high = (float(f(100 * shares[drawn].to_numpy())) for f in (np.nanmin, np.nanmax)) if drawn else (0.0, 0.0)
+    for name in drawn:
+        values = shares[name].dropna()
+        frame = pd.DataFrame(
+            {
+                "title": [title(str(variant)) for variant in values.index],
+                "share": 100 * values.to_numpy(),
+                "written": [_percent(share) for share in values],
+                "value": wide.loc[values.index, name].to_numpy(),
+            }
+        )
+        x = marks.number(alt.X, "share", "% more or less than adding", ticks=4, domain=(min(low, 0.0), max(high, 0.0)))
+        y = bare if panels else rows
+        tooltip = (VARIANT, ("value", COSTS[name].title, COSTS[name].format), ("written", "compared with adding"))
+        layers: list[Chart] = [
+            marks.rule(theme, x=0),
+            *marks.row_plot(frame, x=x, y=y, theme=theme, ends=None, tooltip=tooltip, bars=True),
+            row_texts(frame, y, theme),
+        ]
         panels.append(
-            marks.panel(
-                *layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(order), title=cost.title, below=[below]
-            )
+            marks.panel(*layers, theme=theme, width=PANEL, height=marks.ROW * len(order), title=COSTS[name].title)
         )
     return panels

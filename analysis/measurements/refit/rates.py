@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from analysis.core import frames
 from analysis.rules.refit_rules import refit_rules
 
 PILOTS = """
@@ -17,7 +18,7 @@ def chosen_rates() -> dict[str, float]:
     """Arm -> its rate, of the pilots in the store; arms of which some are missing are left out."""
     from analysis.store.read import query
 
-    return best_rates([{str(name): value for name, value in row.items()} for row in query(PILOTS).to_dict("records")])
+    return best_rates(frames.records(query(PILOTS)))
 
 
 def best_rates(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:

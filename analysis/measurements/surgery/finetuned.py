@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import copy
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import torch
 from jaxtyping import Float, Int64
@@ -34,6 +35,7 @@ from analysis.store.paths import data_folder
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from analysis.ablation.glue.examples import TaskData
     from analysis.ablation.glue.finetune import StoredRows
     from analysis.models.load import Loaded
 
@@ -85,16 +87,16 @@ def mean_positions() -> list[Float[Tensor, "slot hidden"]]:
     return [torch.tensor(position, dtype=torch.float32) for position in result]
 
 
-def build_classifier(arm: str, labels: int) -> Classifier:
-    """The classifier of an arm, its head drawn from torch's random state."""
+def build_classifier(arm: str, labels: int, weights: Path | None = None) -> Classifier:
+    """The classifier of an arm, its head drawn from torch's random state.
+
+    weights: a file with those of the changed encoder; None for those that the model comes with.
+    """
     encoder = copy.deepcopy(intact_encoder().model)
     operate(encoder, ARMS[arm], mean_positions())
+    if weights is not None:
+        encoder.load_state_dict(torch.load(weights, weights_only=True))
     return Classifier(encoder, labels)
-
-
-def _recipe() -> dict[str, Mapping[str, object]]:
-    """The settings of every task."""
-    return {task: surgery_rules().task_settings(task) for task in surgery_rules().tasks}
 
 
 class TaskResult(TypedDict):
@@ -107,20 +109,59 @@ class TaskResult(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurgeryJob:
-    """One arm and seed, on every task of the rules."""
+class FineTuningJob(ABC):
+    """One arm of the encoder and one seed, on several tasks.
+
+    weights: a file with those that the changed encoder starts from; None for those that the model comes with.
+    """
 
     arm: str
     seed: int
     glue: Path
     out: Path
     threads: int = 1
+    weights: Path | None = None
+
+    needs = None
+    device = "cpu"
+
+    @property
+    @abstractmethod
+    def preset(self) -> str:
+        """The name that its scores are stored under, beside the arm's."""
+
+    @property
+    @abstractmethod
+    def command(self) -> str:
+        """The command that runs it."""
+
+    @property
+    @abstractmethod
+    def rules(self) -> Mapping[str, object]:
+        """The part of its manifest that names the rules it is begun under."""
+
+    @property
+    @abstractmethod
+    def tasks(self) -> Mapping[str, Mapping[str, Any]]:
+        """Task -> the settings, for `FinetuneSettings`, with which it is fine-tuned."""
+
+    @property
+    def start(self) -> Mapping[str, object]:
+        """The names of the encoder that it starts from, besides model, revision and arm."""
+        return {}
+
+    def task_data(self, task: str) -> TaskData:
+        """The rows of a task."""
+        from analysis.ablation.glue import read_task
+        from analysis.ablation.glue.tasks import TASKS
+
+        return read_task(TASKS[task], self.glue)
 
     @property
     def run_id(self) -> str:
         """The name that a run with these settings always has."""
         about = {"model": default_model.NAME, "revision": default_model.REVISION, "arm": self.arm, "seed": self.seed}
-        return identify({**about, "tasks": _recipe()})
+        return identify({**about, **self.start, "tasks": self.tasks})
 
     @property
     def key(self) -> str:
@@ -132,24 +173,22 @@ class SurgeryJob:
         """Its name on screen."""
         return f"{self.arm}, seed {self.seed}"
 
-    needs = None
-    device = "cpu"
-
     @property
     def name(self) -> str:
         """The name of its results files, without their ending."""
-        return f"{PRESET}-{self.arm}-{self.seed}-{self.run_id}"
+        return f"{self.preset}-{self.arm}-{self.seed}-{self.run_id}"
 
     @property
     def shared(self) -> dict[str, object]:
         """The columns that describe the model and the fine-tuning, the same in every row."""
+        (learning_rate,) = {settings["learning_rate"] for settings in self.tasks.values()}
         return {
             "pretraining": f"{default_model.NAME}@{default_model.REVISION}",
             "variant": self.arm,
-            "preset": PRESET,
+            "preset": self.preset,
             "seed": self.seed,
             "finetune_seed": self.seed,
-            "learning_rate": surgery_rules().settings["learning_rate"],
+            "learning_rate": learning_rate,
         }
 
     @property
@@ -161,13 +200,12 @@ class SurgeryJob:
         """Runs what is not finished of it and stores the scores."""
         torch.set_num_threads(self.threads)
         began, items = now(), []
-        for number, task in enumerate(surgery_rules().tasks):
-            share = number / len(surgery_rules().tasks)
+        for number, task in enumerate(self.tasks):
+            share = number / len(self.tasks)
             items.append(self._task(task, lambda done, task=task, share=share: report(task, share + done), began))
         self._store(items)
 
     def _task(self, task: str, report: Callable[[float], None], began: str) -> TaskResult:
-        from analysis.ablation.glue import read_task
         from analysis.ablation.glue.finetune import FinetuneSettings, finetune
         from analysis.ablation.glue.tasks import TASKS
 
@@ -175,13 +213,13 @@ class SurgeryJob:
         if file.is_file() and "rows" in (kept := json.loads(file.read_text(encoding="utf-8"))):
             return kept
         file.parent.mkdir(parents=True, exist_ok=True)
-        parts = len(surgery_rules().tasks)
+        parts = len(self.tasks)
         outcome = finetune(
-            lambda labels: build_classifier(self.arm, labels),
+            lambda labels: build_classifier(self.arm, labels, self.weights),
             intact_encoder().tokenizer,
             TASKS[task],
-            read_task(TASKS[task], self.glue),
-            FinetuneSettings(**surgery_rules().task_settings(task)),
+            self.task_data(task),
+            FinetuneSettings(**self.tasks[task]),
             self.seed,
             each_step=lambda step, steps, _: report(step / steps / parts) if step % 20 == 0 else None,
         )
@@ -191,25 +229,52 @@ class SurgeryJob:
         return result
 
     def _store(self, records: list[TaskResult]) -> None:
+        half = any(settings.get("half") for settings in self.tasks.values())
         about = {
-            "command": f"python -m analysis finetune-surgery --glue DIR --arms {self.arm} --seeds {self.seed}",
+            "command": self.command,
             "model": default_model.NAME,
             "revision": default_model.REVISION,
             "device": "cpu",
-            "dtype": "bfloat16 autocast" if surgery_rules().settings.get("half") else "float32",
+            "dtype": "bfloat16 autocast" if half else "float32",
             "seed": self.seed,
             "variant": self.arm,
-            "preset": PRESET,
+            "preset": self.preset,
             "seconds": sum(task_result["seconds"] for task_result in records),
             "config": {
-                "tasks": _recipe(),
+                **self.start,
+                "tasks": self.tasks,
                 "head": "linear, on the mean of the tokens",
                 "embedding_tables": "not trained",
                 "began": min(task_result["began"] for task_result in records),
-                "rules": surgery_rules().manifest(),
+                "rules": self.rules,
             },
         }
         # Scores last: they are what says that the job is finished.
         for kind, run_id in (("predictions", f"{self.run_id}p"), ("scores", self.run_id)):
             rows = [row for task_result in records for row in task_result["rows"][kind]]
             write_rows(rows, Run(kind=kind, run_id=run_id, **about), name=self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurgeryJob(FineTuningJob):
+    """One arm and seed on every task of `surgeries.toml`, from the weights that the model comes with."""
+
+    @property
+    def preset(self) -> str:
+        """The name that its scores are stored under, beside the arm's."""
+        return PRESET
+
+    @property
+    def command(self) -> str:
+        """The command that runs it."""
+        return f"python -m analysis finetune-surgery --glue DIR --arms {self.arm} --seeds {self.seed}"
+
+    @property
+    def rules(self) -> Mapping[str, object]:
+        """The part of its manifest that names the rules it is begun under."""
+        return surgery_rules().manifest()
+
+    @property
+    def tasks(self) -> Mapping[str, Mapping[str, Any]]:
+        """Task -> the settings with which every arm is fine-tuned."""
+        return {task: surgery_rules().task_settings(task) for task in surgery_rules().tasks}

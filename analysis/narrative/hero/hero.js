@@ -121,6 +121,16 @@ export default function ({ data, parentElement: root }) {
   const { stages } = JSON.parse(data.json);
   figure.style.cssText = data.colours;
   delete figure.dataset.stage;
+  // The stage is in the address, so that a link opens it.
+  const named = stages.map((stage) => stage.label.toLowerCase().replaceAll(" ", "-"));
+  const keep = (stage) => {
+    const address = new URL(location.href);
+    if (stage === 0) address.searchParams.delete("stage");
+    else address.searchParams.set("stage", named[stage]);
+    history.replaceState(history.state, "", address);
+  };
+  const asked = named.indexOf(new URLSearchParams(location.search).get("stage"));
+  if (asked > 0) slider.value = asked;
   let target = null;
   const step = () => {
     if (target === null) return;
@@ -131,6 +141,7 @@ export default function ({ data, parentElement: root }) {
     requestAnimationFrame(step);
   };
   const go = (stage) => {
+    keep(stage);
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
       slider.value = stage;
       draw(root, stages, stage);
@@ -165,6 +176,7 @@ export default function ({ data, parentElement: root }) {
     target = null;
     draw(root, stages, +slider.value);
   };
+  slider.onchange = () => keep(Math.round(+slider.value));
   // With the arrow keys a reader goes from stage to stage.
   slider.onkeydown = (event) => {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];

@@ -14,9 +14,9 @@ def says(values: Values) -> str:
     decoders = scored.groupby("target").decoder.nunique().max()
     return (
         f"Both can be read back from the sums that enter the first layer of {default_model.NAME}: the best of "
-        f"{decoders} simple decoders names the word of {percent(word.value)} of {int(word.tokens):,} tokens that it "
-        f"had not seen, and the exact position of {percent(position.value)} of {int(position.tokens):,} (only words "
-        "that occur often)."
+        f"{decoders} simple classifiers, trained on other texts, names the word of {percent(word.value)} of "
+        f"{int(word.tokens):,} tokens, and the exact position of {percent(position.value)} of "
+        f"{int(position.tokens):,} (only words that occur often)."
     )
 
 
@@ -30,7 +30,7 @@ register(
             "they form a pair. So a word and its place should form a pair too: they should be **concatenated**, not "
             "**added**. But a pair is itself a sum once each part has an axis to itself: (2 m, 3 kg) is (2, 0) + "
             "(0, 3). What loses information is not adding but **sharing an axis**. Turn the positions' axis away from "
-            "the words' axis, and find the angle at which no two pairs share a sum."
+            "the words' axis, and find the smallest angle at which no two pairs have the same sum."
         ),
         documents=("000",),
         claims=("C13",),

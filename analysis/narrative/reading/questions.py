@@ -40,8 +40,9 @@ def one_head(head: int) -> str:
         else ""
     )
     return sentences(
-        f"Over all {int(rows.texts.iloc[0])} texts that these measurements use, the four terms make up so much of what "
-        f"varies in the scores of head {head}: {shares}. The rest comes from segments and biases.",
+        f"This sentence is only an example. Over all {int(rows.texts.iloc[0])} texts that these measurements use, the "
+        f"four terms make up so much of what varies in the scores of head {head}: {shares}. The rest comes from "
+        "segments and biases.",
         negative,
     )
 

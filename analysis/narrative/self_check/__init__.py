@@ -152,7 +152,7 @@ def _told() -> Check | None:
     ]
     undecided = sum(statement.verdict == "open" for statement in stored.parts(told.CLAIM))
     caution = (
-        f"; what of that gains is not settled, since {plural(undecided, 'statement')} on it "
+        f". Which part of this helps is not settled: {plural(undecided, 'statement')} about it "
         f"{'is' if undecided == 1 else 'are'} open"
         if undecided
         else ""

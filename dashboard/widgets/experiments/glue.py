@@ -12,7 +12,7 @@ from analysis import glue_comparison, links
 from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.glue import study_rows
-from analysis.figures.glue.headline import INCONCLUSIVE, SURGERY, headline
+from analysis.figures.glue.headline import INCONCLUSIVE, REFITTED, SURGERY, headline
 from analysis.figures.glue.table import table as scores_table
 from analysis.glue_comparison import MARGINS, PROTOCOLS
 from analysis.literature.tables import index as published_tables
@@ -26,6 +26,11 @@ PAGE = "experiments"
 VIEWS = {"difference": "Differences", "average": "Averages", "scores": "Scores"}
 FIELDS = ("glue_baseline", "glue_view", "glue_table", "protocol", "margin", "glue_without", "including")
 """Fields of a link that say which numbers it shows: one that names any opens what is folded."""
+CHANGED_MODELS = {
+    SURGERY: "A trained MiniLM, changed and fine-tuned (surgery)",
+    REFITTED: "A trained MiniLM, changed, trained on and fine-tuned (refitted)",
+}
+"""Presets of one model that was changed, in the words of the picker."""
 OPTIMISTIC = (
     "Each variant's score on a task is the one at its best learning rate. That rate was chosen on the same dev set "
     "as the score, which is optimistic, though equally so for all variants that tried the same rates."
@@ -112,4 +117,4 @@ def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
 
 def _runs(preset: str) -> str:
     """A preset in the words of its picker."""
-    return "A trained MiniLM, changed and fine-tuned (surgery)" if preset == SURGERY else recipe(preset)
+    return CHANGED_MODELS.get(preset) or recipe(preset)

@@ -10,7 +10,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """Algebra first, since it needs no verdict; then the measurements, each told only if its statement is supported."""
     del ask
     bold = "A concatenation that a matrix follows is already a sum; adding uses one matrix for both parts"
-    room = ", and the space has room for both" if _holds(facts, "C10d") else ""
+    room = ", and a trained model has room for both" if _holds(facts, "C10d") else ""
     return ComputedSentence(sentence=f"{bold}{room}.{_loses(facts)}", bold=f"{bold}{room}.", value=None, query=QUERY)
 
 
@@ -29,7 +29,7 @@ def _loses(facts: Facts) -> str:
         return ""
     matrix = ""
     if _holds(facts, "C34a") or _holds(facts, "C34r"):
-        matrix = ", and a matrix of its own for positions did not lower the final loss further"
+        matrix = ", and a matrix of its own for positions changed the final loss little"
     return (
         f" In our small encoders positions did better where they were told {' or '.join(ways)} than added once at the "
         f"input{matrix}. Why designers chose to add, nobody measured."

@@ -11,7 +11,7 @@ HEADINGS = {SUPPORTED: "There is room for both", CONTRADICTED: "There is not roo
 QUERY = (
     "SELECT w.hidden_size AS width, "
     "max(s.value) FILTER (s.operation = 'intact') AS intact, "
-    "max(s.value) FILTER (s.operation = 'separated_along_read' AND s.rank = 8) AS eight, "
+    "max(s.value) FILTER (s.operation = 'mean_position') AS without, "
     f"max(s.value) FILTER (s.operation = 'separated' AND s.rank = {RANK}) AS separated "
     f"FROM newest_surgery s JOIN models w USING (model) WHERE model = '{default_model.NAME}' GROUP BY ALL"
 )
@@ -29,28 +29,22 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     if not rows or rows[0]["intact"] is None or rows[0]["separated"] is None:
         return None
     row, verdict = rows[0], facts["C10d"].verdict
-    verb = {SUPPORTED: "works as before", CONTRADICTED: "works less well"}.get(verdict, "gives")
+    verb = {SUPPORTED: "keeps its score", CONTRADICTED: "loses some of its score"}.get(verdict, "has a score")
+    without = "" if row["without"] is None else f", {row['without']:.3f} without positions"
     bold = f"{RANK} of the {row['width']} directions"
     sentence = (
         f"Position needs little room. Reserve {bold} of {default_model.NAME} for positions and the others for words: "
-        f"now the sum is a concatenation, and the model {verb} ({row['separated']:.3f} on sentence similarity, "
-        f"{row['intact']:.3f} intact)."
+        f"now the sum is a concatenation, and the model {verb} on sentence similarity ({row['separated']:.3f}; "
+        f"{row['intact']:.3f} intact{without})."
     )
     return ComputedSentence(
-        sentence=sentence + _fewer(row["eight"], facts) + _narrow(ask),
+        sentence=sentence + _narrow(ask),
         bold=bold,
         heading=HEADINGS.get(verdict, "Is there room for both?"),
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
     )
-
-
-def _fewer(eight: float | None, facts: Facts) -> str:
-    """Fewer directions suffice if only the positions that the sentences read are counted."""
-    if eight is None or "C10j" not in facts or facts["C10j"].verdict != SUPPORTED:
-        return ""
-    return f" Of the positions that these sentences read, 8 directions suffice ({eight:.3f})."
 
 
 def _narrow(ask: Ask) -> str:
@@ -77,7 +71,7 @@ register(
         page="claims",
         values={"claim": "C10", "statement": "C10d"},
         part="reason",
-        tempered_by=("C10h", "C09c"),
+        tempered_by=("C10f", "C10h", "C09c"),
         tell=tell,
     )
 )

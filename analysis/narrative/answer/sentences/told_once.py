@@ -1,22 +1,43 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
-from analysis.claims.statements.base import SUPPORTED, Ask
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
-TOLD = ("C34b", "C34a", "C34p", "C34o", "C34c", "C34f", "C34d", "C34n")
+TOLD = ("C34p", "C34o", "C34a", "C34c", "C34f", "C34d", "C34n")
 """The statements, of these, that Home tells, in this order; the others are on the page Claims."""
+REWORDED = {
+    "C34o": "With a matrix of its own for positions, it begins to do so after {ratio} times as many steps as with the "
+    "shared one.",
+}
+"""Outcomes whose fixed sentence is hard to read, in other words of the same content."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """The gain from untying, which a matrix of its own for positions does not explain."""
+    """What telling positions in every layer gains, and how little of that a matrix of their own explains."""
     del ask
+    isolated = facts["C34b"]
+    if isolated.verdict == SUPPORTED and isolated.effect is not None:
+        bold = f"costs {abs(isolated.effect):.2f} nats"
+        sentence = isolated.answer if bold in isolated.answer else f"Telling positions once {bold}."
+        seeds = f" ({plural(isolated.seeds or 0, 'seed')} each)."
+        return ComputedSentence(
+            sentence=f"{sentence.removesuffix('.')}{seeds}{_causes(facts)}",
+            bold=bold,
+            heading="It is not the best way",
+            value=isolated.effect,
+            query=isolated.query,
+            against=True,
+        )
+    return _from_several_differences(facts)
+
+
+def _from_several_differences(facts: Facts) -> ComputedSentence | None:
+    """The stored contrast that differs in more than how often positions are told; None if it is not decided."""
     shared, own = facts["C34q"], facts["C34r"]
-    if shared.effect is None or own.effect is None:
-        return None
-    if shared.verdict != SUPPORTED:
+    if shared.effect is None or own.effect is None or shared.verdict != SUPPORTED:
         return None
     steps = facts["C18e"]
     order = ""
@@ -27,13 +48,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         if own.verdict == SUPPORTED
         else f" Whether a matrix of its own adds to that is not resolved ({abs(own.effect):.3f} nats between the two)."
     )
-    # The stored contrast differs in more than how often positions are told; only C34b isolates that.
-    isolated = "C34b" in facts and facts["C34b"].verdict == SUPPORTED
-    bold = (
-        "Telling positions once, at the input, costs something"
-        if isolated
-        else "Adding once, at the input, does not end lowest"
-    )
+    bold = "Adding once, at the input, does not end lowest"
     return ComputedSentence(
         sentence=f"{bold}: encoders that tell positions to the queries and keys of every layer, through the words' own "
         f"matrix and without cross terms, end {abs(shared.effect):.2f} nats lower{order} "
@@ -48,10 +63,29 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _causes(facts: Facts) -> str:
     """Outcomes of the contrasts in which only one thing differs, in the words that were fixed before their runs."""
-    if decided := fixed_sentences(facts, TOLD):
-        return f" One thing at a time: {decided}"
-    waiting = sum(name in facts for name in FACTORS)
-    return f" What of this gains is being trained, one difference at a time ({plural(waiting, 'statement')})."
+    decided = [text for name in TOLD if name in facts and (text := _outcome(facts[name]))]
+    waiting = sum(facts[name].verdict == OPEN for name in FACTORS if name in facts)
+    rest = "else " if decided else ""
+    open_ = (
+        f" What {rest}contributes, such as the first layer alone or the values, is being trained, one difference at a "
+        f"time: {plural(waiting, 'statement')} {'is' if waiting == 1 else 'are'} open."
+    )
+    return "".join(f" {text}" for text in decided) + (open_ if waiting else "")
+
+
+def _outcome(fact: Judgement) -> str:
+    """The sentence of a decided contrast; of two sides that count as the same, with what lies between them."""
+    if not fact.answer or fact.effect is None:
+        return ""
+    if fact.id in REWORDED and fact.verdict == CONTRADICTED:
+        return REWORDED[fact.id].format(ratio=f"{fact.effect:.2f}")
+    if fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
+        return fact.answer
+    same = f"In final loss, {fact.answer[:1].lower()}{fact.answer[1:]}"
+    return (
+        f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart, where less than {fact.line:g} counts as "
+        "the same)."
+    )
 
 
 register(
@@ -61,7 +95,7 @@ register(
         claim="C34",
         link="One thing at a time",
         page="claims",
-        values={"claim": "C34", "statement": "C34q"},
+        values={"claim": "C34", "statement": "C34b"},
         part="but",
         tempered_by=("C22e", "C19a", "C30d"),
         tell=tell,

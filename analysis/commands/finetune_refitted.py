@@ -1,0 +1,53 @@
+"""python -m analysis finetune-refitted: refitted encoders fine-tuned on tasks of GLUE, arm by arm and seed by seed."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.commands.options import split_arms, split_seeds
+
+
+def finetune_refitted(
+    glue: Annotated[Path, typer.Option(help="The folder of GLUE's files.")],
+    refits: Annotated[Path, typer.Option(help="Where refit kept the weights: its --out.")] = Path("runs/refit"),
+    purpose: Annotated[
+        str, typer.Option(help="judged, or pilot (chooses the rate of each arm, needed first).")
+    ] = "judged",
+    arms: Annotated[str, typer.Option(help="Names separated by commas; by default those of the rules.")] = "",
+    seeds: Annotated[str, typer.Option(help="Numbers separated by commas; by default those of the rules.")] = "",
+    out: Annotated[Path, typer.Option(help="Where unfinished runs are kept.")] = Path("runs/refitted-glue"),
+    jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
+) -> None:
+    """Fine-tunes the refitted encoders on GLUE, into results files. Finished runs are skipped."""
+    import os
+
+    from rich.console import Console
+
+    from analysis import store_build
+    from analysis.core.errors import AddendError
+    from analysis.engine import run_all
+    from analysis.measurements.refit import glue as refitted_glue
+    from analysis.rules.refitted_glue_rules import refitted_glue_rules
+
+    rules = refitted_glue_rules()
+    if purpose not in rules.purposes:
+        raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(rules.purposes)}.")
+    if not glue.is_dir():
+        raise AddendError(
+            f"There is no folder {glue}; expected GLUE's files, one folder per task. Name it with --glue."
+        )
+    store_build.refresh()  # refits and pilots are read from it
+    tasks = refitted_glue.jobs(
+        purpose,
+        split_arms(arms) or rules.arms,
+        split_seeds(seeds) or rules.purposes[purpose].seeds,
+        glue=glue.resolve(),
+        refits=refits.resolve(),
+        out=out.resolve(),
+    )
+    failed = run_all(tasks, workers=jobs or os.cpu_count() or 1, console=Console())
+    store_build.refresh()
+    if failed:
+        raise AddendError(f"{len(failed)} of {len(tasks)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
+    typer.echo(f"{len(tasks)} runs are in the store.")
