@@ -15,19 +15,6 @@ from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, 
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.training.data import title, training_commands
 
-MEASURES = {
-    "loss": "Final loss less the baseline's (nats per masked word)",
-    "rank": "Rank among the variants that are judged",
-    "plateau": "Steps to leave the plateau",
-    "width64": "Final loss less the baseline's, width 64 (nats)",
-    "width128": "Final loss less the baseline's, width 128 (nats)",
-    "width256": "Final loss less the baseline's, width 256 (nats)",
-    "similarity": "MiniLM refitted: Spearman's correlation on STS-B (fraction)",
-    "cola": "MiniLM refitted: Matthews correlation on CoLA (fraction)",
-    "parameters": "Parameters (× the baseline)",
-    "time": "Time of a step (× the baseline)",
-}
-"""Measures that the board shows of each variant, as columns of its data."""
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
 OUTLIER = 3
 """A difference is beyond the axis if it is so many times as large as the largest of the others."""
