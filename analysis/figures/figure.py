@@ -47,7 +47,7 @@ class Figure:
     readers who cannot see it.
     command: reproduces the numbers from a checkout. provenance: the origin of the numbers, by name. A live figure
     without these two takes them from its `LiveRun`.
-    sentences: shown above the figure as a list, besides the finding.
+    sentences: a list of its numbers in words, which a page folds under the figure.
     summary: the rows that a table in a paper would have, where the frame has more of them than a reader can use.
     draw: the panels on a light or dark ground, in the order in which they stand. columns: the panels side by side.
     """
