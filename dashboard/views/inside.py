@@ -23,7 +23,7 @@ for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
 uploaded = form.form(pickers)
 is_image = bool(pickers.get("image"))
-facts, tabs = st.empty(), st.container()
+facts, tabs = st.empty(), st.container(horizontal=True, vertical_alignment="center")
 asked = pickers.get("tab")
 if asked and asked not in TABS:
     known = ", ".join(TABS)
@@ -33,9 +33,11 @@ needs_no_model = is_image or pickers.get("over") == "corpus"
 tab = asked if asked in TABS else "scores" if needs_no_model else scores.opening_tab(pickers)
 with tabs:
     choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)
+    of_many = not is_image and tab in ("scores", "layers") and corpus.shown(pickers)
+    form.options(pickers)
 if is_image:
     image.DRAW[tab](pickers, facts, uploaded)
-elif tab in ("scores", "layers") and corpus.shown(pickers):
+elif of_many:
     (corpus.scores if tab == "scores" else corpus.layers)(pickers)
 else:
     if pickers.get("pair") and tab != "similarity":

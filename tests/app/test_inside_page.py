@@ -72,6 +72,11 @@ def test_it_opens_on_the_head_that_goes_most_by_position() -> None:
     shares = data["shares"][3]
     assert shares[2] == max(shares)
     assert dict(app.query_params) == {}
+    outlined = data["maps"]["2"]["open"]
+    app.segmented_control(key="inside.look.chosen").set_value("cell").run()
+    assert complaints(app) == []
+    query, key = (f"{index} “{data['tokens'][index]}”" for index in outlined)
+    assert figures(app) == [f"Head 2, query {query} on key {key}"]
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.ablation.variants import readable
 from analysis.figures import stored_figure
 from analysis.figures.depth import measured as stored
-from analysis.figures.terms.measures import MEASURES, term_label
+from analysis.figures.terms.measures import term_label
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.inside.run import PAGE, choose, look
+from dashboard.widgets.inside.run import PAGE, choose, look, measure
 from dashboard.widgets.pickers import Pickers
 
 OVER = {"": "This text", "corpus": "Many texts, measured before"}
@@ -74,10 +74,6 @@ def _corpus(pickers: Pickers, corpora: Sequence[str]) -> None:
         pickers.fixed("corpus", corpora)
 
 
-def _measure(pickers: Pickers) -> None:
-    pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-
-
 def _pick_measured(pickers: Pickers) -> tuple[str, DeltaGenerator]:
     """The measured model, empty where none is known, and the column beside it, which its measure and texts follow."""
     measured = stored.models_and_corpora()
@@ -88,7 +84,7 @@ def _pick_measured(pickers: Pickers) -> tuple[str, DeltaGenerator]:
         return "", beside
     model = str(pickers.get("model")).strip()
     with third, st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        _measure(pickers)
+        measure(pickers)
         _corpus(pickers, list(measured[measured.model == model].corpus))
     return model, beside
 

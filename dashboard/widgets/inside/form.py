@@ -31,7 +31,7 @@ FREEZES = {"activation": "activation", "other": "other factor", "half": "half of
 GROUPS = {"four": "the four of word and position", "all": "all"}
 CHANGES = {"shuffle_positions": "shuffle", "zero_positions": "remove", "scale_positions": "weaken"}
 """Changes of positions that every model with added positions takes: the intervention -> what it does."""
-INPUTS = {"text": ":material/notes: Text", "image": ":material/image: Image"}
+INPUTS = {"text": "Text", "image": "Image"}
 UPLOADS = "inside.uploads"
 """The key in a session's state of how often its reader went from a file of their own to a drawn image."""
 MODELS = "inside.last_models"
@@ -52,15 +52,13 @@ def form(pickers: Pickers) -> Upload | None:
     is_image = bool(pickers.get("image"))
     with st.form("inside.form", border=True):
         uploaded = _image_boxes(pickers) if is_image else _text_boxes(pickers)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         kind = "image" if is_image else "text"
         choose_once("input", "What the model reads", INPUTS, kind, lambda chosen: _read(pickers, chosen))
         if is_image:
             _image_examples(pickers, uploaded)
         else:
             _examples(pickers)
-            comparison.pills(pickers)
-        _changes(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
             _more(pickers, is_image=is_image)
     if is_image and str(pickers.get("model")).strip() == random_vit.NAME:
@@ -181,7 +179,9 @@ def _examples(pickers: Pickers) -> None:
         if (chosen := st.session_state[key]) is not None:
             set_example(pickers, chosen)
 
-    st.pills("Examples", list(EXAMPLES), default=shown, key=key, on_change=fill, wrap=True)
+    st.pills(
+        "Examples", list(EXAMPLES), default=shown, key=key, on_change=fill, wrap=True, label_visibility="collapsed"
+    )
 
 
 def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
@@ -204,7 +204,18 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
         format_func=lambda name: IMAGES[name].title,
         on_change=fill,
         wrap=True,
+        label_visibility="collapsed",
     )
+
+
+def options(pickers: Pickers) -> None:
+    """Two buttons that open to what the numbers are compared with, and to changes of positions."""
+    if not pickers.get("image"):
+        compared = comparison.compared(pickers)
+        with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
+            comparison.pills(pickers)
+    with st.popover("Change positions", key="inside.change_positions"):
+        _changes(pickers)
 
 
 def _changes(pickers: Pickers) -> None:
