@@ -14,11 +14,7 @@ from specimens import PAIR, TEXT, embedded_loaded, tiny_tokenizer
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
 from analysis.figures.terms.maps import REST, MapParameters, visible_terms
-<<<<<<< HEAD
-from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, score_maps
-=======
-from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, decoded, opening_cell, score_maps
->>>>>>> inside2
+from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, opening_cell, score_maps
 from analysis.links import VIEWS
 from analysis.measurements.terms import decompose
 from analysis.probes import text_probe

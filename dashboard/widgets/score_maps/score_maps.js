@@ -237,18 +237,14 @@ class Board {
   several() {
     const box = this.part("several");
     box.replaceChildren();
-<<<<<<< HEAD
-    const add = put(box, "button", { type: "button", "aria-pressed": this.adding }, "Select several tokens");
-=======
     const title = "A press, like one with Shift, adds its row; the sum is a mean over rows";
-    const add = make(box, "button", { type: "button", "aria-pressed": this.adding, title }, "Select several tokens");
->>>>>>> inside2
+    const add = put(box, "button", { type: "button", "aria-pressed": this.adding, title }, "Select several tokens");
     add.onclick = () => {
       this.adding = !this.adding;
       this.several();
       this.part("several").querySelector("button").focus();
     };
-    if (this.at.group === "all") make(box, "button", { type: "button" }, "Only word and position").onclick = () => this.pick("group", "four");
+    if (this.at.group === "all") put(box, "button", { type: "button" }, "Only word and position").onclick = () => this.pick("group", "four");
     if (!this.at.also.length) return;
     put(box, "button", { type: "button" }, "Only the outlined cell").onclick = () => {
       this.adding = false;
@@ -409,13 +405,8 @@ class Board {
       const chosen = j === column;
       if (flat ? (j % every || (Math.abs(j - column) < every && !chosen)) && !chosen : !all && !chosen) return;
       const x = left + size * (j + 0.5);
-<<<<<<< HEAD
-      const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-45)` };
-      mark(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
-=======
       const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-60)` };
-      draw(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
->>>>>>> inside2
+      mark(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
     });
     if (row < 0 || column < 0) return;
     for (const i of [row, ...more]) {
@@ -558,14 +549,10 @@ class Board {
       const track = put(row, "div", { class: "track" });
       const fill = put(track, "i");
       Object.assign(fill.style, { left: `${place(Math.min(0, amount))}%`, width: `max(1px, ${place(Math.max(0, amount)) - place(Math.min(0, amount))}%)`, background: colour });
-<<<<<<< HEAD
       put(track, "u").style.left = `${place(0)}%`;
-=======
-      make(track, "u").style.left = `${place(0)}%`;
       if (index < data.terms) return;
-      const note = make(row, "p", { class: "sub" }, `${data.rest} `);
-      make(note, "button", { type: "button" }, "Show each").onclick = () => this.pick("group", "all");
->>>>>>> inside2
+      const note = put(row, "p", { class: "sub" }, `${data.rest} `);
+      put(note, "button", { type: "button" }, "Show each").onclick = () => this.pick("group", "all");
     });
     const sum = put(box, "div", { class: "bar sum" });
     const line = put(sum, "div");
