@@ -1,6 +1,7 @@
 """The board says what the store holds of each variant: every number is computed again here by SQL, numpy or scipy."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from analysis import store_build
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core.errors import AddendError, LinkError
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, row_tables
 from analysis.figures.experiments.board import axis_range
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
@@ -176,6 +177,26 @@ def test_the_figures_data_hold_every_number_of_the_board(board):
     assert {name: tuple(ends) for name, ends in zip(ranks.index, ranks.to_numpy(), strict=True)} == {
         row.variant: row.rank for row in board.rows if row.rank
     }
+
+
+def test_a_paper_gets_every_row_and_the_baselines_loss(board):
+    """One picture of the losses, with a caption of nothing else, and a table with its unit."""
+    figure = FIGURES["experiments_board"].make({"preset": board.preset})
+    (panel,) = drawing.panels(figure)
+    trained = {row.title: row for row in board.rows if row.place < math.inf}
+    texts = {
+        row["title"]: row["written"] for rows in panel.to_dict()["datasets"].values() for row in rows if "rank" in row
+    }
+    assert texts.keys() == trained.keys()
+    for name, row in trained.items():
+        assert texts[name].startswith(f"{row.gap.value:+.2f}".replace("-", "−") if row.gap else f"loss {row.loss:.2f}")
+    assert not re.search("CoLA|similarity|plateau|a step", figure.caption)
+    table = paper_table.of_figure(figure)
+    head, *lines = table.cells(paper_table.Written())
+    assert head == ["variant", "Final loss − BERT-A (nats)", "95 % CI", "seeds"]
+    (own,) = [line for line in lines if line[0].startswith("BERT-A (final loss")]
+    assert own[0].endswith(f"{board.row(BASELINE).loss:.2f})")
+    assert own[1:] == [f"{0:.{table.decimals}f}", "", str(len(board.row(BASELINE).losses))]
 
 
 def test_curves_end_at_the_boards_losses(store):

@@ -8,7 +8,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.figures import stored_figure
-from analysis.figures.experiments.board import ORDERS, ordered
+from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, judged_presets
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
@@ -76,8 +76,8 @@ def draw(pickers: Pickers) -> None:
             dark=is_dark(),
             grouped=order == "way" and not board.imported,
         )
-        if board.widths_note:
-            st.caption(escape_markdown(board.widths_note))
+        with st.expander("What the columns show", key=f"{PAGE}.columns"):
+            st.markdown(escape_markdown(columns_note(board)))
 
     show.show(figure, PAGE, values, board=draw_rows)
     _draw_others(board)

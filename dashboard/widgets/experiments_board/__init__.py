@@ -9,12 +9,11 @@ import streamlit as st
 
 from analysis.ablation.variants import WAYS
 from analysis.core.formatting import plural, signed
-from analysis.figures.experiments.board import axis_range, places
+from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from dashboard.widgets.moving_pictures import show_component
 
 STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
-TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 MOST_TICKS = 9
 NOT_MEASURED = "·"
 MARK = "◆ yours"
@@ -88,8 +87,8 @@ def _draw(
 def board_data(board: ExperimentsBoard) -> dict[str, Any]:
     """The axes and headings that all rows share."""
     low, high = axis_range(board)
-    ticks = _ticks(low, high)
-    decimals = 1 if not ticks or all(round(tick, 1) == tick for tick in ticks) else 2
+    loss_ticks = ticks(low, high, MOST_TICKS)
+    decimals = 1 if all(round(tick, 1) == tick for tick in loss_ticks) else 2
     beyond = [row.gap.value for row in board.rows if row.gap and row.gap.value > high]
     steps_range = board.steps_range
     step_ticks = [tick for tick in STEP_TICKS if steps_range and steps_range[0] <= tick <= steps_range[1]]
@@ -99,8 +98,8 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "loss": {
             "low": low,
             "high": high,
-            "ticks": ticks,
-            "labels": [signed(tick, decimals) if tick else "0" for tick in ticks],
+            "ticks": loss_ticks,
+            "labels": [signed(tick, decimals) if tick else "0" for tick in loss_ticks],
             "outliers": signed(max(beyond), 1) if beyond else "",
         },
         "ranked": len(board.ranks.order) if board.ranks else 0,
@@ -229,9 +228,3 @@ def _signed(gap: Gap | None) -> str:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from one end of the axis to the other, at most `MOST_TICKS`."""
-    step = next((step for step in TICKS if (high - low) / step < MOST_TICKS), TICKS[-1])
-    return [round(index * step, 2) + 0.0 for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
