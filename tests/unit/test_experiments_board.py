@@ -286,3 +286,19 @@ def test_imported_rows_are_ranked_apart_and_change_nothing_of_ours(tmp_path, mon
     ]
     assert all("yours" in spoken(row, mine.board, "") for row in mine.board.rows)
     assert not any("yours" in spoken(row, ours, "") for row in ours.rows)
+    assert board_rows.board("imported").finding == "Of 1 imported variant with at least 3 seeds, 0 end below BERT-A"
+    monkeypatch.setenv("ADDEND_HOSTED", "1")
+    assert not any("yours" in spoken(row, mine.board, "") for row in mine.board.rows), "they may be somebody else's"
+
+
+def test_without_enough_seeds_the_title_says_how_many_there_must_be():
+    few = ExperimentsBoard(
+        preset="imported", rows=(row(BASELINE, "added", "baseline"), row("mine", "added", "few")), others=(),
+        ranks=None, needed=3, cost_preset="imported", trainings=None,
+    )  # fmt: skip
+    assert few.finding == "No imported variant has the 3 seeds that a comparison with BERT-A needs"
+
+
+def test_the_column_of_widths_waits_for_judged_rows(board):
+    judged = [row for row in board.rows if any(gap.judged for gap in row.widths.values())]
+    assert bool(board_data(board)["widths"]) == (len(judged) >= 3)

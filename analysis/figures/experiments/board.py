@@ -22,6 +22,7 @@ FEW_TICKS = 5
 """Steps between the numbers of an axis, and how many of these fit in one column of a paper."""
 BREAK = 0.16
 """The room beyond the break of an axis, as a share of its length."""
+TIED = "Under the pointer, a row marks the rows that it is not told apart from; a press on it names them."
 OUTLIER = 3
 """A difference is beyond the axis if it is so many times as large as the largest of the others."""
 
@@ -122,15 +123,16 @@ def caption(shown: ExperimentsBoard) -> str:
 
 def columns_note(shown: ExperimentsBoard) -> str:
     """Sentences on the columns that the board on the page has besides the losses."""
+    steps = "Steps to leave the plateau: until the validation loss is clearly below that of a model without positions."
+    if shown.imported:
+        return sentences(steps, TIED if shown.ranks else "")
     return sentences(
-        "Steps to leave the plateau: until the validation loss is clearly below that of a model without positions.",
+        steps,
         "MiniLM fine-tuned: the mean of three fine-tunings of all-MiniLM-L6-v2 after its positions were changed; "
         "Spearman's correlation on STS-B and Matthews correlation on CoLA.",
         f"Size and time are multiples of {title(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
-        "Under the pointer, a row marks the rows that it is not told apart from; a press on it names them."
-        if shown.ranks
-        else "",
+        TIED if shown.ranks else "",
         shown.widths_note,
     )
 
