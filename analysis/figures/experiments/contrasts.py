@@ -46,6 +46,8 @@ def contrasts(_: Parameters) -> Figure:
         title="Contrasts of the frozen rules",
         finding=_finding(told, len(found)),
         frame=lambda: frame,
+        summary=lambda: frame[["pair", "effect", "low", "high", "seeds"]],
+        quantity="Final loss, first \N{MINUS SIGN} second (nats)",
         caption=sentences(
             "Final loss of the first encoder less that of the second, in nats per predicted token, paired by seed. "
             "The rules call two losses the same where the whole interval lies in the grey band, within "

@@ -63,6 +63,7 @@ def _figure(
         provenance=_provenance(study, published),
         citation_keys=(published.table.citation,) if published else (),
         summary=(lambda: _compared(shown)) if shows == "difference" and study else None,
+        quantity=f"Score \N{MINUS SIGN} {study.name} (points)" if shows == "difference" and study else "",
         draw=lambda theme: draw(comparison, shown.reset_index(drop=True), theme),
         columns=columns,
     )
