@@ -11,11 +11,11 @@ from analysis.figures.depth import measured as stored
 from analysis.figures.terms.measures import term_label
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.inside.run import PAGE, choose, look, measure
+from dashboard.widgets.inside.run import PAGE, choose_once, look, measure
 from dashboard.widgets.pickers import Pickers
 
 OVER = {"": "This text", "corpus": "Many texts, measured before"}
-"""The sources of the numbers of Scores and Layers: the value of `over` -> its name."""
+"""The sources of the numbers of Scores, Layers and Change: the value of `over` -> its name."""
 CORPORA = {"probe_set": "the probe set"}
 LOOKS = {
     "heads": "One term, every head",
@@ -32,10 +32,15 @@ FIGURES = {
 }
 
 
-def shown(pickers: Pickers) -> bool:
-    """Asks whether this text or many texts are shown; true for many."""
-    asked = str(pickers.get("over"))
-    return choose(pickers, "over", "Numbers of", OVER, asked if asked in OVER else "") == "corpus"
+def shown(pickers: Pickers, *, many: bool) -> bool:
+    """Asks whether this text or many texts are shown, of which `many` says what is; returns it."""
+
+    def change(chosen: str) -> None:
+        pickers.set("over", chosen)
+        pickers.set("look", "")  # The figures of one are none of the other.
+
+    choose_once("over", "Numbers of", OVER, "corpus" if many else "", change)
+    return many
 
 
 def _models(pickers: Pickers, models: Sequence[str]) -> bool:

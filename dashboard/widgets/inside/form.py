@@ -61,12 +61,6 @@ def form(pickers: Pickers) -> Upload | None:
             _examples(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
             _more(pickers, is_image=is_image)
-    if is_image and str(pickers.get("model")).strip() == random_vit.NAME:
-        st.info(
-            "The weights of this model are random: it has learned nothing. Layers and Positions show a trained model; "
-            "to see one here, name it above.",
-            icon=":material/casino:",
-        )
     return uploaded
 
 
@@ -148,7 +142,10 @@ def _read(pickers: Pickers, kind: str) -> None:
     default = VIEWS["inside"].defaults()
     model, revision = models.get(kind, (default["model"], ""))
     image = next(iter(IMAGES)) if kind == "image" else ""
-    changed = {"image": image, "model": model, "revision": revision, "probe": "", "look": "", "layer": 0, "head": -1}
+    # A trained model of images is stored, not embedded: the tab that shows it is the first.
+    tab = "layers" if image and model == random_vit.NAME else ""
+    changed = {"image": image, "model": model, "revision": revision, "tab": tab}
+    changed |= {"probe": "", "look": "", "layer": 0, "head": -1}
     for name, value in changed.items():
         pickers.set(name, value)
     _forget_cell(pickers)
@@ -201,7 +198,6 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
         list(IMAGES),
         default=shown,
         key=key,
-        format_func=lambda name: IMAGES[name].title,
         on_change=fill,
         wrap=True,
         label_visibility="collapsed",
