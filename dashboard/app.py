@@ -1,6 +1,7 @@
 """Addend: why are position embeddings added to words? Run: streamlit run dashboard/app.py."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -13,9 +14,10 @@ from analysis.core import settings  # noqa: E402
 from analysis.core.colours import css_variables  # noqa: E402
 from analysis.core.errors import AddendError  # noqa: E402
 from analysis.links import VIEWS  # noqa: E402
+from analysis.moved_links import MOVED  # noqa: E402
 from analysis.narrative import front_page  # noqa: E402
 from dashboard.hosting import layout, log, sign_in  # noqa: E402
-from dashboard.session import page_address, rooms  # noqa: E402
+from dashboard.session import moved_pages, page_address, rooms  # noqa: E402
 from dashboard.widgets import home_page, opening, theme_watch  # noqa: E402
 
 VIEW_FILES = Path(__file__).parent / "views"
@@ -24,9 +26,9 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 def page(path: str, title: str, icon: str, *, listed: bool) -> st.Page:
-    """A page whose file has its path's name. listed: whether the list at the left names it."""
+    """A page whose file has its path's name, or an old one, which leads on. listed: the list at the left names it."""
     return st.Page(
-        VIEW_FILES / f"{path or 'home'}.py",
+        partial(moved_pages.redirect, path) if path in MOVED else VIEW_FILES / f"{path or 'home'}.py",
         title=title,
         icon=f":material/{icon}:",
         url_path=path,
@@ -41,7 +43,7 @@ def pages() -> list[st.Page]:
     entries = [
         page(path, room.title, room.icon, listed=path == room.shown(current_page))
         for room in rooms.ROOMS
-        for path in room.pages + room.former
+        for path in (*room.pages, *room.former)
     ]
     return [*entries, page(rooms.FOOTER, VIEWS[rooms.FOOTER].title, "monitor_heart", listed=False)]
 

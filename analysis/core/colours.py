@@ -54,7 +54,6 @@ VERDICTS = {
     "open": Colour("#545863", "#929cab"),
 }
 """Verdicts that evidence gives on a statement."""
-FAMILIES = {"terms": TERMS, "ways": WAYS, "sources": SOURCES, "verdicts": VERDICTS}
 
 
 def of_term(name: str) -> Colour:

@@ -57,15 +57,11 @@ class Registry(Generic[T]):
         return iter(self._entries.items())
 
 
-def import_all(package: ModuleType | str, include: Callable[[str], bool] = lambda name: True) -> None:
-    """Imports every module of a package, so that what its files register is registered.
-
-    include: selects modules by the last part of their names.
-    """
+def import_all(package: ModuleType | str) -> None:
+    """Imports every module of a package, so that what its files register is registered."""
     module = importlib.import_module(package) if isinstance(package, str) else package
     for info in sorted(pkgutil.iter_modules(module.__path__), key=lambda m: m.name):
-        if include(info.name):
-            importlib.import_module(f"{module.__name__}.{info.name}")
+        importlib.import_module(f"{module.__name__}.{info.name}")
 
 
 def subpackages(package: ModuleType | str) -> list[str]:

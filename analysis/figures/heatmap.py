@@ -81,9 +81,9 @@ def is_image(values: ndarray) -> bool:
     return values.size > MAX_CELLS or max(values.shape) > MAX_NAMES
 
 
-def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40, limit: int = 90) -> alt.Axis:
-    """An axis of indices  that are shown as labels, which may repeat. room: the most labels. limit: their pixels."""
-    step = max(1, -(-len(labels) // room))
+def token_axis(labels: Sequence[str], title: str, *, angle: float, limit: int = 90) -> alt.Axis:
+    """An axis of indices  that are shown as labels, which may repeat: forty at most. limit: their pixels."""
+    step = max(1, -(-len(labels) // 40))
     # A list in JSON is one in Vega's expressions too, with every quote and line break of a token escaped.
     lookup = f"{json.dumps([printable(label) for label in labels])}[datum.value]"
     # Vega drops the first of the values that an axis names where rounding puts it a hair outside of the map.
@@ -140,7 +140,7 @@ def _short(labels: Sequence[str]) -> bool:
     return len(labels) <= MAX_LABELS and max(map(len, labels), default=0) <= 2
 
 
-def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], sharp: int = MIN_IMAGE_PIXELS) -> str:
+def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float]) -> str:
     """The address of a picture of `values` (row, column), whole and transparent where there is no value."""
     low, high = domain
     # A palette makes the file small: 255 steps along the colours, and the last entry for no value, no colour.
@@ -150,7 +150,7 @@ def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], 
     level = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1), 0, 1) * (MISSING_INDEX - 1)
     pixels = np.where(np.isnan(values), MISSING_INDEX, level.round()).astype(np.uint8)
     for axis, count in enumerate(values.shape):  # Large cells, lest the browser blur few ones into each other.
-        pixels = pixels.repeat(max(1, sharp // count), axis)
+        pixels = pixels.repeat(max(1, MIN_IMAGE_PIXELS // count), axis)
     image = Image.fromarray(pixels, "P")
     image.putpalette([*colours.round().astype(np.uint8).ravel().tolist(), 0, 0, 0])
     return png_address(image, transparency=MISSING_INDEX)

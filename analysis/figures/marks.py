@@ -229,7 +229,7 @@ def legend(
     )
 
 
-def colour_bar(title: str, *, length: int = 220, form: str = ".3~g") -> alt.Legend:
+def colour_bar(title: str | list[str], *, length: int = 220, form: str = ".3~g") -> alt.Legend:
     """The legend of a scale of colours. length: in pixels; form: Vega's number format."""
     return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400)
 
@@ -258,10 +258,10 @@ def shapes(field: str, symbols: Mapping[str, str] | Sequence[str], key: alt.Lege
     return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(symbols), range=list(symbols.values())), legend=key)
 
 
-def dashes(field: str, patterns: Mapping[str, Sequence[int]], key: alt.Legend | None = None) -> alt.StrokeDash:
+def dashes(field: str, patterns: Mapping[str, Sequence[int]]) -> alt.StrokeDash:
     """The dash of each name's line: lengths of stroke and gap in pixels; [1, 0] is a whole line."""
     scale = alt.Scale(domain=list(patterns), range=[list(pattern) for pattern in patterns.values()])
-    return alt.StrokeDash(f"{field}:N", scale=scale, legend=key)
+    return alt.StrokeDash(f"{field}:N", scale=scale, legend=None)
 
 
 def rule(theme: Theme, *, x: float | None = None, y: float | None = None, dash: Sequence[int] = ()) -> Chart:

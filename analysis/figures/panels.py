@@ -112,7 +112,7 @@ def dots_over_chance(
     )
 
 
-def names_at(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, *, size: int = 13) -> list[Chart]:
+def names_at(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
     """Names that stand at their curves instead of in a legend, with a halo that keeps lines off their letters.
 
     frame: a row a name, with the fields of both axes, `name`, `hue` as a CSS colour, `align` (left: the name begins
@@ -120,7 +120,7 @@ def names_at(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, *, size: int
     """
     base = alt.Chart(frame).encode(x=x, y=y, text=alt.Text("name:N"))
     place = {
-        "align": alt.expr("datum.align"), "dx": alt.expr("datum.dx"), "dy": alt.expr("datum.dy"), "fontSize": size,
+        "align": alt.expr("datum.align"), "dx": alt.expr("datum.dx"), "dy": alt.expr("datum.dy"), "fontSize": 13,
         "baseline": "middle",
     }  # fmt: skip
     return [

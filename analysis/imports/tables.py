@@ -54,18 +54,17 @@ def parquet_schema(content: bytes) -> pa.Schema:
         raise UnreadableFile(NO_TABLE) from None
 
 
-def parquet_rows(content: bytes, columns: list[str] | None = None) -> Iterator[dict[str, object]]:
-    """Rows of plain numbers and texts, of some columns or all. Raises AddendError where there are too many."""
+def parquet_rows(content: bytes) -> Iterator[dict[str, object]]:
+    """Rows of plain numbers and texts. Raises AddendError where there are too many."""
     schema = parquet_schema(content)
-    wanted = schema.names if columns is None else columns
     if len(set(schema.names)) < len(schema.names):
         raise AddendError("names a column twice; expected each once")
     try:
         # Dictionaries stay encoded: a small file can hold the same long text a million times.
-        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=wanted)
+        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=schema.names)
         if file.metadata.num_rows > MAX_ROWS:
             raise AddendError(f"has {file.metadata.num_rows:,} rows; expected at most {MAX_ROWS:,}")
-        for batch in file.iter_batches(batch_size=1_024, columns=wanted):
+        for batch in file.iter_batches(batch_size=1_024):
             for column in batch.columns:
                 values = column.dictionary if pa.types.is_dictionary(column.type) else column
                 if values.nbytes > LONGEST_BATCH:

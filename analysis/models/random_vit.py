@@ -27,7 +27,7 @@ SOURCE = Source(NAME, f"seed {SEED}", Path(), {**_CONFIG.to_dict(), "model_type"
 """It lies in no folder."""
 
 
-def random_vit(device: str | None = None) -> Loaded:
+def random_vit() -> Loaded:
     """The model, the same on every machine."""
     model = ViTModel(_CONFIG, add_pooling_layer=False)
     rng = torch.Generator().manual_seed(SEED)
@@ -40,5 +40,5 @@ def random_vit(device: str | None = None) -> Loaded:
             elif name.endswith("bias"):
                 weight.normal_(0, 0.02, generator=rng)
     processor = ViTImageProcessorPil(size={"height": SHAPE["image_size"], "width": SHAPE["image_size"]})
-    device = device or best_device()
+    device = best_device()
     return Loaded(move_model(model.eval(), device), processor, SOURCE, device)

@@ -224,17 +224,9 @@ def differences(params: Values) -> dict[str, tuple[Value, Value]]:
     return {NAMES.get(name, name): (remaining[name], right[name]) for name in SIDED if remaining[name] != right[name]}
 
 
-def obtain_both_layers(params: Values) -> tuple[Layers, Layers]:
-    """Every layer of both sides of a comparison, run now; a model that serves both is loaded once."""
-    remaining, right = (LayersRequest.of(side) for side in sides(params))
-    loaded = remaining.load()
-    same = (remaining.model, remaining.revision) == (right.model, right.revision)
-    return remaining.run(loaded), right.run(loaded if same else right.load())
-
-
-def obtain_both(params: Values) -> tuple[Decomposition, Decomposition]:
-    """Both sides of a comparison, run now; a model that serves both is loaded once."""
-    remaining, right = (TermsRequest.of(side) for side in sides(params))
-    loaded = remaining.load()
-    same = (remaining.model, remaining.revision) == (right.model, right.revision)
-    return remaining.run(loaded), right.run(loaded if same else right.load())
+def obtain_both(request: type[TextRequest[ResultT]], params: Values) -> tuple[ResultT, ResultT]:
+    """The results of both sides of a comparison, run now; a model that serves both is loaded once."""
+    left, right = (request.of(side) for side in sides(params))
+    loaded = left.load()
+    same = (left.model, left.revision) == (right.model, right.revision)
+    return left.run(loaded), right.run(loaded if same else right.load())

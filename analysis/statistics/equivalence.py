@@ -22,7 +22,6 @@ class Equivalence:
     margin: float
     p_equivalent: float
     """The larger of the two one-sided p-values; NaN if there is no interval."""
-    p_different: float
     low: float
     high: float
     """The 1 - 2 alpha interval, within the margin exactly if p_equivalent < alpha."""
@@ -48,7 +47,7 @@ def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: fl
         low, high = result.mean - half_width, result.mean + half_width
     within = bool(p_equivalent < alpha)
     verdict = DIFFERENT if different < alpha else f"equivalent within {margin:g}" if within else NOT_RESOLVED
-    return Equivalence(verdict, within, margin, p_equivalent, different, low, high, alpha)
+    return Equivalence(verdict, within, margin, p_equivalent, low, high, alpha)
 
 
 def unresolved_reason(result: Difference) -> str:

@@ -62,14 +62,9 @@ class Difference:
     confidence: float
     method: str
     """'paired t' or 'Welch t'."""
-    n_variant: int
-    n_baseline: int
-    """Seeds used on each side."""
     only_variant: tuple[Hashable, ...]
     only_baseline: tuple[Hashable, ...]
     """Pre-training seeds that only one side has: dropped when paired, used by Welch."""
-    finetuning_sd_variant: float
-    finetuning_sd_baseline: float
     missing: int
     note: str
 
@@ -124,12 +119,8 @@ def difference(
         p=NAN if note else float(2 * special.stdtr(df, -abs(mean) / standard_error)),
         confidence=confidence,
         method="paired t" if paired else "Welch t",
-        n_variant=len(x),
-        n_baseline=len(y),
         only_variant=only_a,
         only_baseline=only_b,
-        finetuning_sd_variant=a.finetuning_sd,
-        finetuning_sd_baseline=b.finetuning_sd,
         missing=a.missing + b.missing,
         note=note,
     )

@@ -3,18 +3,21 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from analysis.moved_links import MOVED
+
 
 @dataclass(frozen=True)
 class Room:
-    """One entry of the list. pages: their paths, as in addresses; the entry leads to the first.
-
-    former: paths of pages that are a part of another page now, which they lead to.
-    """
+    """One entry of the list. pages: their paths, as in addresses; the entry leads to the first."""
 
     title: str
     icon: str
     pages: tuple[str, ...]
-    former: tuple[str, ...] = ()
+
+    @property
+    def former(self) -> tuple[str, ...]:
+        """Paths of pages that are a part of one of this room's now, which they lead to."""
+        return tuple(old for old, (today, _) in MOVED.items() if today in self.pages)
 
     def shown(self, current_page: str) -> str:
         """The page that the entry leads to: the current one, where it is in this room, so that it is marked."""
@@ -25,15 +28,10 @@ ROOMS: tuple[Room, ...] = (
     Room("Answer", "home", ("",)),
     Room("Guided tour", "auto_stories", ("read",)),
     Room("Claims", "fact_check", ("claims",)),
-    Room("Experiments", "show_chart", ("experiments",), former=("training", "glue", "published")),
-    Room("Which encoding?", "checklist", ("choose",), former=("encodings",)),
+    Room("Experiments", "show_chart", ("experiments",)),
+    Room("Which encoding?", "checklist", ("choose",)),
     Room("Geometry", "architecture", ("geometry",)),
-    Room(
-        "Look inside",
-        "grid_on",
-        ("inside",),
-        former=("probe", "terms", "depth", "positions", "interventions", "compare", "vision"),
-    ),
+    Room("Look inside", "grid_on", ("inside",)),
     Room("Data", "database", ("runs", "sql", "import", "about")),
 )
 """The rooms in the order of the list."""

@@ -11,6 +11,7 @@ from analysis.core.errors import NoResults
 from analysis.figures import FIGURES, Figure, stored_figure
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from analysis.links import VIEWS, Value
+from analysis.moved_links import moved
 from analysis.narrative.reading import Control, Picture, Step, ordered
 from analysis.narrative.reading.moved import MOVED
 from dashboard.session import live
@@ -188,11 +189,12 @@ with prose, st.container(key="prose"):
     st.markdown(step.text, help=glossary_hint(step.text))
 with prose, st.container(key="after"):
     show_finding(step)
+    page, there = moved(step.more.page, step.more.values(values))
     st.page_link(
-        f"views/{step.more.page}.py",
+        f"views/{page}.py",
         label=step.more.says,
         icon=":material/arrow_outward:",
-        query_params=query_parameters(step.more.page, step.more.values(values)),
+        query_params=query_parameters(page, there),
     )
     show_sources(step)
     if step.place < len(names):

@@ -15,14 +15,17 @@ from analysis.narrative import hero
 
 @cache
 def _component(name: str, package: str) -> Callable[..., Any]:
-    """A component by the name of its folder in a package: its JavaScript and, where there are any, HTML and CSS."""
-    folder = files(package) / name
+    """A component by the name of its folder in a package: its HTML, CSS and JavaScript, as far as there are any.
 
-    def read(kind: str) -> str | None:
-        path = folder / f"{name}.{kind}"
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+    Before its own script stands `shared.js`, where the package has that.
+    """
 
-    return component(f"addend_{name}", html=read("html"), css=read("css"), js=read("js"))
+    def read(*path: str) -> str:
+        file = files(package).joinpath(*path)
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+    html, css, js = (read(name, f"{name}.{kind}") for kind in ("html", "css", "js"))
+    return component(f"addend_{name}", html=html or None, css=css or None, js=read("shared.js") + js)
 
 
 def show_component(

@@ -85,12 +85,12 @@ class Pickers:
         )
         return self._values[name]
 
-    def cell_setter(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
-        """A callback for a press on a cell of a map: it sets two fields, numbers counted from `first`."""
+    def cell_setter(self, first_name: str, second_name: str) -> Callable[[Any, Any], None]:
+        """A callback for a press on a cell of a map: it sets two fields."""
 
         def set_cell(*pressed: Any) -> None:
             for name, value in zip((first_name, second_name), pressed, strict=True):
-                self.set(name, first + value if isinstance(value, int) else value)
+                self.set(name, value)
 
         return set_cell
 

@@ -15,7 +15,6 @@ from analysis.measurements.terms import Decomposition
 from analysis.probes import text_probe
 from analysis.store import checkpoints
 from dashboard.session import current_store, held_texts, live, query_quota
-from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -51,14 +50,11 @@ def stored_buttons(pickers: Pickers, stored: Mapping[str, tuple[str, str]]) -> N
     )
 
 
-def model_box(
-    pickers: Pickers, column: DeltaGenerator, side: str = "", *, suffix: str = "", extra_help: str = ""
-) -> str:
+def model_box(pickers: Pickers, column: DeltaGenerator, side: str = "", *, suffix: str = "") -> str:
     """The box for a model's name. side: the side of a comparison; suffix: what its label says besides."""
     help = (
         f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folder_hint()}or a "
-        "Hugging Face id such as owner/name. Only safetensors are read, and no code from a repository is ever "
-        f"run.{extra_help}"
+        "Hugging Face id such as owner/name. Only safetensors are read, and no code from a repository is ever run."
     )
     empty = "as on the left" if side else None
     return column.text_input(f"Model{suffix}", key=pickers.box(f"model{side}"), help=help, placeholder=empty) or ""
@@ -92,17 +88,6 @@ def offer_ways_out(pickers: Pickers, problem: AddendError, *sides: str) -> None:
 def offer_layer_0(pickers: Pickers, *fields: str) -> None:
     """A button to the layer that every model has."""
     _offer_button(pickers, "Use layer 0", 0, fields)
-
-
-def finish(status: Any, label: str) -> None:
-    """Closes the status box of a run that has ended."""
-    status.update(label=escape_markdown(label), state="complete", expanded=False)
-
-
-def run_details(provenance: Any, tokens: int, timing: str = "") -> str:
-    """The outcome of a run, in a line. timing: in place of its seconds."""
-    timing = timing or f"{provenance.seconds:.2f} s"
-    return f"{tokens} tokens, {provenance.device}, {provenance.dtype}, {timing}"
 
 
 def fail(pickers: Pickers, status: Any, problem: AddendError) -> dict[str, Value]:

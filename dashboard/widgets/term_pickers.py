@@ -10,8 +10,13 @@ from analysis.measurements.terms import Decomposition
 from analysis.measurements.terms.token_view import labels
 from dashboard.widgets.pickers import Pickers
 
-METHODS = {"frozen": "frozen", "mean": "mean"}
+METHODS = ("frozen", "mean")
 """Methods that split hidden states into sources."""
+METHOD_HELP = (
+    "frozen follows word and position through the layers, with attention patterns and norms held at the model's own "
+    "values; mean splits hidden states by averages over a reference text, where these are stored. At layer 0 the two "
+    "need not agree."
+)
 
 
 def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
@@ -26,9 +31,9 @@ def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
     )
 
 
-def cell_pickers(pickers: Pickers, names: Sequence[str], first: int = 0, last: int = -1) -> None:
-    """One query and one key among the rows `first` to `last` of the maps; -1: the last one."""
-    options = [STRONGEST, *range(first, len(names) if last == -1 else last + 1)]
+def cell_pickers(pickers: Pickers, names: Sequence[str]) -> None:
+    """One query and one key among the rows of the maps."""
+    options = [STRONGEST, *range(len(names))]
     texts = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: "where attention is strongest"}
     for column, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
         with column:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from analysis.links import VIEWS
 from analysis.moved_links import MOVED
@@ -20,7 +21,10 @@ PAGES = [page for page in VIEWS if page not in MOVED]
 def opened(page: str, **parameters: str | list[str]) -> AppTest:
     """A page of the committed data, by its path (Home's is empty), with the fields of a link."""
     app = AppTest.from_file(str(APP), default_timeout=TIMEOUT_SECONDS)
-    app.switch_page(f"views/{page or 'home'}.py")
+    if page in MOVED:  # It has no file of its own, by which Streamlit's tests would know it.
+        app._page_hash = calc_hash(page)
+    else:
+        app.switch_page(f"views/{page or 'home'}.py")
     for name, value in parameters.items():
         app.query_params[name] = value
     return app.run()
@@ -29,6 +33,23 @@ def opened(page: str, **parameters: str | list[str]) -> AppTest:
 def shown(markdown: str) -> str:
     """Markdown without its escapes."""
     return re.sub(r"\\(.)", r"\1", markdown.replace(JOINER, ""))
+
+
+def silent(app: AppTest) -> bool:
+    """True for a page without an exception, an error or a warning."""
+    return not (app.exception or app.error or app.warning)
+
+
+def told(app: AppTest) -> str:
+    """The paragraphs and captions of a page as one text."""
+    return " ".join(shown(text.value) for text in (*app.markdown, *app.caption))
+
+
+def uploaded(app: AppTest, name: str, data: bytes) -> AppTest:
+    """The page with an image of the reader's own."""
+    app.file_uploader[0].upload(name, data, "image/png")
+    next(button for button in app.button if button.label == "Take apart").click()
+    return app.run()
 
 
 def figures(app: AppTest) -> list[str]:

@@ -9,13 +9,9 @@ from streamlit.testing.v1 import AppTest
 from analysis.claims import CLAIMS
 from analysis.claims.statements import comparison, judge, stored
 from tests.app import shown as reader
-from tests.app.shown import shown
+from tests.app.shown import shown, silent, told
 
 opened = partial(reader.opened, "claims")
-
-
-def told(app: AppTest) -> str:
-    return " ".join(shown(text.value) for text in (*app.markdown, *app.caption))
 
 
 def sent(app: AppTest) -> dict:
@@ -23,10 +19,6 @@ def sent(app: AppTest) -> dict:
     components = app.get("bidi_component")
     (component,) = [one for one in components if one.proto.component_name == "addend_claims_board"]
     return json.loads(json.loads(component.proto.json)["json"])
-
-
-def silent(app: AppTest) -> bool:
-    return not (app.exception or app.error or app.warning)
 
 
 def test_the_board_has_all_claims_and_the_lead_counts_them():

@@ -5,11 +5,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests import own_results
 from tests.app import shown as reader
-from tests.app.shown import figures, shown
+from tests.app.shown import figures, shown, silent, told
 
 ROOT = Path(__file__).parents[2]
 opened = partial(reader.opened, "experiments", part="glue", glue_preset="cpu")
@@ -29,14 +28,6 @@ def made(tmp_path_factory):
 def results(made, monkeypatch):
     monkeypatch.setenv("ADDEND_DATA", str(made))
     monkeypatch.delenv("ADDEND_STORE", raising=False)
-
-
-def silent(app: AppTest) -> bool:
-    return not (app.exception or app.error or app.warning)
-
-
-def told(app: AppTest) -> str:
-    return " ".join(shown(text.value) for text in (*app.markdown, *app.caption))
 
 
 @pytest.mark.parametrize("view", ["average", "difference", "scores"])

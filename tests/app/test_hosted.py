@@ -26,7 +26,7 @@ from analysis.links import VIEWS
 from dashboard.hosting import log
 from dashboard.session import live, query_quota
 from dashboard.session.markdown_escape import escape_markdown
-from tests.app.shown import PAGES, opened, shown
+from tests.app.shown import PAGES, opened, shown, uploaded
 from tests.app.test_look_at_images import image, png
 
 ROOT = Path(__file__).parents[2]
@@ -280,12 +280,6 @@ def bitmap() -> bytes:
     return buffer.getvalue()
 
 
-def send(app: AppTest, name: str, data: bytes) -> AppTest:
-    app.file_uploader[0].upload(name, data, "image/png")
-    next(button for button in app.button if button.label == "Take apart").click()
-    return app.run()
-
-
 UPLOADS = [
     ("bomb.png", wide(20_000, 20_000), "million are accepted"),
     ("wide.png", wide(11_000_000, 1), "million are accepted"),
@@ -303,7 +297,7 @@ UPLOADS = [
 def test_a_hostile_upload_is_refused_with_a_sentence():
     app = image()
     for name, data, said in UPLOADS:
-        send(app, name, data)
+        uploaded(app, name, data)
         stands(app)
         assert said in told(app), (name, told(app))
 
@@ -311,7 +305,7 @@ def test_a_hostile_upload_is_refused_with_a_sentence():
 def test_a_hostile_file_name_is_shown_as_text():
     app = image()
     for name in ("<img src=x onerror=alert(1)>.png", "../../x.png", "[x](http://evil.example).png"):
-        send(app, name, png(64, 64))
+        uploaded(app, name, png(64, 64))
         stands(app, name)
         assert not app.error
 

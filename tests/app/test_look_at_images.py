@@ -11,7 +11,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from analysis.models import random_vit_name as random_vit
-from tests.app.shown import figures, opened, shown
+from tests.app.shown import figures, opened, shown, uploaded
 
 
 def png(width: int, height: int) -> bytes:
@@ -32,12 +32,6 @@ def told(boxes) -> list[str]:
 def image(**link: str) -> AppTest:
     """The page with a drawn image and the model of random weights, unless the link says otherwise."""
     return opened("inside", **{"image": "scene", "model": random_vit.NAME, **link})
-
-
-def uploaded(app: AppTest, name: str, data: bytes) -> AppTest:
-    app.file_uploader[0].upload(name, data, "image/png")
-    next(button for button in app.button if button.label == "Take apart").click()
-    return app.run()
 
 
 def test_positions_are_taken_away_from_an_image_and_what_cannot_be_done_is_said():

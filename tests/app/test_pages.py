@@ -11,7 +11,7 @@ from analysis.probes import text_probe
 from tests.app.shown import PAGES, figures, opened, shown
 
 ROOT = Path(__file__).parents[2]
-FILES = {page: f"views/{page or 'home'}.py" for page in VIEWS}
+FILES = {page: f"views/{page or 'home'}.py" for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -43,7 +43,7 @@ def test_buttons_that_the_browser_sends_unpressed_keep_their_value():
     assert app.session_state["inside.method"] == "mean"
 
 
-@pytest.mark.parametrize("page", VIEWS)
+@pytest.mark.parametrize("page", PAGES)
 def test_no_note_on_the_code_is_drawn(page):
     """Streamlit draws a string that stands alone in a page's file, but for the first one."""
     _, *rest = ast.parse((ROOT / "dashboard" / FILES[page]).read_text(encoding="utf-8")).body

@@ -3,6 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.figures.training.verdict import verdict_of
+from analysis.links import VIEWS
 from tests import trainings
 from tests.app.shown import figures, opened, shown
 
@@ -48,16 +50,12 @@ def fine(app: AppTest) -> None:
     assert not app.warning
 
 
-def headings(app: AppTest) -> list[str]:
-    return figures(app)
-
-
 @pytest.mark.parametrize("part", HEADINGS)
 def test_every_part(results, part):
     app = opened("experiments", part=part, preset="cpu")
     fine(app)
     assert not app.info
-    assert headings(app) == HEADINGS[part]
+    assert figures(app) == HEADINGS[part]
     judged = any("Final validation loss in nats" in text.value for text in app.markdown)
     assert judged == (part != "costs")
 
@@ -100,7 +98,7 @@ def test_a_bad_link_is_said_and_falls_back(results, parameters, said):
     assert not app.exception
     assert not app.error
     assert [said in shown(warning.value) for warning in app.warning] == [True]
-    assert headings(app) == HEADINGS["curves"]
+    assert figures(app) == HEADINGS["curves"]
 
 
 @pytest.mark.parametrize("part", ["curves", "costs"])
@@ -132,7 +130,17 @@ def test_a_view_without_results_shows_those_of_a_preset_that_has_them(committed_
     ]
     assert not any("ablate" in code.value for code in app.code)
     assert app.session_state["experiments.preset"] == "cpu2", "the other views stay with the chosen preset"
-    assert headings(app) == HEADINGS["costs"]
+    assert figures(app) == HEADINGS["costs"]
+
+
+def test_the_verdict_is_of_the_recipe_that_is_drawn(committed_store):
+    """The splits are of preset cpu alone, whatever recipe is chosen."""
+    result = verdict_of(VIEWS["experiments"].defaults() | {"preset": "cpu"})
+    assert result is not None
+    app = opened("experiments", preset="cpu2", part="parts")
+    assert [result.word in text.value for text in app.markdown if "learned word order" in text.value] == []
+    assert any(result.word in text.value for text in app.markdown)
+    assert len(app.info) == 1
 
 
 # ---- Runs ----
@@ -148,13 +156,13 @@ def test_runs_can_be_filtered_and_one_is_shown_in_full(results):
     assert {"learning_rate", "norm", "corpus", "steps"} <= set(config.setting)
     assert any("--variants bert_a" in code.value for code in app.code)
     assert any("python" in text.value and "code:" in text.value for text in app.text)
-    assert headings(app)[0].startswith("BERT-A, seed")
+    assert figures(app)[0].startswith("BERT-A, seed")
 
 
 def test_a_run_without_a_curve_has_none(results):
     app = opened("runs", kind="costs")
     fine(app)
-    assert headings(app) == []
+    assert figures(app) == []
     assert any("No setting is stored" in caption.value for caption in app.caption)
 
 

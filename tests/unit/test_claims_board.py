@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from judged import statement
 
 from analysis.claims.statements import deciding, stored
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Region
@@ -124,7 +125,7 @@ def test_every_claim_has_one_deciding_statement_by_the_rule_that_the_page_says()
 
 def test_what_says_the_opposite_is_a_statement_and_says_why() -> None:
     for id, why in deciding.opposites().items():
-        one = stored.statement(id)
+        one = statement(id)
         assert one.opposes == why
         assert why.startswith("The claim says")
         assert (deciding.bearing(one) == deciding.AGAINST) == (one.verdict == SUPPORTED)
@@ -177,7 +178,7 @@ def test_a_training_decides_on_the_day_on_which_its_last_run_was_stored() -> Non
     decided = [one for one in stored.changes() if one.words.startswith("The last of")]
     assert len(decided) > 10
     for one in decided:
-        judgement = stored.statement(one.statement)
+        judgement = statement(one.statement)
         assert (one.before, one.after) == (OPEN, judgement.verdict)
         assert one.day == max(created[reading.note] for reading in judgement.readings)[:10]
 

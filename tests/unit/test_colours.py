@@ -7,7 +7,7 @@ import pytest
 from colorspacious import cspace_convert, deltaE
 
 from analysis.core import colours
-from analysis.core.colours import FAMILIES, GROUND, Colour
+from analysis.core.colours import GROUND, SOURCES, TERMS, VERDICTS, WAYS, Colour
 
 EYES = (None, "deuteranomaly", "protanomaly", "tritanomaly")
 """Full colour vision, and the three kinds of colour blindness at their strongest (Machado et al. 2009)."""
@@ -31,6 +31,9 @@ def contrast(first: str, second: str) -> float:
     linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in map(rgb, (first, second))]
     low, high = sorted(float(c @ [0.2126, 0.7152, 0.0722]) for c in linear)
     return (high + 0.05) / (low + 0.05)
+
+
+FAMILIES = {"terms": TERMS, "ways": WAYS, "sources": SOURCES, "verdicts": VERDICTS}
 
 
 def test_contrast_is_that_of_wcag() -> None:

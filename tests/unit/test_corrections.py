@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from judged import statement
 from scipy import stats
 
 from analysis.claims.statements import corrections
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
-from analysis.claims.statements.stored import statement, statements
+from analysis.claims.statements.stored import statements
 from analysis.rules import MEASUREMENTS, SURGERIES, TRAININGS, rule_files
 from analysis.store import read
 

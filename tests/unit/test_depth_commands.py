@@ -1,13 +1,13 @@
 """Proves that the commands behind the page Depth do what they say, and that a probe by method mean can be kept."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import run
 from specimens import LONG, save_tiny
 
-from analysis import commands, store_build
+from analysis import store_build
 from analysis.probes import saved_probes, text_probe
 from analysis.store import read
 
@@ -17,13 +17,6 @@ def text(tmp_path: Path) -> Path:
     path = tmp_path / "some text.txt"
     path.write_text("\n\n".join(LONG[start : start + 400] for start in range(0, 2000, 400)), encoding="utf-8")
     return path
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["analysis", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        commands.main()
-    return int(ended.value.code or 0)
 
 
 def test_means_are_measured_and_a_probe_by_them_is_kept(monkeypatch, capsys, data, tmp_path, text) -> None:

@@ -1,16 +1,15 @@
 """Proves that geometry is read from a model as the model has it, and that the command stores what was measured."""
 
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from command_line import run
 from family_specimens import SPECIMENS, _addend
 from specimens import LONG, save_tiny, tiny_tokenizer
 
-from analysis import commands
 from analysis.measurements.geometry import model as reading
 from analysis.measurements.geometry.projections import projections
 from analysis.models.families import FAMILIES
@@ -21,13 +20,6 @@ from analysis.store import read
 from analysis.streams.tensor import total
 
 TEXTS = [LONG] * 4
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["analysis", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        commands.main()
-    return int(ended.value.code or 0)
 
 
 def test_a_model_is_measured_and_stored(monkeypatch, capsys, data, tmp_path: Path) -> None:

@@ -1,13 +1,12 @@
 """Proves that the curves of every head are the means of the maps that one layer's decomposition gives."""
 
 import json
-import sys
 
+import command_line
 import numpy as np
 import pytest
 from specimens import TEXT, embedded_loaded
 
-from analysis import commands
 from analysis.figures import FIGURES
 from analysis.figures.drawing import panels
 from analysis.figures.terms.curves import strongest
@@ -66,16 +65,10 @@ def test_a_long_text_is_followed_as_far_as_curves_are_drawn_and_the_command_prin
 ) -> None:
     text = "word " * (2 * REACH)
     asked = ["probe", "--text", text, "--distances", "--model", "cpu-bert_a-0"]
-    monkeypatch.setattr(sys, "argv", ["analysis", *asked])
-    with pytest.raises(SystemExit) as ended:
-        commands.main()
-    assert not ended.value.code
+    assert command_line.run(monkeypatch, *asked) == 0
     printed = json.loads(capsys.readouterr().out)
     run = CurvesRequest(model="cpu-bert_a-0", text=text).run()
     assert printed["distances"] == list(range(-REACH, REACH + 1))
     np.testing.assert_allclose(printed["position"], run.position, atol=1e-5)
-    monkeypatch.setattr(sys, "argv", ["analysis", *asked, "--save"])
-    with pytest.raises(SystemExit) as ended:
-        commands.main()
-    assert ended.value.code
+    assert command_line.run(monkeypatch, *asked, "--save")
     assert "save nothing" in capsys.readouterr().err

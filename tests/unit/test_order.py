@@ -2,17 +2,16 @@
 of a permutation made by hand in float64: none for encoders without positions, some under a causal mask.
 """
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from command_line import run
 from specimens import LONG, save_tiny
 from transformers import AutoModel, AutoTokenizer, GPT2Config, GPT2Model
 
-from analysis import commands
 from analysis.ablation.encoder.config import AddendConfig
 from analysis.ablation.encoder.model import AddendModel, draw_weights
 from analysis.measurements.means.windows import FramedWindows
@@ -232,10 +231,7 @@ def test_it_is_measured_and_stored(monkeypatch: pytest.MonkeyPatch, data: Path, 
     text.write_text("\n\n".join(LONG[start : start + 400] for start in range(0, 2000, 400)), encoding="utf-8")
     folder = str(save_tiny(tmp_path / "model"))
     options = ["--model", folder, "--texts", str(text), "--length", "12", "--windows", "10", "--called", "tiny"]
-    monkeypatch.setattr(sys, "argv", ["analysis", "measure-order", *options, "--name", "tiny"])
-    with pytest.raises(SystemExit) as ended:
-        commands.main()
-    assert not ended.value.code
+    assert run(monkeypatch, "measure-order", *options, "--name", "tiny") == 0
     rows = read.query("SELECT * FROM newest_locality")
     assert set(rows.model) == {"tiny"}
     assert set(rows["query"]) == {"cls", "word"}

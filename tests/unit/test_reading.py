@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from judged import statement
 from scipy import integrate
 from scipy.spatial import distance
 from transformers import AutoTokenizer, BertConfig, BertModel
@@ -190,8 +191,8 @@ def test_the_costs_are_those_of_a_bert_that_is_wider(store: Path, extra: int) ->
 
 def test_the_costs_at_14_are_those_of_the_ledger(store: Path) -> None:
     frame = FIGURES["reading_saving"].make({"extra": 14}).frame().set_index("extra")
-    assert frame.arithmetic[14] == pytest.approx(stored.statement("C01b").effect)
-    assert frame.parameters[14] == pytest.approx(stored.statement("C01a").effect)
+    assert frame.arithmetic[14] == pytest.approx(statement("C01b").effect)
+    assert frame.parameters[14] == pytest.approx(statement("C01a").effect)
 
 
 def test_the_groups_are_what_the_encoders_configs_do() -> None:

@@ -1,5 +1,6 @@
 """Every number that the tab Scores sends to the browser is the one of the figure that papers get."""
 
+import base64
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from specimens import PAIR, TEXT, embedded_loaded, tiny_tokenizer
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
 from analysis.figures.terms.maps import REST, MapParameters, visible_terms
-from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, decoded, opening_cell, score_maps
+from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, opening_cell, score_maps
 from analysis.links import VIEWS
 from analysis.measurements.terms import decompose
 from analysis.probes import text_probe
@@ -33,6 +34,13 @@ def sent(values: dict[str, Any], made: Any, layers: Any = None) -> dict[str, Any
     colours = {name: "#000000" for name in (*made.names, REST)}
     params = MapParameters.of(values)
     return json.loads(json.dumps(score_maps(params, made, measure="share", layers=layers, colours=colours)))
+
+
+def decoded(text: str, maps: int) -> np.ndarray:
+    """Maps as the browser reads them, (map, query, key)."""
+    numbers = np.frombuffer(base64.b64decode(text), "<f4")
+    side = round((numbers.size / maps) ** 0.5)
+    return numbers.reshape(maps, side, side)
 
 
 def map_of(frame: Any, name: str) -> np.ndarray:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from judged import statement
 
-from analysis.claims.statements import stored
 from analysis.narrative.reading import STEPS
 from analysis.narrative.self_check import Check, checks
 from analysis.store import read
@@ -43,7 +43,7 @@ def test_the_least_room_is_the_first_number_whose_whole_interval_is_within_the_m
 
 
 def test_the_cost_is_the_ledgers(asked: dict[str, Check]) -> None:
-    effect = stored.statement("C01b").effect
+    effect = statement("C01b").effect
     assert effect is not None
     assert answer(asked["saving"]) == f"{100 * effect:.0f} %"
 
@@ -61,8 +61,8 @@ def test_a_shuffle_leaves_the_last_word_of_an_encoder_without_positions_as_it_wa
 
 
 def test_the_encoders_that_end_lower_are_those_of_the_verdicts(asked: dict[str, Check]) -> None:
-    every = [stored.statement(id).verdict for id in ("C34q", "C18d", "C22c")]
-    once = [stored.statement(id).verdict for id in ("C17a", "C17b", "C17c")]
+    every = [statement(id).verdict for id in ("C34q", "C18d", "C22c")]
+    once = [statement(id).verdict for id in ("C17a", "C17b", "C17c")]
     assert (answer(asked["told"]) == "Those that are told positions in every layer") == (
         set(every) == {"supported"} and "supported" not in once
     )

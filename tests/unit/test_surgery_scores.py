@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judged import statement
 
 from analysis import links, store_build
 from analysis.ablation.glue.finetune import Outcome
 from analysis.ablation.glue.tasks import TASKS
-from analysis.claims.statements import stored
 from analysis.figures import FIGURES, drawing
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.study_rows import GlueParameters, study_and_table
@@ -63,7 +63,7 @@ def test_every_score_is_in_the_views_with_the_rules_it_was_made_under(tuned: Pat
 
 
 def test_the_ledger_and_the_page_say_the_same(tuned: Path) -> None:
-    same, worse, waits = (stored.statement(id) for id in ("C10f", "C16e", "C09d"))
+    same, worse, waits = (statement(id) for id in ("C10f", "C16e", "C09d"))
     assert same.verdict == "supported"
     assert worse.verdict == "contradicted"
     assert worse.effect == pytest.approx(-5, abs=0.2)

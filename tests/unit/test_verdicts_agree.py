@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from judged import statement
 
 from analysis import links
 from analysis.claims.statements import contests, stored
@@ -31,7 +32,7 @@ def decided(store: Path) -> list[contests.Contest]:
 
 def test_the_ledger_says_the_standing(decided) -> None:
     for one in decided:
-        made, said = stored.standing(one.variant, one.baseline), stored.statement(one.id)
+        made, said = stored.standing(one.variant, one.baseline), statement(one.id)
         assert made is not None
         assert said.effect == pytest.approx(made.effect)
         if said.rules_sha == corrections_file().sha256:
@@ -71,7 +72,7 @@ def test_what_no_rule_judges_is_called_exploratory(store: Path) -> None:
 
 def test_home_says_the_same_of_concatenation(store: Path) -> None:
     (sentence,) = [step.sentence for step in answer.answer() if step.name == "concatenated"]
-    splits = {f"C17{part}": stored.statement(f"C17{part}") for part in "abc"}
+    splits = {f"C17{part}": statement(f"C17{part}") for part in "abc"}
     won = [id for id, one in splits.items() if one.verdict == "supported"]
     assert ("ends lower with" in sentence) == bool(won)
     if not won and all(one.verdict == "contradicted" for one in splits.values()):

@@ -161,7 +161,7 @@ def _judgement(
     file: RuleFile,
 ) -> Judgement:
     kind, names, rules = entry["kind"], (entry["variant"], entry["baseline"]), rules_for(entry["variant"])
-    values = margin_contests.numbers(comparison.found, kind)
+    values = margin_contests.numbers(comparison.found, logarithm=kind == margin_contests.STEPS)
     found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
     seeds = seeds_of(rules, entry["seeds"])
     decide = f"{plural(len(seeds), 'new seed')} of both, under the rules of encoders.toml"

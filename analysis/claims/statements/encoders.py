@@ -163,7 +163,7 @@ def _judgement(
     presets: Mapping[str, PresetRuns],
     rules: EncoderRules,
 ) -> Judgement:
-    values = margin_contests.numbers(comparison.found, contest.kind)
+    values = margin_contests.numbers(comparison.found, logarithm=contest.kind == margin_contests.STEPS)
     seeds = comparison.found.n if comparison.found else 0
     names = (contest.variant, contest.baseline)
     found = margin_contests.finding(names, contest.kind, values, seeds)

@@ -262,7 +262,7 @@ def _judge_measured(statement: Statement, judgement: partial[Judgement], ask: As
     )
     return judgement(
         verdict=verdict,
-        sentence=_count_sentence(readings, strongest, statement, verdict),
+        sentence=_count_sentence(readings, strongest, statement),
         effect=strongest.value if strongest else None,
         low=strongest.low if strongest else None,
         high=strongest.high if strongest else None,
@@ -285,7 +285,7 @@ def _missing_evidence(readings: list[Reading], statement: PublishedStatement | R
 
 
 def _count_sentence(
-    readings: list[Reading], decider: Reading | None, statement: PublishedStatement | RowsStatement, verdict: str
+    readings: list[Reading], decider: Reading | None, statement: PublishedStatement | RowsStatement
 ) -> str:
     if not readings:
         return f"Open: {statement.get('when_empty', 'the store holds nothing of it yet')}."

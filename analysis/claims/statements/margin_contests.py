@@ -129,12 +129,12 @@ Numbers = tuple[float | None, float | None, float | None]
 """The effect and the ends of its interval: a difference in nats, or a ratio of steps."""
 
 
-def numbers(found: Difference | None, kind: str) -> Numbers:
-    """The effect of a difference with its 95 % interval; None where there is no number."""
+def numbers(found: Difference | None, *, logarithm: bool) -> Numbers:
+    """The effect of a difference, or of one of logarithms, with its 95 % interval; None where there is no number."""
     if found is None:
         return None, None, None
     effect, low, high = (
-        None if math.isnan(number) else math.exp(number) if kind == STEPS else number
+        None if math.isnan(number) else math.exp(number) if logarithm else number
         for number in (found.mean, found.low, found.high)
     )
     return effect, low, high
@@ -174,7 +174,7 @@ def family_outcomes(families: Mapping[str, str], comparisons: Mapping[str, Margi
 
 def judgement(kind: str, comparison: MarginComparison, verdict: str, found: str) -> partial[Judgement]:
     """A judgement with everything that follows from a comparison. found: the finding in words."""
-    effect, low, high = numbers(comparison.found, kind)
+    effect, low, high = numbers(comparison.found, logarithm=kind == STEPS)
     return partial(
         Judgement,
         kind=kind,

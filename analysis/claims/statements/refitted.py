@@ -13,7 +13,7 @@ from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Rea
 from analysis.claims.statements.margin_contests import MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import JUDGED, RefitRules, RefitStatement, refit_rules
-from analysis.statistics import Difference, difference
+from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, margin_test
 
 HOURS = 0.25
@@ -176,7 +176,7 @@ def _judgement(
     if verdict != OPEN and not recovered and statement.end == MISSED and still_falling(statement.arm, runs, rules):
         verdict = OPEN
         comparison = MarginComparison(found=comparison.found, test=NOT_TESTED, reason="it has not recovered yet")
-    effect, low, high = _numbers(statement.end, comparison.found)
+    effect, low, high = margin_contests.numbers(comparison.found, logarithm=statement.end == HALF_TOKENS)
     names = [titles.get(name, name) for name in _names(statement)]
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
     told = "" if verdict == OPEN else statement.supported if verdict == SUPPORTED else statement.contradicted
@@ -216,17 +216,6 @@ def _judgement(
             if (value := values(statement.end, arm, runs, rules).get(seed)) is not None
         ),
     )
-
-
-def _numbers(end: str, found: Difference | None) -> margin_contests.Numbers:
-    """The effect and the ends of its 95 % interval in the unit of the end point; None where there is no number."""
-    if found is None:
-        return None, None, None
-    effect, low, high = (
-        None if math.isnan(number) else math.exp(number) if end == HALF_TOKENS else number
-        for number in (found.mean, found.low, found.high)
-    )
-    return effect, low, high
 
 
 def _size(end: str, effect: float) -> str:

@@ -128,7 +128,7 @@ def _judgement(
     titles: Mapping[str, str],
 ) -> Judgement:
     arms = statement.arm, statement.baseline
-    effect, low, high = margin_contests.numbers(comparison.found, KIND)
+    effect, low, high = margin_contests.numbers(comparison.found, logarithm=False)
     needed = ",".join(dict.fromkeys([*arms, rules.floor]))
     seeds = comparison.found.n if comparison.found else 0
     found = ""

@@ -12,10 +12,6 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims.statements.base import (
-    CONTRADICTED,
-    MIXED,
-    OPEN,
-    SUPPORTED,
     WORDS,
     Change,
     Document,
@@ -25,7 +21,6 @@ from analysis.claims.statements.base import (
     StandingRow,
 )
 from analysis.core import frames
-from analysis.core.errors import UnknownName
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes, data_folder
 
@@ -98,14 +93,6 @@ def documents() -> dict[str, Document]:
     return {row.pop("document"): Document(**row) for row in rows}
 
 
-def statement(id: str) -> Judgement:
-    """One statement. Raises UnknownName for an id that the store does not have."""
-    judgements = {judgement.id: judgement for judgement in statements()}
-    if id not in judgements:
-        raise UnknownName(f"There is no statement named {id!r}. Known: {', '.join(judgements) or 'none yet'}.")
-    return judgements[id]
-
-
 def parts(claim: str) -> tuple[Judgement, ...]:
     """The statements that a claim makes."""
     return tuple(judgement for judgement in statements() if judgement.parent == claim)
@@ -171,6 +158,3 @@ def statement_parents() -> dict[str, str]:
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame as mappings, with None where there is nothing."""
     return frames.records(frame.astype(object).where(frame.notna(), None))
-
-
-__all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Heading", "counts", "headings", "parts", "statement"]

@@ -54,9 +54,9 @@ def averages(values: Values, arm: str) -> dict[Hashable, float]:
     return {seed: POINTS * sum(tasks.values()) / len(tasks) for seed, tasks in values.get(arm, {}).items()}
 
 
-def unfit_reason(values: Values, rules: SurgeryRules, intact: str = "minilm_intact") -> str:
+def unfit_reason(values: Values, rules: SurgeryRules) -> str:
     """The reason why the intact model's fine-tuning is too poor to decide anything; empty if it is good enough."""
-    seeds = values.get(intact, {})
+    seeds = values.get("minilm_intact", {})
     for task, minimum in rules.able.items():
         mean = sum(tasks[task] for tasks in seeds.values()) / len(seeds) if seeds else 0.0
         if mean < minimum:

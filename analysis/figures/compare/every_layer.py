@@ -1,6 +1,7 @@
 """Figures of every layer of two runs side by side: all terms against depth, one term by head, and the differences."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import altair as alt
@@ -28,7 +29,7 @@ Pair = tuple[Layers, Layers]
 DIFFERENCE = "right minus left"
 HEIGHT = 260
 LAYERS_PAIR = LiveRun(
-    obtain=text_probe.obtain_both_layers,
+    obtain=partial(text_probe.obtain_both, text_probe.LayersRequest),
     provenance=pair_facts,
     command=lambda pair: "\n".join(dict.fromkeys(map(text_probe.layers_command, pair))),
     citation_keys=CITATION_KEYS,

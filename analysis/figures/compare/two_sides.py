@@ -1,5 +1,7 @@
 """Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
 
+from functools import partial
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -69,7 +71,12 @@ def _commands(pair: Pair) -> str:
     return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in pair))
 
 
-PAIR = LiveRun(obtain=text_probe.obtain_both, provenance=pair_facts, command=_commands, citation_keys=CITATION_KEYS)
+PAIR = LiveRun(
+    obtain=partial(text_probe.obtain_both, text_probe.TermsRequest),
+    provenance=pair_facts,
+    command=_commands,
+    citation_keys=CITATION_KEYS,
+)
 
 
 def _assumptions(pair: Pair) -> str:

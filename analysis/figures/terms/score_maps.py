@@ -46,13 +46,6 @@ def _encoded(maps: Sequence[ndarray]) -> str:
     return base64.b64encode(np.stack(maps).astype("<f4").tobytes()).decode()
 
 
-def decoded(text: str, maps: int) -> ndarray:
-    """The maps that `_encoded` made, (map, query, key)."""
-    numbers = np.frombuffer(base64.b64decode(text), "<f4")
-    side = round((numbers.size / maps) ** 0.5)
-    return numbers.reshape(maps, side, side)
-
-
 def window(params: MapParameters, rows: int) -> MapParameters:
     """The parameters with at most `MOST_ROWS` rows, from the first one that the link asks for."""
     first, last = row_range(params, rows)

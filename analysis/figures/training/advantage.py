@@ -60,7 +60,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"No variant and {title(base)} have both been trained for a second length with the same seeds. Train them "
             f"for longer: {ablate(params.preset, [base, 'tupe_a'], steps=20_000)}"
         )
-    table = _table(pairs, comparable)
+    table = _table(pairs)
     by_variant = {str(name): rows for name, rows in pairs.groupby("variant", sort=False)}
     fits = {name: _fit(rows) for name, rows in by_variant.items()}
     lines = pd.concat([_line(name, rows, fits[name]) for name, rows in by_variant.items()])
@@ -104,7 +104,7 @@ def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:
     return paired[lengths > 1].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
 
 
-def _table(pairs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+def _table(pairs: pd.DataFrame) -> pd.DataFrame:
     """A row per variant and length: the mean difference and the ratio of steps, with their intervals."""
     ids = [*pairs.run_id, *pairs.base_id]
     rows = read.query(

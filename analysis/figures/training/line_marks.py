@@ -113,10 +113,10 @@ def names(
     return alt.layer(keys, text)
 
 
-def padded_range(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
-    """The range from the smallest to the largest value, with padding of `share` of it at either end."""
+def padded_range(values: pd.Series) -> tuple[float, float]:
+    """The range from the smallest to the largest value, with padding of 4 % of it at either end."""
     low, high = float(values.min()), float(values.max())
-    room = share * (high - low or 1)
+    room = 0.04 * (high - low or 1)
     return low - room, high + room
 
 

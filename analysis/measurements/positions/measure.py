@@ -34,12 +34,12 @@ Measured = partial[PositionMap]
 """A map that lacks what is known of the model and the text."""
 
 
-def bands_of(rotation: Rotation, edges: Sequence[int] = EDGES) -> list[list[int]]:
+def bands_of(rotation: Rotation) -> list[list[int]]:
     """The numbers of the pairs in each band, by wavelength; a pair that does not turn at all is in the last."""
-    bands: list[list[int]] = [[] for _ in range(len(edges) + 1)]
+    bands: list[list[int]] = [[] for _ in range(len(EDGES) + 1)]
     for number, frequency in enumerate(rotation.frequency.abs().tolist()):
         wavelength = 2 * math.pi / frequency if frequency > 0 else math.inf
-        bands[sum(wavelength >= edge for edge in edges)].append(number)
+        bands[sum(wavelength >= edge for edge in EDGES)].append(number)
     return bands
 
 
@@ -120,7 +120,7 @@ class _Split(NamedTuple):
     ahead: bool = False
 
 
-def _split(calls: AttentionCalls, *, joined: bool = True) -> _Split:
+def _split(calls: AttentionCalls) -> _Split:
     call, rotation = calls.call, layer_rotation(calls)
     still = call if calls.unturned is None else calls.unturned
     scores = call.scores[0].float()
@@ -138,10 +138,9 @@ def _split(calls: AttentionCalls, *, joined: bool = True) -> _Split:
         scores if bias is None else scores - bias,
         mask,
         against=total,
-        joined=joined,
     )
     numerators = result.numerators
-    places, highest = result.joined or _none_joined(numerators)
+    places, highest = result.joined
     if bias is not None:
         numerators = torch.cat([numerators, split_bias(bias, total, mask)[None]])
         more = most_joined(measures.key_centred(bias, mask), mask)
@@ -157,13 +156,6 @@ def _split(calls: AttentionCalls, *, joined: bool = True) -> _Split:
         result.sum_error / max(float(high.max() - low.min()), 1e-12),
         mask is None or bool(mask.triu(1).any()),
     )
-
-
-def _none_joined(numerators: Tensor) -> Joined:
-    """The empty result for a caller that asked for no pairs of tokens."""
-    sources, _, heads = numerators.shape
-    shape = (sources, heads, JOINED_PAIRS)
-    return Joined(numerators.new_zeros(*shape, 2, dtype=torch.long), numerators.new_full(shape, torch.nan))
 
 
 def _padded(values: ndarray, rows: int, fill: float = 0) -> ndarray:

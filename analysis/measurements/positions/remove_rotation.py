@@ -5,7 +5,7 @@ layers after it.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -117,9 +117,6 @@ def _forward_without_rotation(
 def _output(output: ModelOutput) -> Tensor:
     """Logits, or the final hidden states, of the text: (token, width)."""
     return output[0][0].float()
-
-
-Outcome = Callable[[Tensor, Tensor], float]
 
 
 def _divergence(baseline: Tensor, changed: Tensor) -> float:

@@ -133,13 +133,6 @@ SELECT
         ELSE coalesce(v.combines = 'added' AND n.variant <> 'bert_a_d', false) END AS adds_positions
 FROM named n LEFT JOIN variants v USING (variant) LEFT JOIN positioned p USING (model) LEFT JOIN masked m USING (model);
 
--- What the most frequent answer scores, a fraction.
-CREATE VIEW majority_scores AS
-SELECT s.preset, s.task, s.value
-FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric
-WHERE s.variant = 'majority' AND s.value IS NOT NULL
-QUALIFY row_number() OVER (PARTITION BY s.preset, s.task ORDER BY r.created DESC, r.run_id) = 1;
-
 -- What needs no encoder scores on each task, a fraction: the most frequent answer, word overlap, TF-IDF, word vectors.
 CREATE VIEW encoder_free_scores AS
 SELECT s.preset, s.task, s.variant AS baseline, s.metric, s.value, s.train_examples, s.dev_examples

@@ -10,22 +10,6 @@ const BEARINGS = {
   open: { verdict: "open", title: "Claims of which nothing is decided yet" },
 };
 const EDGE = 46; // per cent of a strip's width from its middle to the farthest mark
-const SVG = "http://www.w3.org/2000/svg";
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes))
-    if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value != null) element.setAttribute(name, value);
-  element.append(...children.filter((child) => child != null && child !== ""));
-  return element;
-}
-
-function shape(tag, attributes) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
 
 // A text in which `marks` stand around what is typed into a terminal.
 function prose(text) {
@@ -39,19 +23,13 @@ function strip(statement) {
   const box = make("span", { class: `strip ${BEARINGS[statement.bearing].verdict}` });
   const places = statement.strip;
   if (!places) return box;
-  const svg = shape("svg", { role: "img", "aria-label": statement.place });
-  for (const other of places.others)
-    svg.append(shape("circle", { cx: across(other), cy: 13, r: 2.5, fill: "var(--hue)", opacity: 0.45 }));
-  if (places.low !== null)
-    svg.append(shape("line", { x1: across(places.low), x2: across(places.high), y1: 13, y2: 13, stroke: "var(--hue)",
-      "stroke-width": 4, "stroke-linecap": "round", opacity: 0.55 }));
-  else
-    svg.append(shape("line", { x1: "50%", x2: across(places.value), y1: 13, y2: 13, stroke: "var(--hue)",
-      "stroke-width": 1.5, "stroke-dasharray": "2 3", opacity: 0.8 }));
+  const svg = mark(box, "svg", { role: "img", "aria-label": statement.place });
+  for (const other of places.others) mark(svg, "circle", { cx: across(other), cy: 13, r: 2.5, fill: "var(--hue)", opacity: 0.45 });
+  if (places.low !== null) bar(svg, across(places.low), 13, across(places.high), 13, "var(--hue)", 0.55);
+  else line(svg, "50%", 13, across(places.value), 13, "var(--hue)", { "stroke-width": 1.5, "stroke-dasharray": "2 3", opacity: 0.8 });
   const hollow = statement.verdict === "open";
-  svg.append(shape("circle", { cx: across(places.value), cy: 13, r: hollow ? 5 : 5.5, stroke: "var(--hue)",
-    "stroke-width": hollow ? 2 : 0, fill: hollow ? "var(--ground)" : "var(--hue)" }));
-  box.append(svg);
+  mark(svg, "circle", { cx: across(places.value), cy: 13, r: hollow ? 5 : 5.5, stroke: "var(--hue)", "stroke-width": hollow ? 2 : 0,
+    fill: hollow ? "var(--ground)" : "var(--hue)" });
   return box;
 }
 
@@ -295,7 +273,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     target?.scrollIntoView({ block: "center", behavior: "instant" });
   }
 
-  const focused = root.querySelector(":focus") ?? root.getRootNode().activeElement;
+  const focused = focusedIn(root);
   const focusedId = focused?.id || focused?.dataset?.behind;
   redraw();
   section.classList.add("built");

@@ -1,35 +1,15 @@
 // The board of experiments: a line per way of telling positions, drawn at true pixels and again for every width. A press
 // on a line reports its name to the server, which draws the panel of that row under it.
 
-const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 38;
 const MIDDLE = HEIGHT / 2;
-
-const add = (parent, tag, attributes = {}, text) => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  parent.append(element);
-  return element;
-};
-
-const node = (parent, tag, className, text) => {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  parent.append(element);
-  return element;
-};
-
-const line = (svg, x1, y1, x2, y2, colour = "var(--line)", width = 1) =>
-  add(svg, "line", { x1, y1, x2, y2, stroke: colour, "stroke-width": width, "stroke-linecap": width > 1 ? "round" : "butt" });
 
 const COLOURS = { baseline: "var(--ink)", lower: "var(--accent)" };
 const colourOf = (row) => COLOURS[row.outcome] ?? "var(--soft)";
 
 // A dot; a ring for what too few seeds stand behind.
 const dot = (svg, x, y, r, colour, judged) =>
-  add(svg, "circle", { cx: x, cy: y, r: judged ? r : r - 1, fill: judged ? colour : "var(--ground)", stroke: colour, "stroke-width": judged ? 0 : 2 });
+  mark(svg, "circle", { cx: x, cy: y, r: judged ? r : r - 1, fill: judged ? colour : "var(--ground)", stroke: colour, "stroke-width": judged ? 0 : 2 });
 
 const BREAK = 44; // pixels at the right for what lies beyond the axis
 
@@ -42,44 +22,43 @@ function lossScale(board, width) {
 function drawLoss(svg, width, row, board) {
   const x = lossScale(board, width);
   const colour = colourOf(row);
-  add(svg, "rect", { x: 0, y: 0, width: Math.max(0, x(0)), height: HEIGHT, fill: "var(--accent)", opacity: 0.05 });
+  mark(svg, "rect", { x: 0, y: 0, width: Math.max(0, x(0)), height: HEIGHT, fill: "var(--accent)", opacity: 0.05 });
   for (const tick of board.loss.ticks) line(svg, x(tick), 0, x(tick), HEIGHT, tick ? "var(--line)" : "var(--soft)");
   if (row.outcome === "baseline") {
-    const at = x(0);
-    add(svg, "path", { d: `M${at} ${MIDDLE - 7}l7 7l-7 7l-7-7z`, fill: colour });
+    diamond(svg, x(0), MIDDLE);
     return;
   }
   if (!row.gap) return;
   if (row.gap.value > board.loss.high) {
     const end = width - 12;
-    add(svg, "line", { x1: x(0), y1: MIDDLE, x2: end - 24, y2: MIDDLE, stroke: colour, "stroke-dasharray": "2 3" });
-    add(svg, "path", { d: `M${end - 22} ${MIDDLE + 6}l4-12m2 12l4-12`, stroke: "var(--soft)", "stroke-width": 1.5, fill: "none" });
+    line(svg, x(0), MIDDLE, end - 24, MIDDLE, colour, { "stroke-dasharray": "2 3" });
+    mark(svg, "path", { d: `M${end - 22} ${MIDDLE + 6}l4-12m2 12l4-12`, stroke: "var(--soft)", "stroke-width": 1.5, fill: "none" });
     dot(svg, end, MIDDLE, 5.5, colour, row.judged);
     return;
   }
   for (const seed of row.seeds) {
-    if (seed >= board.loss.low && seed <= board.loss.high) add(svg, "circle", { cx: x(seed), cy: MIDDLE + 9, r: 2, fill: colour, opacity: 0.5 });
+    if (seed >= board.loss.low && seed <= board.loss.high) mark(svg, "circle", { cx: x(seed), cy: MIDDLE + 9, r: 2, fill: colour, opacity: 0.5 });
   }
   const y = MIDDLE - 4;
   if (row.gap.low !== null) {
     const ends = [Math.max(row.gap.low, board.loss.low), Math.min(row.gap.high, board.loss.high)];
-    add(svg, "line", { x1: x(ends[0]), y1: y, x2: x(ends[1]), y2: y, stroke: colour, "stroke-width": 4, "stroke-linecap": "round", opacity: 0.45 });
+    bar(svg, x(ends[0]), y, x(ends[1]), y, colour, 0.45);
   }
   dot(svg, x(row.gap.value), y, 5.5, colour, row.judged);
 }
 
 function drawRank(svg, width, row, board) {
   if (!row.rank) {
-    if (row.outcome === "few") add(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: "soft" }, row.few);
+    if (row.outcome === "few") mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: "soft" }, row.few);
     return;
   }
   const [first, last] = row.rank;
   const unit = Math.min(6, (width - 40) / board.ranked);
   for (let place = 0; place < board.ranked; place++) {
-    add(svg, "rect", { x: place * unit, y: MIDDLE - 2.5, width: unit - 1, height: 5, fill: "var(--line)" });
+    mark(svg, "rect", { x: place * unit, y: MIDDLE - 2.5, width: unit - 1, height: 5, fill: "var(--line)" });
   }
-  add(svg, "rect", { x: (first - 1) * unit, y: MIDDLE - 5.5, width: (last - first + 1) * unit - 1, height: 11, rx: 2, fill: colourOf(row) });
-  add(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, row.places);
+  mark(svg, "rect", { x: (first - 1) * unit, y: MIDDLE - 5.5, width: (last - first + 1) * unit - 1, height: 11, rx: 2, fill: colourOf(row) });
+  mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, row.places);
 }
 
 function stepScale(board, width) {
@@ -93,9 +72,9 @@ function drawSteps(svg, width, row, board) {
   for (const tick of board.steps.ticks) line(svg, x(tick), 0, x(tick), HEIGHT);
   if (!row.steps) return;
   const { value, low, high, text, never } = row.steps;
-  add(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: never ? "soft" : "", style: "font-size: 13.5px" }, text);
+  mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: never ? "soft" : "", style: "font-size: 13.5px" }, text);
   if (never) return;
-  if (low !== null) add(svg, "line", { x1: x(Math.max(low, board.steps.range[0])), y1: MIDDLE, x2: x(high), y2: MIDDLE, stroke: colourOf(row), "stroke-width": 4, "stroke-linecap": "round", opacity: 0.45 });
+  if (low !== null) bar(svg, x(Math.max(low, board.steps.range[0])), MIDDLE, x(high), MIDDLE, colourOf(row), 0.45);
   dot(svg, x(value), MIDDLE, 4.5, colourOf(row), row.judged);
 }
 
@@ -109,52 +88,32 @@ function drawLadder(svg, width, row, board) {
   if (!points.length) return;
   const clipped = (value) => Math.min(high, Math.max(low, value));
   const path = points.map(({ index, gap }) => `${ladderX(board, index)} ${y(clipped(gap.value))}`).join("L");
-  add(svg, "path", { d: `M${path}`, fill: "none", stroke: colourOf(row), "stroke-width": 1.5 });
+  mark(svg, "path", { d: `M${path}`, fill: "none", stroke: colourOf(row), "stroke-width": 1.5 });
   for (const { index, gap } of points) {
-    if (gap.low !== null) add(svg, "line", { x1: ladderX(board, index), y1: y(clipped(gap.low)), x2: ladderX(board, index), y2: y(clipped(gap.high)), stroke: colourOf(row), "stroke-width": 3, opacity: 0.35 });
-    dot(svg, ladderX(board, index), y(clipped(gap.value)), 3.5, colourOf(row), gap.judged);
+    const x = ladderX(board, index);
+    if (gap.low !== null) line(svg, x, y(clipped(gap.low)), x, y(clipped(gap.high)), colourOf(row), { "stroke-width": 3, opacity: 0.35 });
+    dot(svg, x, y(clipped(gap.value)), 3.5, colourOf(row), gap.judged);
   }
-  add(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, points.at(-1).gap.text);
+  mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, points.at(-1).gap.text);
 }
 
 const CELLS = { loss: drawLoss, rank: drawRank, steps: drawSteps, ladder: drawLadder };
 
-function drawInto(host, height, draw) {
-  host.replaceChildren();
-  const width = host.clientWidth;
-  if (!width) return;
-  draw(add(host, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }), width);
-}
-
 function header(root, board) {
-  const head = node(root, "div", "line head");
-  node(head, "span", "first", "press a row for its curves");
-  const loss = node(head, "span", "loss");
-  node(loss, "b", "", board.heads.loss);
-  const axis = node(loss, "span");
-  node(head, "span", "value");
-  const rank = node(head, "span", "rank");
-  if (board.ranked) {
-    node(rank, "b", "", "Rank");
-    rank.append(`of ${board.ranked}, 95 %`);
-  }
-  const steps = node(head, "span", "steps");
-  node(steps, "b", "", "Steps to leave the plateau");
-  const stepAxis = node(steps, "span");
-  const ladder = node(head, "span", "ladder");
-  node(ladder, "b", "", "Wider models");
-  const ladderAxis = node(ladder, "span");
-  for (const [name, first, second] of board.heads.numbers) {
-    const cell = node(head, "span", `right ${name}`);
-    node(cell, "b", "", first);
-    cell.append(second);
-  }
+  const head = put(root, "div", { class: "line head" });
+  const column = (name, title, ...more) => put(head, "span", { class: name }, title && make("b", {}, title), ...more);
+  const [axis, stepAxis, ladderAxis] = [make("span"), make("span"), make("span")];
+  put(head, "span", { class: "first" }, "press a row for its curves");
+  column("loss", board.heads.loss, axis);
+  column("value");
+  column("rank", board.ranked ? "Rank" : null, board.ranked ? `of ${board.ranked}, 95 %` : null);
+  column("steps", "Steps to leave the plateau", stepAxis);
+  column("ladder", "Wider models", ladderAxis);
+  for (const [name, first, second] of board.heads.numbers) column(`right ${name}`, first, second);
   return () => {
-    drawInto(axis, 36, (svg) => {
-      const width = loss.clientWidth;
-      svg.setAttribute("width", width);
+    canvas(axis, 36, (svg, width) => {
       const x = lossScale(board, width);
-      const label = (at, y, text, anchor, colour) => add(svg, "text", { x: at, y, "text-anchor": anchor, style: `fill: ${colour}; font-size: 13px` }, text);
+      const label = (at, y, text, anchor, colour) => mark(svg, "text", { x: at, y, "text-anchor": anchor, style: `fill: ${colour}; font-size: 13px` }, text);
       label(x(0) - 7, 13, "← better", "end", "var(--accent)");
       label(x(0) + 7, 13, "worse →", "start", "var(--soft)");
       // Every second number where they would touch.
@@ -165,46 +124,40 @@ function header(root, board) {
       });
       if (board.loss.outliers) label(width - 10, 33, board.loss.outliers, "end", "var(--soft)");
     });
-    drawInto(stepAxis, 16, (svg) => {
+    canvas(stepAxis, 16, (svg, width) => {
       if (!board.steps) return;
-      const width = steps.clientWidth;
-      svg.setAttribute("width", width);
-      let last = -Infinity;
+      let end = -Infinity;
       for (const [tick, text] of board.steps.labels) {
-        const at = stepScale(board, width)(tick);
-        if (at - last < 42) continue; // The next number would touch the last one.
-        add(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
-        last = at;
+        const at = stepScale(board, width)(tick), half = 3.6 * text.length;
+        if (at - half < end) continue; // It would touch the last one.
+        mark(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
+        end = at + half + 2;
       }
     });
-    drawInto(ladderAxis, 16, (svg) => {
-      board.widths.forEach((size, index) => add(svg, "text", { x: ladderX(board, index), y: 13, "text-anchor": "middle", class: "soft" }, size));
+    canvas(ladderAxis, 16, (svg) => {
+      board.widths.forEach((size, index) => mark(svg, "text", { x: ladderX(board, index), y: 13, "text-anchor": "middle", class: "soft" }, size));
     });
   };
 }
 
 function rowOf(root, row, board, press) {
-  const button = node(root, "button", `line row ${row.outcome}`);
-  button.type = "button";
-  button.dataset.row = row.variant;
-  button.setAttribute("aria-expanded", String(row.open));
-  button.setAttribute("aria-label", row.spoken);
-  const name = node(button, "span", "name", row.title);
-  if (board.mark) node(name, "span", "mark", board.mark);
+  const button = put(root, "button", { type: "button", class: `line row ${row.outcome}`, "data-row": row.variant, "aria-expanded": row.open, "aria-label": row.spoken });
+  const cell = (name, ...content) => put(button, "span", { class: name }, ...content);
+  cell("name", row.title, board.mark ? make("span", { class: "mark" }, board.mark) : null);
   const drawn = [];
-  if (row.plain) node(button, "span", "plain", row.plain);
+  if (row.plain) cell("plain", row.plain);
   else {
     for (const kind of ["loss", "value", "rank", "steps", "ladder"]) {
-      if (kind === "value") node(button, "span", `number value ${row.outcome === "baseline" ? "weak" : "strong"}`, row.value);
-      else drawn.push([CELLS[kind], node(button, "span", kind)]);
+      if (kind === "value") cell(`number value ${row.outcome === "baseline" ? "weak" : "strong"}`, row.value);
+      else drawn.push([CELLS[kind], cell(kind)]);
     }
   }
-  for (const { name, text, weight } of row.numbers) node(button, "span", `number ${name} ${weight}`, text);
+  for (const { name, text, weight } of row.numbers) cell(`number ${name} ${weight}`, text);
   // A press says what it wants, so that a press which arrives twice does no harm.
   button.onclick = () => press(row.open ? "close" : row.variant);
   button.onpointerenter = () => root.querySelectorAll(".row").forEach((other) => other.classList.toggle("tied", row.tied.includes(other.dataset.row)));
   button.onpointerleave = () => root.querySelectorAll(".tied").forEach((other) => other.classList.remove("tied"));
-  return () => drawn.forEach(([draw, host]) => drawInto(host, HEIGHT, (svg, width) => draw(svg, width, row, board)));
+  return () => drawn.forEach(([draw, host]) => canvas(host, HEIGHT, (svg, width) => draw(svg, width, row, board)));
 }
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
@@ -213,16 +166,14 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const board = JSON.parse(data.json);
   frame.style.cssText = data.colours;
   // A press draws the board again: the row that had the focus keeps it.
-  const focused = root.activeElement?.dataset?.row ?? root.getRootNode().activeElement?.dataset?.row;
+  const focused = focusedIn(root)?.dataset.row;
   host.replaceChildren();
   host.classList.toggle("wide", board.widths.length > 0);
   host.classList.toggle("imported", Boolean(board.mark));
   const draws = board.first ? [header(host, board)] : [];
   for (const group of board.groups) {
     if (group.title) {
-      const heading = node(host, "h3", "group");
-      node(heading, "b", "", group.title);
-      heading.append(group.summary);
+      put(host, "h3", { class: "group" }, make("b", {}, group.title), group.summary);
     }
     for (const row of group.rows) draws.push(rowOf(host, row, board, (name) => setTriggerValue("row", name)));
   }
@@ -236,14 +187,5 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     next.focus();
     event.preventDefault();
   };
-  let drawnWidth = 0;
-  const redraw = () => {
-    if (frame.clientWidth === drawnWidth) return;
-    drawnWidth = frame.clientWidth;
-    draws.forEach((draw) => draw());
-  };
-  redraw();
-  const observer = new ResizeObserver(redraw);
-  observer.observe(frame);
-  return () => observer.disconnect();
+  return atEveryWidth(frame, () => draws.forEach((draw) => draw()));
 }

@@ -78,14 +78,12 @@ def show_flipbook(
     *,
     request: Hashable,
     dark: bool,
-    guess: int = 600,
 ) -> None:
     """A slider over pictures, one for each label. index: the picture that the link names.
 
     make: makes the figure of a picture; all but the first are drawn once the browser has reported its width, while the
     rest of the page stands. on_change: called with the index of another picture once the slider is released; the page
-    is then drawn again. request: what the figures depend on besides the slider. guess: the width of the first picture,
-    in pixels.
+    is then drawn again. request: what the figures depend on besides the slider.
     """
     turned = f"{key}.turned"
     if st.session_state.pop(turned, False):
@@ -95,7 +93,7 @@ def show_flipbook(
     def frame(number: int, label: str) -> Frame:
         if reported is None and number != index:
             return Frame(label=label)
-        width = guess if reported is None else int(reported)
+        width = 600 if reported is None else int(reported)
         return _drawn_frame(Requested(key=(request, number), make=lambda: make(number)), label, width, dark=dark)
 
     def report_index() -> None:

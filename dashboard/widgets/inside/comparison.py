@@ -20,7 +20,7 @@ from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form, show
 from dashboard.widgets.inside.run import PAGE, look, measure, run, show_figure
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.term_pickers import METHODS, cell_pickers, row_names
+from dashboard.widgets.term_pickers import METHOD_HELP, METHODS, cell_pickers, row_names
 
 AS_LEFT = "as on the left"
 ASPECTS: dict[str, tuple[str, ...]] = {
@@ -211,7 +211,7 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
             first = AS_LEFT if suffix else f"the one that goes most by {term_label(str(pickers.get('term')))}"
             pickers.choice(f"head{suffix}", f"Head{where}", [-1, *range(result.heads)], {-1: first})
     if "method" in aspects:
-        pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT, **METHODS})
+        pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
 
 
 def _left_or_number(number: int) -> str:

@@ -13,7 +13,7 @@ from dashboard.widgets import probe_form
 from dashboard.widgets.inside import comparison
 from dashboard.widgets.inside.run import choose_once
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.term_pickers import METHODS
+from dashboard.widgets.term_pickers import METHOD_HELP, METHODS
 
 Upload = tuple[str, bytes]
 """A file that a reader gave: its name and its bytes, which no link carries."""
@@ -263,13 +263,6 @@ def _more(pickers: Pickers, *, is_image: bool) -> None:
     pickers.segments("group", "Terms with a map", list(GROUPS), GROUPS)
     if is_image:
         return
-    pickers.segments(
-        "method",
-        "Method",
-        list(METHODS),
-        METHODS,
-        help="frozen follows word and position through the layers, with attention patterns and norms held at the "
-        "model's own values; mean splits hidden states by averages over a reference text, where these are stored. At "
-        "layer 0 the two need not agree.",
-    )
+    if pickers.get("method") != METHODS[0]:  # As a link asks; Compare with has both, side by side.
+        pickers.segments("method", "Method", METHODS, help=METHOD_HELP)
     pickers.segments("freeze", "In gated units, hold fixed", list(FREEZES), FREEZES)

@@ -1,54 +1,32 @@
 // Cards that are a radio group: each holds a question, its answer and a small picture; the pressed one is outlined. The
 // outline moves at once, and the server draws the figure.
 
-const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 50; // pixels of a picture
 
-function element(name, attributes = {}, text) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
+function curve(group, points, width, closed) {
+  const at = ([x, y]) => `${(x * width).toFixed(1)} ${((1 - y) * HEIGHT).toFixed(1)}`;
+  const through = points.map(at).join("L");
+  const d = closed ? `M${at([points[0][0], 0])}L${through}L${at([points.at(-1)[0], 0])}Z` : `M${through}`;
+  mark(group, "path", { d, class: closed ? "area" : null });
 }
 
-function path(points, width, closed) {
-  const made = document.createElementNS(SVG, "path");
-  const place = ([x, y]) => `${(x * width).toFixed(1)} ${((1 - y) * HEIGHT).toFixed(1)}`;
-  const line = points.map(place).join("L");
-  made.setAttribute("d", closed ? `M${place([points[0][0], 0])}L${line}L${place([points.at(-1)[0], 0])}Z` : `M${line}`);
-  if (closed) made.setAttribute("class", "area");
-  return made;
-}
-
-function picture(curves, width) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", HEIGHT);
-  svg.setAttribute("aria-hidden", "true");
+function picture(svg, width, curves) {
   for (const { kind, filled, points } of curves) {
-    const group = document.createElementNS(SVG, "g");
-    group.setAttribute("class", kind);
-    if (filled) group.append(path(points, width, true));
-    if (!filled || kind !== "random") group.append(path(points, width, false));
-    svg.append(group);
+    const group = mark(svg, "g", { class: kind });
+    if (filled) curve(group, points, width, true);
+    if (!filled || kind !== "random") curve(group, points, width, false);
   }
-  return svg;
 }
 
 export default function ({ data, parentElement: root, setStateValue }) {
   const group = root.querySelector(".cards");
   const { cards, at } = JSON.parse(data.json);
-  const hadFocus = group.contains(group.getRootNode().activeElement);
+  const hadFocus = group.contains(focusedIn(group));
   group.style.cssText = data.colours;
   const buttons = cards.map((card, index) => {
-    const button = element("button", { type: "button", role: "radio", "data-part": card.part });
-    button.append(
-      element("span", { class: "q" }, `${index + 1} · ${card.question}`),
-      element("span", { class: "a" }, card.answer),
-      element("span", { class: "n" }, card.numbers),
-      element("span", { class: "picture" }),
-    );
-    return button;
+    const texts = { q: `${index + 1} · ${card.question}`, a: card.answer, n: card.numbers, picture: null };
+    return make("button", { type: "button", role: "radio", "data-part": card.part },
+      ...Object.entries(texts).map(([name, text]) => make("span", { class: name }, text)));
   });
   const press = (index, { focus = true, tell = true } = {}) => {
     buttons.forEach((button, other) => {
@@ -61,25 +39,12 @@ export default function ({ data, parentElement: root, setStateValue }) {
   buttons.forEach((button, index) => {
     button.onclick = () => press(index);
     button.onkeydown = (event) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      const target = step ? (index + step + cards.length) % cards.length : { Home: 0, End: cards.length - 1 }[event.key];
-      if (event.key === " " || event.key === "Enter") press(index);
-      else if (target === undefined) return;
-      else press(target);
-      event.preventDefault();
+      const target = neighbour(event, index, cards.length);
+      if (target !== undefined) press(target);
     };
   });
   group.replaceChildren(...buttons);
   press(cards.findIndex((card) => card.part === at), { focus: hadFocus, tell: false });
-  const draw = () => {
-    buttons.forEach((button, index) => {
-      const place = button.querySelector(".picture");
-      const width = place.clientWidth;
-      if (width) place.replaceChildren(picture(cards[index].curves, width));
-    });
-  };
-  draw();
-  const observer = new ResizeObserver(draw);
-  observer.observe(group);
-  return () => observer.disconnect();
+  return atEveryWidth(group, () => buttons.forEach((button, index) =>
+    canvas(button.lastChild, HEIGHT, (svg, width) => picture(svg, width, cards[index].curves))));
 }

@@ -2,7 +2,6 @@
 // hears of it a moment later, so that the address follows, and sends what is not here: another layer, or, of a long
 // text, another head.
 
-const SVG = "http://www.w3.org/2000/svg";
 const WIDE = 980; // pixels of the component from which three columns stand side by side
 const MIDDLE = 640;
 const LETTER = 13; // pixels of a row that holds a letter of 12.5
@@ -13,26 +12,6 @@ const FRESH = -1; // a query or key that no reader has chosen: where attention i
 
 const boards = new WeakMap();
 
-function make(parent, name, attributes = {}, text) {
-  const made = parent.ownerDocument.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  parent.appendChild(made);
-  return made;
-}
-
-function draw(parent, name, attributes, text) {
-  const made = parent.ownerDocument.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  parent.appendChild(made);
-  return made;
-}
-
-const signed = (value, digits = 2) => {
-  const text = Math.abs(value).toFixed(digits);
-  return +text === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
-};
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`.replace("-", "−");
 const attention = (share) => (share < 0.005 ? "Less than 1\u00a0%" : percent(share));
 
@@ -62,7 +41,7 @@ class Board {
     this.board = root.querySelector(".board");
     this.active = 0; // the map that the keyboard is on
     this.adding = false; // whether a press adds its row, as with Shift
-    new ResizeObserver(() => this.layout()).observe(this.board);
+    atEveryWidth(this.board, () => this.layout());
   }
 
   take({ json, colours }, setStateValue) {
@@ -83,7 +62,6 @@ class Board {
     this.board.classList.remove("waiting");
     if (this.at.layer !== data.layer || !data.maps[this.at.head]) this.at = { ...data.at, also: [...data.at.also] };
     this.build();
-    this.width = 0;
     this.layout();
   }
 
@@ -184,20 +162,17 @@ class Board {
     const { data } = this;
     const chips = (id, options, chosen, press) => {
       const box = this.part(id);
-      const focused = this.root.activeElement?.dataset?.value ?? box.getRootNode().activeElement?.dataset?.value;
+      const focused = focusedIn(box)?.dataset.value;
       box.replaceChildren();
       for (const { value, label, colour } of options) {
-        const button = make(box, "button", {
+        const button = put(box, "button", {
           type: "button", role: "radio", "aria-checked": value === chosen, "data-value": value, tabindex: value === chosen ? 0 : -1,
         }, label);
         if (colour) button.style.setProperty("--mark", colour);
         button.onclick = () => press(value);
         button.onkeydown = (event) => {
-          const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-          if (!step) return;
-          event.preventDefault();
-          const place = options.findIndex((option) => option.value === value) + step;
-          const next = options[(place + options.length) % options.length];
+          const next = options[neighbour(event, options.findIndex((option) => option.value === value), options.length)];
+          if (!next) return;
           press(next.value);
           box.querySelector(`[data-value="${next.value}"]`)?.focus();
         };
@@ -217,14 +192,14 @@ class Board {
     const box = this.part("maps");
     box.replaceChildren();
     this.places = data.parts.slice(0, data.terms).map(({ label, colour }, index) => {
-      const place = make(box, "div");
-      const heading = make(place, "h4");
+      const place = put(box, "div");
+      const heading = put(place, "h4");
       heading.style.setProperty("--mark", colour);
-      const title = make(heading, "div");
-      make(title, "i");
+      const title = put(heading, "div");
+      put(title, "i");
       title.append(label);
-      const share = make(heading, "span");
-      return { host: make(place, "div", { class: "map" }), share, map: index, label };
+      const share = put(heading, "span");
+      return { host: put(place, "div", { class: "map" }), share, map: index, label };
     });
     this.places.push({ host: this.part("pattern"), map: this.patterns, label: "attention" });
     this.places.forEach(({ host }, index) => this.listen(host, index));
@@ -244,11 +219,11 @@ class Board {
     rows.replaceChildren();
     if (data.tokens.length < data.rows) {
       const last = data.first + data.tokens.length - 1;
-      make(rows, "span", {}, `Tokens ${data.first} to ${last} of ${data.rows}; shares are over all of them. `);
+      put(rows, "span", {}, `Tokens ${data.first} to ${last} of ${data.rows}; shares are over all of them. `);
       for (const [label, first] of [["earlier", data.first - data.tokens.length], ["later", last + 1]]) {
         const from = Math.max(0, Math.min(first, data.rows - data.tokens.length));
         if (from === data.first) continue;
-        const button = make(rows, "button", { type: "button" }, label);
+        const button = put(rows, "button", { type: "button" }, label);
         button.onclick = () => {
           this.board.classList.add("waiting");
           this.at = { ...this.at, query: FRESH, key: FRESH, also: [], from };
@@ -263,15 +238,15 @@ class Board {
     const box = this.part("several");
     box.replaceChildren();
     const title = "A press, like one with Shift, adds its row; the sum is a mean over rows";
-    const add = make(box, "button", { type: "button", "aria-pressed": this.adding, title }, "Select several tokens");
+    const add = put(box, "button", { type: "button", "aria-pressed": this.adding, title }, "Select several tokens");
     add.onclick = () => {
       this.adding = !this.adding;
       this.several();
       this.part("several").querySelector("button").focus();
     };
-    if (this.at.group === "all") make(box, "button", { type: "button" }, "Only word and position").onclick = () => this.pick("group", "four");
+    if (this.at.group === "all") put(box, "button", { type: "button" }, "Only word and position").onclick = () => this.pick("group", "four");
     if (!this.at.also.length) return;
-    make(box, "button", { type: "button" }, "Only the outlined cell").onclick = () => {
+    put(box, "button", { type: "button" }, "Only the outlined cell").onclick = () => {
       this.adding = false;
       this.at.also = [];
       this.paint();
@@ -358,7 +333,7 @@ class Board {
 
   layout() {
     const width = this.board.clientWidth;
-    if (!width || !this.data || width === this.width) return;
+    if (!width || !this.data) return;
     this.width = width;
     this.board.classList.toggle("wide", width >= WIDE);
     this.board.classList.toggle("middle", width >= MIDDLE && width < WIDE);
@@ -389,7 +364,7 @@ class Board {
     host.replaceChildren();
     host.style.height = `${height}px`;
     host.grid = { left, top, size, rows, columns };
-    const canvas = make(host, "canvas", { "aria-hidden": true });
+    const canvas = put(host, "canvas", { "aria-hidden": true });
     const dense = this.root.ownerDocument.defaultView.devicePixelRatio || 1;
     const pixels = (length) => Math.max(1, Math.round(length * dense));
     canvas.width = pixels(size * columns);
@@ -407,7 +382,7 @@ class Board {
         brush.fillRect(x + gap, y + gap, right - x - gap, below - y - gap);
       }
     }
-    const svg = draw(host, "svg", { width, height, "aria-hidden": true });
+    const svg = mark(host, "svg", { width, height, "aria-hidden": true });
     host.overlay = { svg, left, top, size, all, rowNames, columnNames, flat: names.flat };
     host.setAttribute("aria-label", title);
     this.outline(host, here, title);
@@ -423,7 +398,7 @@ class Board {
     rowNames.forEach((name, i) => {
       const chosen = i === row || more.includes(i);
       if (!all && !chosen) return;
-      draw(svg, "text", { x: left - 6, y: top + size * (i + 0.5) + 4.5, "text-anchor": "end", class: chosen ? "here" : flat ? "soft" : "" }, name);
+      mark(svg, "text", { x: left - 6, y: top + size * (i + 0.5) + 4.5, "text-anchor": "end", class: chosen ? "here" : flat ? "soft" : "" }, name);
     });
     const every = flat ? Math.ceil(20 / size) : 1;
     columnNames.forEach((name, j) => {
@@ -431,14 +406,14 @@ class Board {
       if (flat ? (j % every || (Math.abs(j - column) < every && !chosen)) && !chosen : !all && !chosen) return;
       const x = left + size * (j + 0.5);
       const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-60)` };
-      draw(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
+      mark(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
     });
     if (row < 0 || column < 0) return;
     for (const i of [row, ...more]) {
       const [x, y] = [left + size * column, top + size * i];
       const frame = { x: x - 1, y: y - 1, width: Math.max(size, 5) + 2, height: Math.max(size, 5) + 2, rx: 3, fill: "none" };
-      draw(svg, "rect", { ...frame, stroke: "var(--ground)", "stroke-width": 5 });
-      draw(svg, "rect", { ...frame, stroke: "var(--accent)", "stroke-width": 3 });
+      mark(svg, "rect", { ...frame, stroke: "var(--ground)", "stroke-width": 5 });
+      mark(svg, "rect", { ...frame, stroke: "var(--accent)", "stroke-width": 3 });
     }
   }
 
@@ -478,9 +453,9 @@ class Board {
     list.replaceChildren();
     const ranked = all.map((value, index) => ({ value, layer: Math.floor(index / heads) + table.first, head: index % heads }));
     for (const { value, layer, head } of ranked.filter((one) => one.value !== null).sort((a, b) => b.value - a.value).slice(0, 4)) {
-      const button = make(make(list, "li"), "button", { type: "button", "aria-current": layer === this.at.layer && head === this.at.head });
-      make(button, "span", {}, `layer ${layer}, head ${head}`);
-      make(button, "span", {}, measure === "share" ? percent(value) : `${value.toFixed(2)} nats`);
+      const button = put(put(list, "li"), "button", { type: "button", "aria-current": layer === this.at.layer && head === this.at.head });
+      put(button, "span", {}, `layer ${layer}, head ${head}`);
+      put(button, "span", {}, measure === "share" ? percent(value) : `${value.toFixed(2)} nats`);
       button.onclick = () => this.choose(layer, head);
     }
   }
@@ -530,11 +505,11 @@ class Board {
     this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies. Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");
     bar.replaceChildren();
-    make(bar, "span", {}, signed(-limit, 1));
-    make(bar, "i").style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
-    make(bar, "span", {}, signed(limit, 1));
+    put(bar, "span", {}, signed(-limit, 1));
+    put(bar, "i").style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
+    put(bar, "span", {}, signed(limit, 1));
     const rest = 1 - shares.reduce((sum, share) => sum + share, 0);
-    make(bar, "span", {}, `one scale for all maps${known && parts.length > terms ? `; the other terms make up ${percent(rest)}` : ""}`);
+    put(bar, "span", {}, `one scale for all maps${known && parts.length > terms ? `; the other terms make up ${percent(rest)}` : ""}`);
   }
 
   explain() {
@@ -550,48 +525,48 @@ class Board {
     box.replaceChildren();
     const verb = centred ? (total > 0 ? "looks at" : "looks away from") : "scores";
     const itself = query === key ? "itself" : `“${tokens[key]}”`;
-    make(box, "h3", {}, rows.length > 1
+    put(box, "h3", {}, rows.length > 1
       ? `${rows.length} tokens on “${tokens[key]}”: mean ${signed(total, 1)}`
       : `“${tokens[query]}” ${verb} ${itself}: ${signed(total, 1)}`);
     const largest = amounts.reduce((top, amount, index) => (Math.abs(amount) > Math.abs(amounts[top]) ? index : top), 0);
-    const text = make(box, "p");
+    const text = put(box, "p");
     text.append(`${attention(mean(this.patterns))} of ${rows.length > 1 ? "their" : "its"} attention. `);
     if (rows.length > 1) text.append(`Rows: ${rows.map((row) => `“${tokens[row]}”`).join(", ")}. `);
     if (parts.length > 1) {
       const helps = amounts[largest] * total > 0;
       text.append(helps ? "Mostly because of " : "The largest part, ");
-      make(text, "b", {}, parts[largest].label);
+      put(text, "b", {}, parts[largest].label);
       text.append(`${helps ? "" : ", works against it"}; without it the score would be ${signed(total - amounts[largest], 1)}.`);
     }
     const [low, high] = [Math.min(0, ...amounts), Math.max(0, ...amounts)];
     const place = (amount) => (100 * (amount - low)) / (high - low || 1);
     parts.forEach(({ label, colour }, index) => {
       const amount = amounts[index];
-      const row = make(box, "div", { class: "bar" });
-      const line = make(row, "div");
-      make(line, "span", {}, label);
-      make(line, "b", {}, signed(amount));
-      const track = make(row, "div", { class: "track" });
-      const fill = make(track, "i");
+      const row = put(box, "div", { class: "bar" });
+      const line = put(row, "div");
+      put(line, "span", {}, label);
+      put(line, "b", {}, signed(amount));
+      const track = put(row, "div", { class: "track" });
+      const fill = put(track, "i");
       Object.assign(fill.style, { left: `${place(Math.min(0, amount))}%`, width: `max(1px, ${place(Math.max(0, amount)) - place(Math.min(0, amount))}%)`, background: colour });
-      make(track, "u").style.left = `${place(0)}%`;
+      put(track, "u").style.left = `${place(0)}%`;
       if (index < data.terms) return;
-      const note = make(row, "p", { class: "sub" }, `${data.rest} `);
-      make(note, "button", { type: "button" }, "Show each").onclick = () => this.pick("group", "all");
+      const note = put(row, "p", { class: "sub" }, `${data.rest} `);
+      put(note, "button", { type: "button" }, "Show each").onclick = () => this.pick("group", "all");
     });
-    const sum = make(box, "div", { class: "bar sum" });
-    const line = make(sum, "div");
-    make(line, "span", {}, "sum: the model's own score");
-    make(line, "b", {}, signed(total));
+    const sum = put(box, "div", { class: "bar sum" });
+    const line = put(sum, "div");
+    put(line, "span", {}, "sum: the model's own score");
+    put(line, "b", {}, signed(total));
     const off = Math.abs(amounts.reduce((all, amount) => all + amount, 0) - total);
-    make(box, "p", { class: "sub" }, `The parts add up to it within ${off > 0 ? off.toExponential(0).replace("-", "−") : "rounding"}${rows.length > 1 ? "; means over the rows" : ""}.`);
+    put(box, "p", { class: "sub" }, `The parts add up to it within ${off > 0 ? off.toExponential(0).replace("-", "−") : "rounding"}${rows.length > 1 ? "; means over the rows" : ""}.`);
     this.next(box, query, key, value);
   }
 
   next(box, query, key, value) {
     const { tokens, layers, table } = this.data;
-    const list = make(box, "ul", { class: "next" });
-    const offer = (label, press) => (make(make(list, "li"), "button", { type: "button" }, label).onclick = press);
+    const list = put(box, "ul", { class: "next" });
+    const offer = (label, press) => (put(put(list, "li"), "button", { type: "button" }, label).onclick = press);
     const other = tokens.map((_token, index) => index).filter((index) => index !== key)
       .reduce((top, index) => (top === null || value(this.patterns, query, index) > value(this.patterns, query, top) ? index : top), null);
     if (other !== null) offer(`Why ${value(this.patterns, query, other) > value(this.patterns, query, key) ? "rather" : "not"} “${tokens[other]}”?`, () => this.press(query, other));

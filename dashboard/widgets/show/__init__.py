@@ -3,8 +3,8 @@
 from dashboard.session.page_address import address
 from dashboard.widgets.show.citing import cite, cite_this
 from dashboard.widgets.show.figure import show
-from dashboard.widgets.show.menu import ONLY, embedded_frame
-from dashboard.widgets.show.page_head import begin, contents, copy_link, header, section, set_tab_title
+from dashboard.widgets.show.menu import ONLY
+from dashboard.widgets.show.page_head import begin, contents, copy_link, header, set_tab_title
 from dashboard.widgets.show.panels import ROW_AND_COLUMN, charts, shade, theme
 from dashboard.widgets.show.problems import reporting_missing_results, reporting_problems, show_failure, show_problem
 
@@ -18,11 +18,9 @@ __all__ = [
     "cite_this",
     "contents",
     "copy_link",
-    "embedded_frame",
     "header",
     "reporting_missing_results",
     "reporting_problems",
-    "section",
     "set_tab_title",
     "shade",
     "show",

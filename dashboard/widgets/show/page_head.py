@@ -75,12 +75,6 @@ def contents() -> None:
         placeholder.caption(f"On this page: {entries}")
 
 
-def section(title: str, anchor: str) -> None:
-    """A heading that the page's table of contents lists."""
-    st.header(escape_markdown(title), anchor=anchor)
-    list_in_contents(anchor, title)
-
-
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
     """The control that gives the link to this view.
 

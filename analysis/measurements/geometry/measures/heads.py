@@ -58,11 +58,11 @@ class Use:
         return 1 - self.power(~removed) / self.power(np.ones_like(removed))
 
 
-def most_used(shares: Float[ndarray, " K"], vectors: float = HELD) -> ndarray:
+def most_used(shares: Float[ndarray, " K"]) -> ndarray:
     """The fewest directions that hold so much."""
     order = np.argsort(shares)[::-1]
     chosen = np.zeros(len(shares), dtype=bool)
-    chosen[order[: int(np.searchsorted(shares[order].cumsum(), vectors) + 1)]] = True
+    chosen[order[: int(np.searchsorted(shares[order].cumsum(), HELD) + 1)]] = True
     return chosen
 
 
