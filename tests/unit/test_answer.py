@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judged import statement
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
@@ -89,7 +90,7 @@ def test_no_causal_sentence_outlives_the_contrast_that_refutes_it(store: Path) -
     assert "telling positions only once, at the input, costs" in isolated.lower()
     as_it_is = " ".join(told().values()).lower()
     for cause, contrasts in CAUSES.items():
-        verdicts = {statements.statement(id).verdict for id in contrasts}
+        verdicts = {statement(id).verdict for id in contrasts}
         if cause in as_it_is:
             assert SUPPORTED in verdicts, cause
             assert CONTRADICTED not in verdicts, cause
