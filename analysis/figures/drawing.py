@@ -88,6 +88,10 @@ class Theme:
         """The colours of values from -limit to limit."""
         return colour_scale(self.diverging, (-limit, limit))
 
+    def gains(self, limit: float) -> alt.Scale:
+        """The colours of changes from -limit, for the worse, in orange, to limit, for the better, in blue."""
+        return colour_scale(self.diverging[::-1], (-limit, limit))
+
     @property
     def sequential(self) -> list[str]:
         """Stops of a scale that begins at zero, which is the ground."""

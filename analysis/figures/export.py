@@ -25,7 +25,7 @@ from analysis.core import csv_export
 from analysis.core.provenance import git_sha, library_versions, now
 from analysis.figures import Figure, fonts, paper_table
 from analysis.figures.drawing import FONT, Chart, Theme, compose, panels, printable, replace_data, themed
-from analysis.figures.paper import COLUMN_INCHES, paper_svg
+from analysis.figures.paper import COLUMN_INCHES, paper_svg, sized
 
 vlc.register_font_directory(str(fonts.FOLDER))
 
@@ -98,7 +98,7 @@ def _with_typeface(markup: str) -> bytes:
 
 def svg(figure: Figure, metadata: Manifest) -> str:
     """An SVG element without its typeface, for a page that carries that once for all."""
-    return _described(vlc.vegalite_to_svg(_specification(compose(figure))), figure, metadata)
+    return _described(vlc.vegalite_to_svg(sized(_specification(compose(figure)))), figure, metadata)
 
 
 def _described(markup: str, figure: Figure, metadata: Manifest) -> str:
@@ -126,7 +126,7 @@ def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[s
 
 
 def _png(figure: Figure, metadata: Manifest) -> bytes:
-    picture = vlc.vegalite_to_png(_specification(compose(figure)), scale=PNG_SCALE)
+    picture = vlc.vegalite_to_png(sized(_specification(compose(figure))), scale=PNG_SCALE)
     metadata_chunks = PngInfo()
     metadata_chunks.add_itxt("Title", figure.title)
     metadata_chunks.add_itxt("Description", figure.alt)
@@ -145,7 +145,7 @@ def _paper_pdf(figure: Figure, metadata: Manifest, kind: str) -> bytes:
 
 
 def _pdf(figure: Figure, metadata: Manifest) -> bytes:
-    return _about(vlc.vegalite_to_pdf(_specification(compose(figure))), figure, metadata)
+    return _about(vlc.vegalite_to_pdf(sized(_specification(compose(figure)))), figure, metadata)
 
 
 def _about(pdf: bytes, figure: Figure, metadata: Manifest) -> bytes:
@@ -159,7 +159,7 @@ def _about(pdf: bytes, figure: Figure, metadata: Manifest) -> bytes:
 
 
 def _vega_lite(figure: Figure, metadata: Manifest) -> bytes:
-    specification = _specification(compose(figure))
+    specification = sized(_specification(compose(figure)))
     specification["usermeta"] = {**specification.get("usermeta", {}), "addend": metadata}
     return json.dumps(specification).encode()
 
@@ -169,7 +169,7 @@ def _html(figure: Figure, metadata: Manifest) -> bytes:
 
     The library's own menu is left out, since what it saves has no manifest.
     """
-    specification = _specification(compose(figure))
+    specification = sized(_specification(compose(figure)))
     specification["usermeta"] = {"embedOptions": {"actions": False}}
     page = vlc.vegalite_to_html(specification, bundle=True)
     typeface = fonts.faces(f"{vlc.vegalite_to_svg(specification)}{string.printable}")

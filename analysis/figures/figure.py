@@ -47,8 +47,9 @@ class Figure:
     readers who cannot see it.
     command: reproduces the numbers from a checkout. provenance: the origin of the numbers, by name. A live figure
     without these two takes them from its `LiveRun`.
-    sentences: shown above the figure as a list, besides the finding.
+    sentences: a list of its numbers in words, which a page folds under the figure.
     summary: the rows that a table in a paper would have, where the frame has more of them than a reader can use.
+    quantity: what that table's values are, with their unit, as its heading; its intervals are then 95 % intervals.
     draw: the panels on a light or dark ground, in the order in which they stand. columns: the panels side by side.
     """
 
@@ -64,6 +65,7 @@ class Figure:
     citation_keys: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
     finding: str = ""
+    quantity: str = ""
     columns: int = 1
 
     @property

@@ -229,7 +229,7 @@ def legend(
     )
 
 
-def colour_bar(title: str, *, length: int = 220, form: str = ".3~g") -> alt.Legend:
+def colour_bar(title: str | list[str], *, length: int = 220, form: str = ".3~g") -> alt.Legend:
     """The legend of a scale of colours. length: in pixels; form: Vega's number format."""
     return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400)
 

@@ -28,6 +28,7 @@ LETTERS_A_LINE = 6.2
 """The mean width of a letter of a panel's title, in pixels."""
 PASSES = 4
 """Layouts until the width is met: the room of axes depends on their ticks, and these on the width."""
+WIDTH = re.compile(r"\bwidth\b")
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 Specification = dict[str, Any]
@@ -54,11 +55,13 @@ def paper_svg(figure: Figure, kind: str, specification: Any) -> str:
     plots = list(_plots(laid_out))
     _set_letters(laid_out, width)
     originals = [(plot["width"], plot.get("height")) for plot in plots]
+    expressions = [list(_expressions(plot)) for plot in plots]
     share = (width - 70) / abreast
 
     def draw(share: float) -> str:
-        for plot, original in zip(plots, originals, strict=True):
+        for plot, original, texts in zip(plots, originals, expressions, strict=True):
             _resize(plot, original, max(NARROWEST, share))
+            _set_width(texts, plot["width"])
         return vlc.vegalite_to_svg(laid_out)
 
     markup = draw(share)
@@ -96,13 +99,45 @@ def _plots(part: Specification) -> Iterator[Specification]:
         yield part
 
 
+TICK = 46
+"""Pixels of an axis for each of its numbers, at least."""
+
+
+def sized(specification: Specification) -> Specification:
+    """A specification whose expressions hold the widths of their plots, which Vega knows of a plot alone only."""
+    for plot in _plots(specification):
+        _set_width(list(_expressions(plot)), plot["width"])
+    return specification
+
+
+def _expressions(part: Any) -> Iterator[tuple[Specification, str]]:
+    """The expressions of a chart that depend on its width, each with its text."""
+    if isinstance(part, list):
+        for inner in part:
+            yield from _expressions(inner)
+    if isinstance(part, dict):
+        if isinstance(text := part.get("expr"), str) and WIDTH.search(text):
+            yield part, text
+        for name, inner in part.items():
+            if name not in ("datasets", "data"):
+                yield from _expressions(inner)
+
+
+def _set_width(expressions: list[tuple[Specification, str]], width: float) -> None:
+    for holder, text in expressions:
+        holder["expr"] = WIDTH.sub(f"{width:g}", text)
+
+
 def _resize(plot: Specification, original: tuple[float, Any], width: float) -> None:
     """Gives a plot a width; a map keeps its proportions, and rows and curves with labels keep their height."""
     old_width, old_height = original
     plot["width"] = width
+    fit_ticks(plot, width)
     if isinstance(old_height, int | float) and not _has_rows(plot):
         fitting = old_height if _has_text(plot) else min(old_height, 0.8 * width)
-        plot["height"] = old_height * width / old_width if _is_map(plot) else fitting
+        # A wide map with text in its cells is a table, which needs the height of its rows.
+        table = _has_text(plot) and old_width > old_height
+        plot["height"] = old_height * width / old_width if _is_map(plot) and not table else fitting
     if isinstance(title := plot.get("title"), dict):
         for name in ("text", "subtitle"):
             if lines := title.get(name):
@@ -121,8 +156,19 @@ def _has_mark(plot: Specification, kind: str) -> bool:
     return any((mark.get("type") if isinstance(mark, dict) else mark) == kind for mark in marks)
 
 
+def fit_ticks(plot: Specification, width: float) -> None:
+    """Gives the axis of numbers across a plot no more of them than stand beside one another."""
+    most = max(2, int(width // TICK))
+    for unit in _units(plot):
+        across = unit.get("encoding", {}).get("x", {})
+        if across.get("type") == "quantitative" and (axis := across.get("axis")) and "values" not in axis:
+            axis["tickCount"] = min(axis.get("tickCount", most), most)
+
+
 def _is_map(plot: Specification) -> bool:
-    return _has_mark(plot, "rect")
+    """True if cells stand in rows; a band behind other marks is no map."""
+    units = (unit for unit in _units(plot) if _has_mark({"mark": unit.get("mark")}, "rect"))
+    return any("y" in unit.get("encoding", {}) for unit in units)
 
 
 def _has_text(plot: Specification) -> bool:

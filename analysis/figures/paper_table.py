@@ -6,7 +6,7 @@ that it shows as its `summary`.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,11 +38,14 @@ SIGNIFICANT = 2
 class PaperTable:
     """A table of values. rows: its labels, then `mean`, `low`, `high` and `n`, of which some may be missing.
 
-    left_out: the number of rows of the data that are not in the table, since it would be too long.
+    left_out: the number of rows of the data that are not in the table, since it would be too long. quantity: what the
+    values are, with their unit; empty where the figure does not say. samples: what `n` counts.
     """
 
     rows: pd.DataFrame
     left_out: int = 0
+    quantity: str = ""
+    samples: str = "n"
 
     @property
     def labels(self) -> list[str]:
@@ -59,7 +62,8 @@ class PaperTable:
     def cells(self, number: "Written") -> list[list[str]]:
         """The lines of the table as text; the first holds the headings."""
         numbers = [name for name in ("mean", "low", "n") if name in self.rows]
-        head = [*self.labels, *({"mean": "mean", "low": "interval", "n": "n"}[name] for name in numbers)]
+        told = {"mean": self.quantity or "mean", "low": "95 % CI" if self.quantity else "interval", "n": self.samples}
+        head = [*self.labels, *(told[name] for name in numbers)]
         lines = [head]
         for row in self.rows.to_dict("records"):
             line = [number.label(row[name]) for name in self.labels]
@@ -135,7 +139,7 @@ def latex(table: PaperTable) -> str:
     whole = max((len(f"{abs(value):.0f}") for value in values), default=1)
     sign = "-" if (values < 0).any() else ""
     columns = "l" * len(table.labels) + f"S[table-format={sign}{whole}.{table.decimals}]"
-    columns += "".join({"interval": "l", "n": "r"}[name] for name in head[len(table.labels) + 1 :])
+    columns += "".join(form for name, form in (("low", "l"), ("n", "r")) if name in table.rows)
     heads = [f"{{{WrittenForLatex().label(name)}}}" for name in head]
     body = [f"{' & '.join(cells)} \\\\" for cells in (heads, *lines)]
     begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
@@ -148,12 +152,14 @@ def paper_table(frame: pd.DataFrame) -> PaperTable | None:
     found = _means_of_seeds(frame) if _over_seeds(frame) else _with_intervals(frame)
     if found is None or found.empty:
         return None
-    return PaperTable(rows=(thinned := _thinned(found)), left_out=len(found) - len(thinned))
+    samples = next((column for column in SAMPLES if column in frame), "seeds" if _over_seeds(frame) else "n")
+    return PaperTable(rows=(thinned := _thinned(found)), left_out=len(found) - len(thinned), samples=samples)
 
 
 def of_figure(figure: Figure) -> PaperTable | None:
     """The table of a figure: of its summary where it has one, else of all of its rows."""
-    return paper_table(figure.summary() if figure.summary else figure.frame())
+    found = paper_table(figure.summary() if figure.summary else figure.frame())
+    return replace(found, quantity=figure.quantity) if found else None
 
 
 def _interval_columns(frame: pd.DataFrame) -> tuple[str, str, str] | None:

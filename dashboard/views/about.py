@@ -9,8 +9,12 @@ from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
 
 show.header("about", "What the numbers mean, where they are stored, and how to get them.")
+st.markdown(
+    "[Method](#method) · [Glossary](#glossary) · [What the store holds](#store) · [Use it elsewhere](#elsewhere) · "
+    "[Cite](#cite)"
+)
 
-st.header("Method", anchor=False)
+st.header("Method", anchor="method")
 st.markdown(
     r"""
 A BERT-style encoder adds a word, a position and a segment vector, $u_i = w_i + p_i + s_i$, and passes the sum through a
@@ -48,9 +52,10 @@ number that is stored with the means.
 
 st.header("Glossary", anchor="glossary")
 st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")
-st.markdown("\n".join(f"- **{term}**: {escape_markdown(definition)}" for term, definition in DEFINITIONS.items()))
+with st.container(key="glossary_terms"):
+    st.markdown("\n".join(f"- **{term}**: {escape_markdown(definition)}" for term, definition in DEFINITIONS.items()))
 
-st.header("What the store holds", anchor=False)
+st.header("What the store holds", anchor="store")
 st.markdown("Every stored number belongs to a run, with its settings, device, code and versions, or to a citation.")
 st.page_link("views/runs.py", label="All runs and their settings", icon=":material/list_alt:")
 meta = contents.meta()
@@ -62,7 +67,7 @@ if len(problems):
     st.warning("Some results files have problems; everything else is shown.")
     st.dataframe(problems.map(hide_server_paths), hide_index=True)
 
-st.header("Use it elsewhere", anchor=False)
+st.header("Use it elsewhere", anchor="elsewhere")
 st.code(
     """\
 python -m analysis query "SELECT * FROM term_stats WHERE head = 0" --csv
@@ -85,7 +90,7 @@ result.shares(), result.effects(), result.max_error""",
     wrap_lines=True,
 )
 
-st.header("Cite", anchor=False)
+st.header("Cite", anchor="cite")
 show.cite_this("addend", "The whole dashboard", show.address("", {}))
 st.caption("Every chart's Source button cites that chart and the works it rests on; the literature is listed below.")
 with st.expander("All works cited"):

@@ -92,7 +92,7 @@ wide, narrow = st.columns([5, 2], gap="large")
 with narrow:
     draw_meaning(card, model)
     if len(PARTS[card]) > 1:
-        part = pickers.segments("part", "More on this", list(PARTS[card]), PARTS[card])
+        part = pickers.choice("part", "More on this", list(PARTS[card]), PARTS[card])
     if part == "angles":
         pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
     elif part == "words":
@@ -100,7 +100,7 @@ with narrow:
             words = sorted(stored_cases(model, "nearest_word").word)
         except NoResults:
             words = []
-        pickers.choice("word", "Word", ["", *words], lambda word: word or "the word that comes nearest to another")
+        pickers.choice("word", "Word", ["", *words], lambda word: word or "the nearest to another")
 values = pickers.done()
 show.copy_link(PAGE, values)
 with wide:

@@ -1,5 +1,7 @@
 """Bring your own: results made elsewhere, shown as they would be stored, then stored with the rest."""
 
+import io
+
 import pandas as pd
 import streamlit as st
 
@@ -21,17 +23,23 @@ from dashboard.widgets.pickers import Pickers
 PAGE = "import"
 EXAMPLE = """\
 variant,task,metric,seed,learning_rate,value
-my_adding,rte,accuracy,0,0.0001,0.621
-my_adding,rte,accuracy,1,0.0001,0.608
-my_adding,rte,accuracy,2,0.0001,0.615
+bert_a,rte,accuracy,0,0.0001,0.621
+bert_a,rte,accuracy,1,0.0001,0.608
+bert_a,rte,accuracy,2,0.0001,0.615
 my_concat,rte,accuracy,0,0.0001,0.612
 my_concat,rte,accuracy,1,0.0001,0.604
 my_concat,rte,accuracy,2,0.0001,0.601"""
 MAX_SHOWN = 100  # problems that the page lists
 CURVE = """\
 variant,metric,seed,step,value
+bert_a,validation_loss,0,1000,6.34
+bert_a,validation_loss,0,2000,5.92
+bert_a,validation_loss,1,1000,6.31
+bert_a,validation_loss,1,2000,5.95
 my_concat,validation_loss,0,1000,6.21
-my_concat,validation_loss,0,2000,5.87"""
+my_concat,validation_loss,0,2000,5.87
+my_concat,validation_loss,1,1000,6.25
+my_concat,validation_loss,1,2000,5.84"""
 
 
 def show_templates() -> None:
@@ -100,7 +108,9 @@ def show_preview(plan: Plan) -> None:
     if plan.bad:
         st.error(f"Nothing can be imported, because of {plural(len(plan.bad), 'problem')}:", icon=":material/error:")
         # Not a grid, whose cells would cut the sentences off.
-        bad = [{"file": item.file, "line": str(item.line or ""), "problem": item.problem} for item in plan.bad[:MAX_SHOWN]]
+        bad = [
+            {"file": item.file, "line": str(item.line or ""), "problem": item.problem} for item in plan.bad[:MAX_SHOWN]
+        ]
         st.table(pd.DataFrame(bad).map(safe), hide_index=True)
         if remaining := plan.bad[MAX_SHOWN:]:
             st.caption(f"And {len(remaining):,} more.")
@@ -112,7 +122,7 @@ def show_preview(plan: Plan) -> None:
     st.markdown(f"This would add {plan.rows:,} rows of {len(plan.runs):,} runs.")
     runs = [
         {"kind": run.kind, "preset": run.preset, "variant": run.variant, "seed": run.seed, "rows": len(run.rows),
-         "form": run.form, "from": ", ".join(run.sources[:3])}
+         "last value": str(run.rows[-1]["value"]), "form": run.form, "from": ", ".join(run.sources[:3])}
         for run in plan.runs
     ]  # fmt: skip
     st.dataframe(pd.DataFrame(runs), hide_index=True)
@@ -131,8 +141,12 @@ show.header(
 )
 values = Pickers(PAGE).done()
 show.copy_link(PAGE, values)
-st.markdown("Fill in a template, or upload what run_glue.py, MLflow, Weights & Biases or Trackio write.")
+st.markdown(
+    "Fill in a template, or upload what run_glue.py, MLflow, Weights & Biases or Trackio write. Call your baseline "
+    f"**{BASELINE}** (positions added once, at the input); your other variants are compared with it."
+)
 show_templates()
+st.dataframe(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True, width="content")
 with st.expander("Which files and columns are read"):
     show_forms()
 if not uploads():

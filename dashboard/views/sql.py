@@ -78,7 +78,7 @@ current_query = str(pickers.get("query"))
 st.html("<style>.st-key-sql-query-box textarea{font-family:monospace}</style>")
 st.pills("Begin with", list(EXAMPLES), key="sql.example", on_change=use_example)
 with st.form("sql.form", border=False):
-    typed = st.text_area("Query", key=pickers.box("query"), height=120, max_chars=LIMITS.characters)
+    typed = st.text_area("Query", key=pickers.box("query"), height=170, max_chars=LIMITS.characters)
     if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:") and typed != current_query:
         start_query(typed)
         pickers.typed("query", typed)

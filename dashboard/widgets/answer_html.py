@@ -109,7 +109,7 @@ def question() -> None:
     """The question of the product, as the title of the page: smaller than other titles, since it is long."""
     st.html(
         "<style>.st-key-question h1{font-size:1.75rem;padding:0}"
-        "@media(min-width:900px){.stMainBlockContainer{padding-top:.7rem}}"
+        "@media(min-width:900px){.stMain .stMainBlockContainer{padding-top:.7rem}}"
         ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}"
         "@media(max-width:1000px){[data-testid=stHorizontalBlock]:has(.st-key-reasons){flex-direction:column}"
         "[data-testid=stColumn]:is(:has(.st-key-reasons),:has(.st-key-proof)){width:100%;flex:none}}"

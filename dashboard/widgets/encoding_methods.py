@@ -79,9 +79,9 @@ def draw(pickers: Pickers) -> None:
         )
     st.caption(
         f"Full dots: our trainings of preset {JUDGED} on masked words, which the frozen rules judge; bars: 95 % "
-        "intervals over seeds paired with learned, added positions. Rings: where that recipe has no number, another "
-        "recipe’s, or a causal model’s against its own baseline; a row says which to a pointer and when it is read "
-        "aloud. A triangle at the edge: the value lies beyond the axis."
+        "intervals over seeds paired with learned, added positions. Rings: another recipe, where that one has no "
+        "number, or a causal model against its own baseline; hover over a ring to see its recipe. A triangle at the "
+        "edge: the value lies beyond the axis."
     )
     with st.expander(
         f"{plural(len(studied()), 'way')} more that were studied and that no model named here uses",

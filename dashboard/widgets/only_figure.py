@@ -10,7 +10,7 @@ from dashboard.widgets import show
 
 BARE = """<style>
 [data-testid=stSidebar], [data-testid=stHeader] { display: none; }
-.stMainBlockContainer { padding: .6rem 1rem; }
+.stMain .stMainBlockContainer { padding: .6rem 1rem; }
 h1 { font-size: 1.3rem !important; }
 </style>"""
 

@@ -9,6 +9,9 @@ from analysis.figures.runs.stored import UNREADABLE, kind_title, settings
 from analysis.figures.training.data import title
 from dashboard.session.markdown_escape import hide_server_paths
 
+FEW = 12
+"""Settings up to so many are shown at once."""
+
 
 def label(run: Any) -> str:
     """A run in a line."""
@@ -38,9 +41,12 @@ def facts(run: Any) -> None:
         }
         st.text(hide_server_paths("\n".join(f"{name}: {value}" for name, value in details.items() if value)))
     with right:
-        st.markdown("**Every setting**")
+        st.markdown("**Settings**")
         rows = settings(run["config"])
         if rows.empty:
             st.caption("No setting is stored with this run.")
-        else:
+            return
+        if run["preset"]:
+            st.text(f"Differs from preset {run['preset']} in: {run['changed'] or 'nothing'}")
+        with st.expander(f"Every setting ({len(rows)})", expanded=len(rows) <= FEW):
             st.dataframe(rows, hide_index=True, height="content")

@@ -3,6 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.figures.training.verdict import verdict_of
+from analysis.links import VIEWS
 from tests import trainings
 from tests.app.shown import figures, opened, shown
 
@@ -129,6 +131,16 @@ def test_a_view_without_results_shows_those_of_a_preset_that_has_them(committed_
     assert not any("ablate" in code.value for code in app.code)
     assert app.session_state["experiments.preset"] == "cpu2", "the other views stay with the chosen preset"
     assert figures(app) == HEADINGS["costs"]
+
+
+def test_the_verdict_is_of_the_recipe_that_is_drawn(committed_store):
+    """The splits are of preset cpu alone, whatever recipe is chosen."""
+    result = verdict_of(VIEWS["experiments"].defaults() | {"preset": "cpu"})
+    assert result is not None
+    app = opened("experiments", preset="cpu2", part="parts")
+    assert [result.word in text.value for text in app.markdown if "learned word order" in text.value] == []
+    assert any(result.word in text.value for text in app.markdown)
+    assert len(app.info) == 1
 
 
 # ---- Runs ----

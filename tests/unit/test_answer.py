@@ -102,11 +102,10 @@ def test_a_decided_contrast_is_told_in_the_words_that_were_fixed_before_its_runs
     contest = next(one for one in encoder_rules().statements if one.id == "C34a")
     judged = [replace(one, verdict=SUPPORTED, answer=contest.supported) if one.id == "C34a" else one for one in facts()]
     rows = {row["name"]: row["sentence"] for row in tables(judged, ask)["answers"]}
-    assert contest.supported.removesuffix(".") in rows["told_once"]
     apart = next(one for one in judged if one.id == "C34a")
-    assert (
-        f"({abs(apart.effect):.2f} nats apart, where less than {apart.line:g} counts as the same)" in rows["told_once"]
-    )
+    beside = f"(they differ by {abs(apart.effect):.2f} nats; less than {apart.line:g} counts as the same)"
+    fixed = contest.supported.removesuffix(".")
+    assert f"In final loss, {fixed[:1].lower()}{fixed[1:]} {beside}." in rows["told_once"]
 
 
 def test_what_tempers_a_sentence_is_a_statement_of_the_ledger(store: Path) -> None:

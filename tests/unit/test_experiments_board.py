@@ -1,6 +1,7 @@
 """The board says what the store holds of each variant: every number is computed again here by SQL, numpy or scipy."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from analysis import store_build
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core.errors import AddendError, LinkError
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, row_tables
 from analysis.figures.experiments.board import axis_range
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
@@ -178,6 +179,26 @@ def test_the_figures_data_hold_every_number_of_the_board(board):
     }
 
 
+def test_a_paper_gets_every_row_and_the_baselines_loss(board):
+    """One picture of the losses, with a caption of nothing else, and a table with its unit."""
+    figure = FIGURES["experiments_board"].make({"preset": board.preset})
+    (panel,) = drawing.panels(figure)
+    trained = {row.title: row for row in board.rows if row.place < math.inf}
+    texts = {
+        row["title"]: row["written"] for rows in panel.to_dict()["datasets"].values() for row in rows if "rank" in row
+    }
+    assert texts.keys() == trained.keys()
+    for name, row in trained.items():
+        assert texts[name].startswith(f"{row.gap.value:+.2f}".replace("-", "−") if row.gap else f"loss {row.loss:.2f}")
+    assert not re.search("CoLA|similarity|plateau|a step", figure.caption)
+    table = paper_table.of_figure(figure)
+    head, *lines = table.cells(paper_table.Written())
+    assert head == ["variant", "Final loss − BERT-A (nats)", "95 % CI", "seeds"]
+    (own,) = [line for line in lines if line[0].startswith("BERT-A (final loss")]
+    assert own[0].endswith(f"{board.row(BASELINE).loss:.2f})")
+    assert own[1:] == [f"{0:.{table.decimals}f}", "", str(len(board.row(BASELINE).losses))]
+
+
 def test_curves_end_at_the_boards_losses(store):
     shown = board_rows.board(JUDGED)
     for variant in (row.variant for row in shown.rows if row.trained):
@@ -265,3 +286,19 @@ def test_imported_rows_are_ranked_apart_and_change_nothing_of_ours(tmp_path, mon
     ]
     assert all("yours" in spoken(row, mine.board, "") for row in mine.board.rows)
     assert not any("yours" in spoken(row, ours, "") for row in ours.rows)
+    assert board_rows.board("imported").finding == "Of 1 imported variant with at least 3 seeds, 0 end below BERT-A"
+    monkeypatch.setenv("ADDEND_HOSTED", "1")
+    assert not any("yours" in spoken(row, mine.board, "") for row in mine.board.rows), "they may be somebody else's"
+
+
+def test_without_enough_seeds_the_title_says_how_many_there_must_be():
+    few = ExperimentsBoard(
+        preset="imported", rows=(row(BASELINE, "added", "baseline"), row("mine", "added", "few")), others=(),
+        ranks=None, needed=3, cost_preset="imported", trainings=None,
+    )  # fmt: skip
+    assert few.finding == "No imported variant has the 3 seeds that a comparison with BERT-A needs"
+
+
+def test_the_column_of_widths_waits_for_judged_rows(board):
+    judged = [row for row in board.rows if any(gap.judged for gap in row.widths.values())]
+    assert bool(board_data(board)["widths"]) == (len(judged) >= 3)

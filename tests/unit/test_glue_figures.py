@@ -423,6 +423,7 @@ def test_the_map_of_differences_holds_every_number_and_signs_what_is_resolved(wo
     assert {row["sign"] for row in drawn} >= {"*", ""}
     for row in drawn:
         assert row["sign"] == signs.get(str(row["verdict"]).split(" within")[0], "")
+        assert row["open"] == (row["sign"] == "" and row["verdict"] != "published"), "grey says: not resolved"
         assert row["text"] == f"{row['written']}{row['sign']}"
         assert float(row["written"].replace("−", "-")) == pytest.approx(row["difference"], abs=0.0501)
     for panel in panels:
@@ -434,10 +435,28 @@ def test_the_map_of_differences_holds_every_number_and_signs_what_is_resolved(wo
         assert ordered == sorted(ordered, reverse=True)
 
 
-@pytest.mark.parametrize("name", ["glue_average", "glue_scores"])
-def test_variants_stand_in_the_order_of_what_is_drawn_of_them(world, name):
+def test_the_map_of_scores_holds_every_score_in_one_order(world):
+    """Ours with the majority class last, then those of a published table; both by their averages."""
+    figure = FIGURES["glue_scores"].make({**VIEWS["glue"].defaults(), "preset": "cpu"})
+    frame, drawn = figure.frame(), []
+    panels = [chart.to_dict() for chart in drawing.panels(figure, Theme())]
+    for panel in panels:
+        rows = next(iter(panel["datasets"].values()))
+        drawn += [row["value"] for row in rows if not row["open"]]
+        majority = {row["value"] for row in rows if row["open"]}
+        assert majority <= set(frame.majority)
+        order = panel["layer"][0]["encoding"]["y"]["sort"]
+        averages = {row["label"]: row["value"] for row in rows if row["column"] == "Average" and not row["open"]}
+        ordered = [averages[title] for title in order if title in averages]
+        assert len(ordered) > 1
+        assert ordered == sorted(ordered, reverse=True)
+    assert sorted(drawn) == pytest.approx(sorted(frame.value.dropna()))
+    assert len(panels) == 2
+
+
+def test_variants_stand_in_the_order_of_what_is_drawn_of_them(world):
     """And of those that only a paper has, below ours."""
-    figure = FIGURES[name].make({**VIEWS["glue"].defaults(), "preset": "cpu"})
+    figure = FIGURES["glue_average"].make({**VIEWS["glue"].defaults(), "preset": "cpu"})
     compared = 0
     for panel in (chart.to_dict() for chart in drawing.panels(figure, Theme())):
         layer = next(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from analysis.figures import Figure, export
+from analysis.figures import Figure, export, paper
 from analysis.figures.drawing import Theme
 from analysis.figures.paper import COLUMN_INCHES, paper_caption
 
@@ -72,3 +72,23 @@ def test_a_map_keeps_its_proportions() -> None:
     squares = [re.fullmatch(r"M([\d.-]+),([\d.-]+)h([\d.]+)v([\d.]+)h-[\d.]+Z", path) for path in marks]
     sizes = {(round(float(square[3]), 2), round(float(square[4]), 2)) for square in squares if square}
     assert any(width == pytest.approx(height, rel=0.05) and width > 5 for width, height in sizes)
+
+
+def test_numbers_on_a_narrow_axis_do_not_touch() -> None:
+    """And an axis whose numbers are given keeps them."""
+    wide: dict = {"width": 400, "layer": [{"encoding": {"x": {"type": "quantitative", "axis": {"tickCount": 9}}}}]}
+    given: dict = {"width": 400, "encoding": {"x": {"type": "quantitative", "axis": {"values": [0, 1, 2]}}}}
+    for width in (300, 140, 100):
+        for plot in (wide, given):
+            paper.fit_ticks(plot, width)
+        count = wide["layer"][0]["encoding"]["x"]["axis"]["tickCount"]
+        assert width / count >= 46
+        assert given["encoding"]["x"]["axis"] == {"values": [0, 1, 2]}
+
+
+def test_an_expression_holds_the_width_of_its_own_plot() -> None:
+    plots = [
+        {"width": width, "mark": {"type": "text", "angle": {"expr": "width < 50 ? 270 : 0"}}} for width in (40, 90)
+    ]
+    paper.sized({"hconcat": plots})
+    assert [plot["mark"]["angle"]["expr"] for plot in plots] == ["40 < 50 ? 270 : 0", "90 < 50 ? 270 : 0"]

@@ -295,3 +295,13 @@ def test_comparisons_carry_their_caveats_and_sources(literature):
     assert set(literature.citation_keys) <= known
     for panel in drawing.panels(literature):
         panel.to_dict()
+
+
+def test_blue_is_better_in_the_direction_that_the_measure_has():
+    """Perplexities: lower is better, so a lower one is a gain; of GLUE's scores, a higher one."""
+    for id, better in (("haviv2022nopos|Table 1", -1), (TUPE, 1)):
+        table = published.load(id)
+        figure = FIGURES["published_difference"].of({"table": id, "baseline": table.variants[0]})
+        for panel in drawing.panels(figure, Theme()):
+            rows = next(iter(panel.to_dict()["datasets"].values()))
+            assert all(row["gain"] == pytest.approx(better * row["difference"]) for row in rows)

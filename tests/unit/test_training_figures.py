@@ -13,12 +13,14 @@ from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
 from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.data import TrainingParameters, index, usual_baseline
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
+from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
@@ -292,6 +294,10 @@ def test_changes_add_up_to_the_difference_between_the_ends(data):
     assert (crossed.before, crossed.gap) == ("bert_a_d", pytest.approx(-0.11))
     assert crossed.p == pytest.approx(ttest_1samp([-0.10, -0.13, -0.10], 0).pvalue)
     assert crossed.p_holm >= crossed.p
+    told = rows[rows.told_apart & (rows.change != ALL_CHANGES)].drop_duplicates(["before", "after"])
+    for row in told.itertuples():
+        assert f"“{row.change}” ({signed(row.gap)})" in made("training_parts").finding
+    assert ("no single change is resolved" in made("training_parts").finding) == told.empty
     sentence, other = made("training_parts").sentences
     assert sentence.startswith("Cross terms dropped last (3 seeds), −1.21 nats from BERT-A to TUPE-A: positions norm")
     assert other.startswith("Separate projections last (3 seeds), −1.21 nats")

@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.core.colours import SEQUENTIAL
 from analysis.core.errors import AddendError
 from analysis.core.formatting import sentences
 from analysis.encodings import ENCODINGS
@@ -154,10 +155,13 @@ def scalar_measures(params: ShadedParameters) -> Figure:
         finding=_invariant(table),
         frame=lambda: table.loc[:, columns].reset_index(drop=True),
         caption=sentences(
-            f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
-            "The sizes are those stored, not those picked above.",
-            "A word replaces a number where a measure is undefined, or where what it measures never happens.",
-            "Similarity is the dot product of rows, or the encoding's own score.",
+            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions: the darker a cell, the "
+            "nearer its number comes to the largest that the measure can take.",
+            f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
+            "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
+            "counted in tokens.",
+            "Similarity is the dot product of rows, or the encoding's own score; where rows are compared by cosine "
+            "instead, as under Distance and shifts, the numbers differ.",
             f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
             "structure counts."
             if untrained
@@ -172,10 +176,9 @@ def scalar_measures(params: ShadedParameters) -> Figure:
             for run, created, sha in zip(runs.run_id, runs.created, runs.git_sha, strict=True)
         },
         citation_keys=("wang2021position",),
-        draw=lambda theme: _panels(
-            table, [ENCODINGS[name].title for name in names], (params.encoding, params.other), theme
-        ),
-        columns=3,
+        draw=lambda theme: [
+            _draw(table, [ENCODINGS[name].title for name in names], (params.encoding, params.other), theme)
+        ],
     )
 
 
@@ -215,7 +218,7 @@ def _alt(table: pd.DataFrame) -> str:
                 f"{measure.title}: lowest {_value_with_names(last, name, last.value.min())}, "
                 f"highest {_value_with_names(last, name, last.value.max())}."
             )
-    return f"Dots, one panel per measure, at about {table.about.max()} positions. {' '.join(parts)}"
+    return f"A table, one column per measure, at about {table.about.max()} positions. {' '.join(parts)}"
 
 
 def _value_with_names(longest: pd.DataFrame, name: str, value: float) -> str:
@@ -225,53 +228,64 @@ def _value_with_names(longest: pd.DataFrame, name: str, value: float) -> str:
     return f"{words} ({titles.iloc[0] if len(titles) == 1 else f'{len(titles)} encodings'})"
 
 
-def _panels(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: Theme) -> list[Chart]:
-    """One panel a measure, one row an encoding, one dot a size; the picked encodings' rows are shaded."""
-    sizes = [f"about {length} rows" for length in sorted(rows.about.unique())]
-    rows = rows.assign(size=[f"about {length} rows" for length in rows.about])
-    panels = []
-    for name in MEASURES:
-        measure_rows = rows.loc[rows.measure == name]
-        if len(measure_rows):
-            panels.append(_panel(name, measure_rows, sizes, order, selected, theme))
-    return panels
+def _short(name: str, value: float) -> str:
+    """A measure's value as a cell of a phone has room for it: .71, 1, 25; a dash where there is no number."""
+    if not np.isfinite(value):
+        return "–"
+    if name == "first_rise":
+        return f"{value:.0f}"
+    return f"{round(value, 2) + 0.0:.2f}".removesuffix(".00").replace("0.", ".")
 
 
-def _panel(
-    name: str, rows: pd.DataFrame, sizes: list[str], order: list[str], selected: Sequence[str], theme: Theme
-) -> Chart:
-    measure = MEASURES[name]
-    rows = rows.assign(meaning=[in_words(name, value) for value in rows.value])
-    finite = rows.loc[np.isfinite(rows.value)]
-    low = min(0.0, float(finite.value.min())) if len(finite) else 0.0
-    high = measure.top or (float(finite.value.max()) if len(finite) else 1.0)
-    x = marks.number(
-        alt.X, "value", measure.unit, domain=(low, high * 1.03), ticks=5, form="d" if measure.top is None else "~f"
+def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: Theme) -> Chart:
+    """One table at the longest size: a row an encoding, a column a measure, with the number in each cell.
+
+    A cell is the darker the nearer its number comes to the largest that its measure can take; the names of the picked
+    encodings are bold.
+    """
+    longest = rows[rows.about == rows.about.max()]
+    longest = longest[longest.measure.isin(list(MEASURES))].drop_duplicates(["encoding", "measure"])
+    tops = longest.measure.map(lambda name: MEASURES[name].top or np.nan)
+    cells = longest.assign(
+        heading=longest.measure.map(lambda name: MEASURES[name].title),
+        meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
+        written=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
+        shade=(longest.value.where(np.isfinite(longest.value)) / tops).clip(0, 1).fillna(0.0),
+        short=longest.measure.map(lambda name: MEASURES[name].short),
     )
-    present = [title for title in order if title in set(rows.title)]
-    y = marks.rows_down("title", present, limit=190)
-    layers = marks.row_plot(
-        finite, x=x, y=y, theme=theme, ends=None, opacity=0.9,
-        color=marks.series("size", sizes, theme),
-        shape=marks.shapes("size", sizes),
-        tooltip=(
-            ("title", "encoding"), ("length:Q", "rows"), ("dim:Q", "columns"), ("value", measure.title, ".4~g"),
+    present = [title for title in order if title in set(cells.title)]
+    bold = [title for title in rows[rows.encoding.isin(selected)].title.unique() if title in present]
+    y = marks.rows_down("title", present, limit=132, grid=False)
+    y["axis"]["labelFontWeight"] = {
+        "condition": {"test": f"indexof({bold}, datum.label) >= 0", "value": "bold"},
+        "value": "normal",
+    }
+    headings = [measure.title for name, measure in MEASURES.items() if name in set(cells.measure)]
+    base = alt.Chart(cells).encode(
+        x=marks.columns_across("heading", headings),
+        y=y,
+        tooltip=marks.tips(
+            ("title", "encoding"),
+            ("heading", "measure"),
+            ("short", "is"),
+            "meaning",
+            ("length:Q", "rows"),
+            ("dim:Q", "columns"),
         ),
-    )  # fmt: skip
-    undefined = rows.loc[~np.isfinite(rows.value)].drop_duplicates(["title", "meaning"])
-    if len(undefined):
-        # One word a row, not one a size.
-        words = alt.Chart(undefined.groupby("title", sort=False).meaning.agg(" / ".join).reset_index()).mark_text(
-            align="left", dx=4, fontSize=marks.TEXT, fontStyle="italic", color=theme.ink, opacity=0.7
-        )
-        layers.append(words.encode(x=alt.datum(low), y=y, text=alt.Text("meaning:N")))
-    if shaded := [title for title in rows[rows.encoding.isin(selected)].title.unique()]:
-        band = alt.Chart(pd.DataFrame({"title": shaded})).mark_bar(
-            color=theme.faint, opacity=0.35, height=marks.ROW - 2
-        )
-        layers.insert(0, band.encode(x=alt.datum(low), x2=alt.datum(high * 1.03), y=y))
-    key = ", ".join(f"{sign} {size}" for sign, size in zip("●◆", sizes, strict=False))
+    )
+    colours = SEQUENTIAL[theme.dark]
+    shades = alt.Color(
+        "shade:Q", scale=alt.Scale(domain=[0, 1], range=[colours[0], colours[2]], interpolate="rgb"), legend=None
+    )
+    text = base.mark_text(fontSize=marks.TEXT).encode(
+        text="written:N",
+        color=alt.value(theme.ink),
+        opacity=alt.condition("isFinite(datum.value)", alt.value(1), alt.value(0.6)),
+    )
     return marks.panel(
-        *layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(present), title=measure.title,
-        below=[measure.short, key],
-    )  # fmt: skip
+        base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(color=shades),
+        text,
+        theme=theme,
+        width=marks.WIDE,
+        height=marks.ROW * len(present),
+    )

@@ -1,5 +1,6 @@
 """The board: a row per way of telling positions, with its final loss, its rank, its steps, widths and costs."""
 
+import math
 from typing import Annotated, Any
 
 import altair as alt
@@ -16,6 +17,12 @@ from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.training.data import title, training_commands
 
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+FEW_TICKS = 5
+"""Steps between the numbers of an axis, and how many of these fit in one column of a paper."""
+BREAK = 0.16
+"""The room beyond the break of an axis, as a share of its length."""
+TIED = "Under the pointer, a row marks the rows that it is not told apart from; a press on it names them."
 OUTLIER = 3
 """A difference is beyond the axis if it is so many times as large as the largest of the others."""
 
@@ -73,41 +80,61 @@ def experiments_board(params: BoardParameters) -> Figure:
             "refitted encoder": "preset surgery",
             **(trainings.provenance() if trainings else {}),
         },
-        summary=(lambda: table[table.measure == "loss"]) if (table.measure == "loss").any() else None,
-        draw=lambda theme: _draw(shown, rows, theme),
-        columns=2,
+        summary=(lambda: _summary(table, shown)) if (table.measure == "loss").any() else None,
+        quantity=f"Final loss \N{MINUS SIGN} {title(BASELINE)} (nats)",
+        draw=lambda theme: [_draw(shown, rows, theme)],
     )
+
+
+def _summary(table: pd.DataFrame, shown: ExperimentsBoard) -> pd.DataFrame:
+    """The differences of the losses, and the baseline's own line, which says its loss."""
+    losses = table[table.measure == "loss"].drop(columns=["way", "measure", "word"])
+    baseline = next((row for row in shown.rows if row.outcome == "baseline"), None)
+    if baseline is None or baseline.loss is None:
+        return losses
+    own = {"variant": baseline.variant, "title": f"{baseline.title} (final loss {baseline.loss:.2f})", "value": 0.0}
+    return pd.concat([pd.DataFrame([own | {"seeds": len(baseline.losses)}]), losses], ignore_index=True)
 
 
 def caption(shown: ExperimentsBoard) -> str:
-    """The measure, its data and its uncertainty, in sentences."""
-    count = len(shown.judged)
+    """The measure, its data and its uncertainty, of what the picture holds."""
+    if not shown.trainings:
+        return sentences(
+            f"No training of preset {shown.preset} is stored.",
+            "MiniLM refitted: the mean of three fine-tunings after its positions were changed; bars from the least to "
+            "the greatest.",
+        )
+    beyond = [row.title for row in shown.rows if row.gap and row.gap.value > axis_range(shown)[1]]
     return sentences(
-        f"Final loss on held-out text less that of {title(BASELINE)}, in nats per masked word; left is better. "
-        "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds."
-        if shown.trainings
-        else f"No training of preset {shown.preset} is stored.",
+        f"Final loss on held-out text less that of {title(BASELINE)}, in nats per masked word; left is better.",
+        "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds.",
         f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged."
         if any(row.outcome == "few" for row in shown.rows)
         else "",
-        f"Ranks: the places that each of {count + 1} may have. Every pair is compared by paired t tests in both "
-        f"directions, {shown.ranks.tests} in all, with Holm's correction (Mogstad et al. 2024): all intervals hold "
-        f"together with a probability of 95 %. Not told apart: {_ties(shown.ranks.ties)}."
+        f"Printed: the difference and, in brackets, the places that it may have among {len(shown.judged) + 1}, where "
+        f"every pair is compared by paired t tests in both directions, {shown.ranks.tests} in all, with Holm's "
+        "correction (Mogstad et al. 2024), so that all hold together with a probability of 95 %."
         if shown.ranks
-        else "",
-        shown.widths_note,
-        "Steps: until the validation loss is clearly below that of a model without positions.",
-        f"Similarity and CoLA: {plural(3, 'fine-tuning')} of all-MiniLM-L6-v2 after its positions were changed.",
-        f"Parameters and time are multiples of {title(BASELINE)}'s, measured with preset {shown.cost_preset}"
-        + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
-        trainings.description() if (trainings := shown.trainings) else "",
+        else "Printed: the difference.",
+        f"The axis is broken for {join_names(beyond)}." if beyond else "",
+        shown.trainings.description(),
     )
 
 
-def _ties(ties: tuple[tuple[str, ...], ...]) -> str:
-    """The largest groups in which no two rows are told apart, in words."""
-    groups = [join_names(map(title, names)) for names in ties if len(names) > 1]
-    return "; ".join(groups) or "no two rows"
+def columns_note(shown: ExperimentsBoard) -> str:
+    """Sentences on the columns that the board on the page has besides the losses."""
+    steps = "Steps to leave the plateau: until the validation loss is clearly below that of a model without positions."
+    if shown.imported:
+        return sentences(steps, TIED if shown.ranks else "")
+    return sentences(
+        steps,
+        "MiniLM fine-tuned: the mean of three fine-tunings of all-MiniLM-L6-v2 after its positions were changed; "
+        "Spearman's correlation on STS-B and Matthews correlation on CoLA.",
+        f"Size and time are multiples of {title(BASELINE)}'s, measured with preset {shown.cost_preset}"
+        + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
+        TIED if shown.ranks else "",
+        shown.widths_note,
+    )
 
 
 def _records(row: VariantRow) -> list[dict[str, Any]]:
@@ -151,33 +178,49 @@ def _sentence(row: VariantRow) -> str:
     return f"{row.title} {signed(row.gap.value)}{interval}."
 
 
-def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> list[Chart]:
-    """The losses with their intervals, and the steps to leave the plateau; one row a variant."""
+def ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers from one end of an axis to the other, at most so many."""
+    step = next((step for step in TICKS if (high - low) / step < most), TICKS[-1])
+    return [round(index * step, 2) + 0.0 for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Chart:
+    """The losses with their intervals; one row a variant. The axis breaks before those that lie far beyond the rest."""
     low, high = axis_range(shown)
-    trained = [row for row in rows if row.trained]
+    trained = [row for row in rows if row.trained and row.place < np.inf]
     if not trained:
-        return [_refitted_panel(rows, theme)]
+        return _refitted_panel(rows, theme)
+    beyond = [row for row in trained if row.place > high]
+    end = high + (BREAK * (high - low) if beyond else 0)
     titles = [row.title for row in trained]
     frame = pd.DataFrame(
         {
             "title": row.title,
             "group": WAYS[row.way].title,
-            "value": float(np.clip(row.place, low, high)),
-            "low": row.gap.low if row.gap and row.gap.value <= high else np.nan,
-            "high": row.gap.high if row.gap and row.gap.value <= high else np.nan,
+            "value": end if row in beyond else row.place,
+            "low": max(low, row.gap.low) if row.gap and row not in beyond else np.nan,
+            "high": min(high, row.gap.high) if row.gap and row not in beyond else np.nan,
             "seeds": row.gap.seeds if row.gap else len(row.losses),
             "rank": places(row),
             "judged": row.outcome != "few",
-            "written": written(row, high),
+            "written": written(row),
         }
         for row in trained
-        if row.place < np.inf
     )
     colour = {WAYS[way].title: theme.colour(WAY_COLOURS[way]) for way in WAYS if any(row.way == way for row in trained)}
-    x = marks.number(alt.X, "value", "final loss less the baseline's (nats)", domain=(low, high), ticks=6)
+    x = marks.number(
+        alt.X, "value", f"final loss \N{MINUS SIGN} {title(BASELINE)} (nats)", domain=(low, end),
+        values=ticks(low, high, FEW_TICKS), form="~f",
+    )  # fmt: skip
     y = marks.rows_down("title", titles)
     tooltip = (("title", "variant"), ("written", "difference"), *marks.interval_tips("+.3f"), "rank", "seeds:Q")
     layers: list[Chart] = [marks.rule(theme, x=0)]
+    if beyond:
+        parts = frame[frame.value == end].assign(start=0.0, cut=high + 0.3 * (end - high), on=end)
+        lead = alt.Chart(parts).mark_rule(strokeDash=[2, 3], color=theme.colour(colours.SOFT))
+        layers.append(lead.encode(x=marks.same_axis(x, "start"), x2="on:Q", y=y))
+        cut = alt.Chart(parts).mark_text(text="//", fontSize=marks.PANEL_TITLE, color=theme.ink)
+        layers.append(cut.encode(x=marks.same_axis(x, "cut"), y=y))
     for judged, group in frame.groupby("judged"):
         hue = marks.hues("group", colour, marks.legend(columns=2))
         layers += marks.row_plot(group, x=x, y=y, theme=theme, color=hue, filled=bool(judged), tooltip=tooltip)
@@ -191,25 +234,7 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> list
         layers += marks.row_plot(seeds, x=x, y=y, theme=theme, ends=None, color=theme.faint, size=12, below=7)
     text = alt.Chart(frame).mark_text(align="left", dx=8, fontSize=marks.TEXT, color=theme.ink)
     layers.append(text.encode(y=y, x=alt.value("width"), text="written:N"))
-    height = marks.ROW * len(titles)
-    heading = "Final loss, the printed difference, and the places it may have"
-    panels = [marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=heading)]
-    steps = pd.DataFrame(
-        {"title": row.title, "group": WAYS[row.way].title, "value": step.value, "low": step.low, "high": step.high,
-         "written": step.text}
-        for row in trained if (step := row.steps) and not step.never
-    )  # fmt: skip
-    if len(steps):
-        x = marks.number(
-            alt.X, "value", "steps (logarithmic)", log=2, form=",d", domain=shown.steps_range or alt.Undefined
-        )
-        dots = marks.row_plot(
-            steps, x=x, y=y, theme=theme, color=marks.hues("group", colour), tooltip=("title", "written")
-        )
-        panels.append(
-            marks.panel(*dots, theme=theme, width=marks.HALF, height=height, title="Steps to leave the plateau")
-        )
-    return panels
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=marks.ROW * len(titles))
 
 
 WAY_COLOURS = {
@@ -224,14 +249,13 @@ WAY_COLOURS = {
 """The colour of each way in an exported picture, where rows stand under no headings."""
 
 
-def written(row: VariantRow, high: float = np.inf) -> str:
-    """The printed number of a row: its difference, with an arrow where it lies beyond the axis; the baseline's loss."""
+def written(row: VariantRow) -> str:
+    """The printed numbers of a row: its difference with the places that it may have; of the baseline, its loss."""
     if row.outcome == "baseline" and row.loss is not None:
-        return f"{row.loss:.2f}, the baseline"
-    if not row.gap:
-        return ""
-    rank = places(row)
-    return signed(row.gap.value) + (" →" if row.gap.value > high else "") + (f", rank {rank}" if rank else "")
+        number = f"loss {row.loss:.2f}"
+    else:
+        number = signed(row.gap.value) if row.gap else ""
+    return f"{number} ({rank})" if (rank := places(row)) else number
 
 
 def places(row: VariantRow) -> str:

@@ -192,9 +192,13 @@ class ExperimentsBoard:
     def finding(self) -> str:
         """A sentence on the ways that end lower than adding, and on those that do not; of imported rows, a count."""
         if self.imported:
+            needed = plural(self.needed, "seed")
+            if not self.judged:
+                return f"No imported variant has the {needed} that a comparison with {title(BASELINE)} needs"
             lower = sum(row.outcome == "lower" for row in self.rows)
             count = plural(len(self.judged), "imported variant")
-            return f"Of {count} with enough seeds, {lower} end below {title(BASELINE)}"
+            ends = "ends" if lower == 1 else "end"
+            return f"Of {count} with at least {needed}, {lower} {ends} below {title(BASELINE)}"
         if not self.judged:
             counts = [row.gap.seeds for row in self.rows if row.gap]
             if not counts:
@@ -262,6 +266,12 @@ def board(preset: str) -> ExperimentsBoard:
     needed = seeds_needed(preset)
     trained = _trained_rows(trainings, needed) if trainings is not None else {}
     trained, order = _with_ranks(trained)
+    if preset.startswith(IMPORTED):
+        # What was measured of variants of ours with the same names was not measured of these.
+        return ExperimentsBoard(
+            preset=preset, rows=_by_way(list(trained.values())), others=(), ranks=order, needed=needed,
+            cost_preset=preset, trainings=trainings,
+        )  # fmt: skip
     cost_preset, costs = _costs(preset)
     widths = _widths()
     refitted = _refitted()

@@ -1,6 +1,6 @@
 """The rows that a reader imported, beside the board of ours: ranked among themselves, with the reason in a sentence."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analysis.core.formatting import sentences
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, board
@@ -33,11 +33,7 @@ def imported_boards() -> tuple[ImportedBoard, ...]:
     boards = []
     for preset in sorted(set(mine.preset)):
         shown = board(preset)
-        trained = tuple(row for row in shown.rows if row.trained)
-        # What was measured of variants of ours with the same name was not measured of these.
-        rows = tuple(replace(row, widths={}, refitted={}, parameters=None, time=None) for row in trained)
-        own = replace(shown, rows=rows, others=())
-        boards.append(ImportedBoard(board=own, sentence=_sentence(own)))
+        boards.append(ImportedBoard(board=shown, sentence=_sentence(shown)))
     return tuple(boards)
 
 

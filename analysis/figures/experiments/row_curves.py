@@ -120,11 +120,12 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
         if (step := rows[name].steps if name in rows else None) and not step.never
     )
     if len(exits):
-        rules = alt.Chart(exits.drop_duplicates("variant")).encode(x=x, color=hue)
-        layers.append(rules.mark_rule(strokeDash=[2, 3]))
-        layers.append(
-            rules.mark_text(align="left", dx=4, fontSize=marks.TEXT).encode(y=alt.value(HEIGHT - 8), text="text:N")
-        )
+        exits = exits.drop_duplicates("variant")
+        layers.append(alt.Chart(exits).mark_rule(strokeDash=[2, 3]).encode(x=x, color=hue))
+        # Above the plateau no curve runs; one below the other, they do not touch where both leave it together.
+        for place, number in enumerate(exits.variant):
+            text = alt.Chart(exits[exits.variant == number]).mark_text(align="left", dx=4, fontSize=marks.TEXT)
+            layers.append(text.encode(x=x, y=alt.value(8 + LABEL_HEIGHT * place), text="text:N", color=hue))
     sizes = np.full(len(ends), float(LABEL_HEIGHT))
     labels = ends.assign(
         place=spread_names(ends.value.to_numpy(dtype=float), sizes, domain, HEIGHT),

@@ -1,5 +1,7 @@
 """The margin by which every word, at its worst position, stays nearer to itself than to another word."""
 
+import unicodedata
+
 import altair as alt
 import pandas as pd
 
@@ -14,6 +16,8 @@ from analysis.figures.geometry.estimates import GeometryParameters, geometry_fig
 
 NAMED = 3
 """Words that are named: those with the smallest margins."""
+ORDINARY = 3
+"""The letters of the alphabet that a word has at least to be called an ordinary one."""
 LINE_HEIGHT = 20
 AXIS = "margin: distance to another word less distance to itself"
 
@@ -39,7 +43,8 @@ def calls(params: WordParameters) -> Figure:
     side = "nearer" if selected.margin < 0 else "farther"
     verb = "turns it into" if selected.margin < 0 else "brings it nearest to"
     text = (
-        f"“{selected.word}”: position {selected.position} {verb} “{selected.other_word}”, {selected.distance:.2f} away "
+        f"{_spelled(selected.word)}: position {selected.position} {verb} {_spelled(selected.other_word)}, "
+        f"{selected.distance:.2f} away "
         f"({side} by {significant(abs(selected.margin), 2)} than the word itself)."
     )
     below = f"{len(lost) or 'None'} {'falls' if len(lost) < 2 else 'fall'}"
@@ -61,7 +66,7 @@ def calls(params: WordParameters) -> Figure:
 
 def _lost_words(lost: pd.DataFrame) -> str:
     """The number of lost words, with their names if they are few."""
-    named = f" ({join_names(f'“{name}”' for name in lost.word)})" if 0 < len(lost) <= NAMED else ""
+    named = f" ({join_names(map(_spelled, lost.word))})" if 0 < len(lost) <= NAMED else ""
     return f"{len(lost) or 'none'}{named}"
 
 
@@ -108,10 +113,16 @@ def _names(rows: pd.DataFrame, dots: pd.DataFrame, selected: str, ink: str, soft
          "name": f"{number + 1}. {_case(row)}"}
         for number, (_, row) in enumerate(rows.head(NAMED).iterrows())
     ]  # fmt: skip
+    ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]]
+    if len(ordinary) and ordinary.index[0] >= NAMED:
+        lowest.append(
+            {"rank": 1, "margin": top, "dx": 14, "dy": LINE_HEIGHT * (NAMED + 1.2), "align": "left", "hue": ink,
+             "name": _case(ordinary.iloc[0])}
+        )  # fmt: skip
     lowest.insert(
         0,
         {"rank": 1, "margin": top, "dx": 14, "dy": 4, "align": "left", "hue": soft,
-         "name": f"the {len(lowest)} smallest margins"},
+         "name": f"the {NAMED} smallest margins, and the first of plain letters"},
     )  # fmt: skip
     picked = [
         {"rank": row["rank"], "margin": row.margin, "dx": 12 if row["rank"] < len(rows) / 2 else -12, "dy": 18,
@@ -119,12 +130,21 @@ def _names(rows: pd.DataFrame, dots: pd.DataFrame, selected: str, ink: str, soft
         for _, row in dots[(dots.word == selected) & (dots["rank"] > NAMED)].iterrows()
     ]  # fmt: skip
     half = {
-        "rank": middle["rank"], "margin": middle.margin, "dx": 6, "dy": 22, "align": "left", "hue": soft,
-        "name": f"half of the words keep {signed(float(middle.margin))} or more",
+        "rank": len(rows), "margin": middle.margin, "dx": -6, "dy": 22, "align": "right", "hue": soft,
+        "name": f"half keep {signed(float(middle.margin))} or more",
     }  # fmt: skip
     return pd.DataFrame([*lowest, *picked, half])
 
 
+def _spelled(word: str) -> str:
+    """A word in quotation marks; letters that are not Latin, which fonts may lack, by their code points."""
+    letters = [letter for letter in word if not letter.isascii()]
+    if all("LATIN" in unicodedata.name(letter, "") for letter in letters):
+        return f"“{word}”"
+    return " ".join(f"U+{ord(letter):04X}" for letter in letters)
+
+
 def _case(row: pd.Series) -> str:
     """A word, the position that brings it nearest to another one, that word, and the margin between the two."""
-    return f"“{row.word}” at {row.position} → “{row.other_word}”: {signed(float(row.margin), 3)}"
+    words = f"{_spelled(row.word)} at {row.position} → {_spelled(row.other_word)}"
+    return f"{words}: {signed(float(row.margin), 3)}"

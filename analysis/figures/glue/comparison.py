@@ -10,14 +10,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.glue import heat
 from analysis.figures.glue.headline import INCONCLUSIVE, JUDGED_AS, headline
-from analysis.figures.glue.panels import (
-    OwnAndPublished,
-    by_task,
-    heading,
-    majority,
-    value_range,
-    variants_panel,
-)
+from analysis.figures.glue.panels import OwnAndPublished, majority, variants_panel
 from analysis.figures.glue.study_rows import (
     MEANS,
     PUBLISHED,
@@ -36,7 +29,7 @@ from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
 
-SIGNS_IN_WORDS = ("*", "=", "Without a sign")
+SIGNS_IN_WORDS = ("*", "=", "Grey")
 COLOURS_IN_WORDS = ("Blue", "Green square", "Grey")
 """Words for what is different, equivalent and not resolved, in a map and in panels of dots."""
 
@@ -70,6 +63,7 @@ def _figure(
         provenance=_provenance(study, published),
         citation_keys=(published.table.citation,) if published else (),
         summary=(lambda: _compared(shown)) if shows == "difference" and study else None,
+        quantity=f"Score \N{MINUS SIGN} {study.name} (points)" if shows == "difference" and study else "",
         draw=lambda theme: draw(comparison, shown.reset_index(drop=True), theme),
         columns=columns,
     )
@@ -98,9 +92,9 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{study.name}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {study.name}'s, in points (orange: higher; blue: lower; "
-            "*: a difference that survives the correction; =: equivalent).",
-            "scores": "Score on each task's dev set; higher is better.",
+            "difference": f"Score on each task minus {study.name}'s, in points (blue: better; orange: worse; "
+            "grey: not resolved).",
+            "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
         f"{len(study.results.variants)} variants, {span(cells.seeds)} {seed_kind(study)}, "
@@ -117,12 +111,11 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
     non_glue = [study.title(task) for task in study.tasks if task not in study.glue]
     if shows == "scores":
         parts.append(
-            "All panels of GLUE tasks span the same number of points; dashed: the majority class, where it is in range."
+            "Variants stand in one order, by their average. Majority class: the score of the most frequent answer. A "
+            "pointer on a cell shows its 95 % interval."
         )
     if non_glue:
-        parts.append(
-            f"{join_names(non_glue)}: a task of our own, outside GLUE; it is in no average and has its own axis."
-        )
+        parts.append(f"{join_names(non_glue)}: a task of our own, outside GLUE; it is in no average.")
     if shows == "difference" and len(study.contrasts):
         detectable = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
         mapped = name == "glue_difference"
@@ -151,11 +144,12 @@ def _published_caption(name: str, study: Study, published: PublishedComparison |
     shared = [column for task, column in published.tasks.items() if task in ours]
     missing = [study.title(task) for task in ours if task not in published.tasks]
     spread = "its standard deviations are not drawn" if table.cells.sd.notna().any() else "no spread is printed"
-    marked = "Second map" if name == "glue_difference" else "Orange diamonds"
+    marked = "Orange diamonds" if name == "glue_average" else "Second map"
     parts = [
         f"{marked}, published: {table.title} ({table.kinds}), other models on other data"
         + (f", minus {published.baseline}" if shows == "difference" else "")
-        + f"; {spread}.",
+        + f"; {spread}"
+        + (", and no test, so that every number has its colour." if name == "glue_difference" else "."),
         f"Published averages are over {len(shared)} columns ({join_names(shared)})"
         if shared
         else "No published average",
@@ -236,7 +230,7 @@ def difference(params: GlueParameters) -> Figure:
         params,
         "difference",
         lambda table: table[table.difference.notna() & (table.variant != table.baseline)],
-        heat.draw,
+        heat.draw_differences,
         1,
     )
 
@@ -247,7 +241,7 @@ def scores(params: GlueParameters) -> Figure:
 
     Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
     """
-    return _figure("glue_scores", "Scores, task by task", params, "scores", lambda table: table, _draw_scores, 3)
+    return _figure("glue_scores", "Scores, task by task", params, "scores", lambda table: table, heat.draw_scores, 1)
 
 
 def _not_ranked(finding: str, study: Study) -> str:
@@ -286,26 +280,6 @@ def _draw_average(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) ->
     shown = ours if len(ours) else rows
     title = "Our average" if len(ours) else "Published average"
     return [
-        variants_panel(content, compared, "difference", (f"Difference to {content.baseline}", ""), theme, wide=True),
-        variants_panel(content, shown, "value", (title, majority(shown)), theme, wide=True),
+        variants_panel(content, compared, "difference", (f"Difference to {content.baseline}", ""), theme),
+        variants_panel(content, shown, "value", (title, majority(shown)), theme),
     ]
-
-
-def _draw_scores(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """A panel a task and source; those of GLUE span as many points each, so that bars can be compared."""
-    panels = []
-    table = rows
-    own_tasks = set(content.study.tasks) - set(content.study.glue)
-    for published in (False, True):
-        tasks = by_task(content, table[(table.verdict == PUBLISHED) == published])
-        ends = {task: value_range(rows) for task, rows in tasks}
-        shared = max((high - low for task, (low, high) in ends.items() if task not in own_tasks), default=0.0)
-        for task, rows in tasks:
-            low, high = ends[task]
-            half = 0.54 * ((high - low if task in own_tasks else shared) or 1.0)
-            name = str(rows.source.iloc[0]) if published else majority(rows)
-            domain = ((low + high) / 2 - half, (low + high) / 2 + half)
-            panels.append(
-                variants_panel(content, rows, "value", heading(content, task, rows, name), theme, domain=domain)
-            )
-    return panels

@@ -40,6 +40,8 @@ STYLES = {
 """Colour and shape of each kind of mark, told apart by shape or lightness too."""
 ROW_OFFSET = 7
 """Offset in pixels from the middle of a row: of a published mark above, of the interval over examples below."""
+LABEL = 34
+"""Letters in a line of a variant's name."""
 TIPS: tuple[marks.Tip, ...] = (
     ("title", "variant"),
     "source",
@@ -68,20 +70,14 @@ def by_task(content: OwnAndPublished, rows: pd.DataFrame) -> list[tuple[str, pd.
     return [(task, rows[rows.task == task]) for task in dict.fromkeys(order) if task in set(rows.task)]
 
 
-def heading(content: OwnAndPublished, task: str, rows: pd.DataFrame, name: str = "") -> tuple[str, str]:
-    """The task and, below it, the remarks on it."""
-    study, below = content.study, [name]
+def heading(content: OwnAndPublished, task: str, rows: pd.DataFrame) -> tuple[str, str]:
+    """The task, and the remarks on it."""
+    study, below = content.study, list[str]()
     if (rows.verdict != PUBLISHED).any() and task != AVERAGE:
         below += ["not learnt"] if task in study.not_learnt else []
         below += ["partial data"] if study.results.tasks.partial.get(task) else []
         below += ["not GLUE"] if task not in study.glue else []
-    return str(rows.task_title.iloc[0]), ", ".join(filter(None, below))
-
-
-def value_range(rows: pd.DataFrame) -> tuple[float, float]:
-    """The least and the greatest end of values and intervals."""
-    values = rows[["value", "low", "high"]].to_numpy(dtype=float)
-    return float(np.nanmin(values)), float(np.nanmax(values))
+    return str(rows.task_title.iloc[0]), ", ".join(below)
 
 
 def majority(rows: pd.DataFrame) -> str:
@@ -122,9 +118,6 @@ def variants_panel(
     column: str,
     titles: tuple[str, str],
     theme: Theme,
-    *,
-    domain: tuple[float, float] | None = None,
-    wide: bool = False,
 ) -> Chart:
     """Values or differences, variants down. titles: the panel's, and the line below it."""
     relative = column == "difference"
@@ -133,7 +126,7 @@ def variants_panel(
     row_kinds = kinds(rows, relative=relative)
     names = {kind: _kind_titles(content).get(kind, kind) for kind in STYLES if kind in set(row_kinds)}
     frame = rows.assign(
-        label=_labels(rows, order, seeds=wide),
+        label=_labels(rows, order),
         kind=row_kinds.map(names),
         written=[signed(value) if relative else f"{value:.2f}" for value in rows[column]],
         interval=interval_text(rows[low], rows[high], relative=relative),
@@ -145,24 +138,17 @@ def variants_panel(
         alt.X,
         column,
         marks.wrap_lines(unit, 40),
-        domain=domain or alt.Undefined,
         nice=False,
-        padding=alt.Undefined if domain else 14,
+        padding=14,
         ticks=5,
     )
     y = marks.labelled_rows(labels, gap=0.05)
     layers: list[Chart] = [marks.rule(theme, x=0)] if relative else []
-    if (
-        not relative
-        and domain
-        and (known := [level for level in rows.majority.dropna() if domain[0] <= level <= domain[1]])
-    ):
-        layers.append(marks.rule(theme, x=known[0], dash=marks.DASH))
     if relative and frame.examples_low.notna().any():
         thin = alt.Chart(frame[list(CHART_COLUMNS)]).transform_filter("isValid(datum.examples_low)")
         bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=theme.ink, yOffset=ROW_OFFSET, clip=True)
         layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2=alt.X2("examples_high:Q"), y=y))
-    key = marks.legend(place="top") if wide else None
+    key = marks.legend(place="top")
     tooltip = (*TIPS, *(DIFFERENCE_TIPS if relative else SCORE_TIPS), "note")
     if relative and frame.probability_better.notna().any():
         tooltip = (*tooltip[:-1], ("probability_better", "probability of improvement", ".2f"), "note")
@@ -179,7 +165,7 @@ def variants_panel(
     return marks.panel(
         *layers,
         theme=theme,
-        width=marks.HALF if wide else marks.THIRD,
+        width=marks.HALF,
         height=len(labels) * marks.row_height(labels, marks.ROW),
         title=title,
         # A blank one keeps panels without a line level with those that have one.
@@ -187,16 +173,15 @@ def variants_panel(
     )
 
 
-def _labels(rows: pd.DataFrame, order: list[str], *, seeds: bool) -> list[str]:
-    """A variant's title, the same for our row and the published one; with our seeds where there is room."""
+def _labels(rows: pd.DataFrame, order: list[str]) -> list[str]:
+    """A variant's title with our seeds, the same for our row and the published one."""
     own_rows = rows[rows.verdict != PUBLISHED].drop_duplicates("variant").set_index("variant")
     titles = {
         variant: str(variant_title) for variant, variant_title in zip(rows.variant, rows.title, strict=True)
     } | own_rows.title.to_dict()
-    wide = 34 if seeds else 22
-    counts = own_rows.seeds.to_dict() if seeds else {}
+    counts = own_rows.seeds.to_dict()
     broken = {
-        variant: marks.wrap_label(titles[variant] + (f" (n={counts[variant]:.0f})" if variant in counts else ""), wide)
+        variant: marks.wrap_label(titles[variant] + (f" (n={counts[variant]:.0f})" if variant in counts else ""), LABEL)
         for variant in order
     }
     level = marks.level_labels(list(broken.values()))

@@ -110,6 +110,15 @@ def _draw(cells: pd.DataFrame, decimals: int, theme: Theme) -> list[Chart]:
     ]
 
 
+def _gains(cells: pd.DataFrame) -> list[float]:
+    """The differences with a positive sign for the better; 0 where a column does not say which direction that is."""
+    signs = {True: 1.0, False: -1.0}
+    return [
+        0.0 if pd.isna(higher) else signs[bool(higher)] * difference
+        for higher, difference in zip(cells.higher_is_better, cells.difference, strict=True)
+    ]
+
+
 def _difference_title(cells: pd.DataFrame, width: int) -> list[str]:
     text = f"{cells.unit.iloc[0]}, variant minus {cells.baseline.iloc[0]}{direction(cells)}"
     return marks.wrap_lines(text, width)
@@ -122,7 +131,8 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
         for value, a, b, known in zip(cells.difference, cells.sd_text, cells.sd_text_baseline, has_spread, strict=True)
     ]
     frame, labels = labelled(
-        cells.assign(written=written, strong=cells.difference.abs() > theme.strong * limit), cells.row
+        cells.assign(written=written, strong=cells.difference.abs() > theme.strong * limit, gain=_gains(cells)),
+        cells.row,
     )
     columns = list(dict.fromkeys(frame.column))
     base = alt.Chart(frame).encode(
@@ -131,7 +141,7 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
         tooltip=marks.tips(*VARIANT, "baseline", BASELINE, ("written", "difference"), *SOURCE),
     )
     squares = base.mark_rect(stroke=theme.ground, strokeWidth=1).encode(
-        color=alt.Color("difference:Q", scale=theme.around_zero(limit), legend=None)
+        color=alt.Color("gain:Q", scale=theme.gains(limit), legend=None)
     )
     # On a phone the cells are too narrow for digits side by side: there they are rotated.
     rotation = alt.expr(f"width > 0 && width / {len(columns)} < 38 ? 270 : 0")
@@ -142,9 +152,16 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
     return marks.panel(*layers, theme=theme, width=max(marks.HALF, 62 * len(columns)), height=height, title=title)
 
 
+def _signs(theme: Theme) -> alt.Scale:
+    """Orange for the worse, blue for the better, grey where it is not said which is which."""
+    return alt.Scale(
+        type="threshold", domain=[-1e-12, 1e-12], range=[theme.diverging[5], theme.faint, theme.diverging[1]]
+    )
+
+
 def _bars(cells: pd.DataFrame, title: list[str], decimals: int, theme: Theme) -> Chart:
     written = [signed(value, decimals) for value in cells.difference]
-    frame, labels = labelled(cells.assign(written=written, below=cells.difference < 0), cells.row)
+    frame, labels = labelled(cells.assign(written=written, below=cells.difference < 0, gain=_gains(cells)), cells.row)
     x = marks.number(
         alt.X, "difference", [str(cells.column.iloc[0]), *_difference_title(cells, 44)],
         domain=(min(0.0, float(frame.difference.min())), max(0.0, float(frame.difference.max()))), padding=52, ticks=5,
@@ -152,7 +169,7 @@ def _bars(cells: pd.DataFrame, title: list[str], decimals: int, theme: Theme) ->
     base = alt.Chart(frame).encode(y=marks.labelled_rows(labels))
     bars = base.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
         x=x,
-        color=alt.condition("datum.below", alt.value(theme.diverging[1]), alt.value(theme.diverging[5])),
+        color=alt.Color("gain:Q", scale=_signs(theme), legend=None),
         tooltip=marks.tips(*VARIANT, SD_TIP, BASELINE, *SOURCE),
     )
     layers = (bars, marks.rule(theme, x=0), *marks.values_beside(base, theme, "below", x))

@@ -1,5 +1,6 @@
 """The ledger at a glance: every statement that the claims make, with its verdict."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import altair as alt
@@ -8,6 +9,7 @@ import pandas as pd
 
 from analysis.claims import QUESTIONS
 from analysis.claims.statements import WORDS, stored
+from analysis.claims.statements.base import Judgement
 from analysis.core.colours import VERDICTS
 from analysis.core.errors import NoResults
 from analysis.figures import marks
@@ -15,12 +17,16 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 
 ALL = "all"
-TILES = 16
-"""The number of tiles in one line; with more, tiles would be too narrow for their signs on a phone."""
-ROW = 25
+ROW = 22
 """Pixels of a line."""
+TILE = 300
+"""Area of the square that says a verdict, in square pixels."""
+COUNTS = 160
+"""Pixels at the right that the counts of a claim's verdicts take."""
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 """Verdict -> the sign that says it without its colour."""
+SIDES = {"supported": "for", "contradicted": "against", "mixed": "mixed", "open": "open"}
+"""What a verdict on a claim is called where several are counted."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -33,12 +39,13 @@ class VerdictParameters(Parameters):
 
 @figure("reading_open", VerdictParameters)
 def reading_open(params: VerdictParameters) -> Figure:
-    """One tile a statement, by the question it belongs to; those of one verdict stand out."""
+    """One line a claim, under the question it belongs to; those with a statement of one verdict stand out."""
     selected = OLD_VERDICTS.get(params.verdict, params.verdict)
     headings = stored.headings()
     rows = [
         {
             "id": statement.id,
+            "claim": heading.id,
             "statement": statement.statement,
             "question": QUESTIONS[heading.question],
             "verdict": statement.verdict,
@@ -58,44 +65,84 @@ def reading_open(params: VerdictParameters) -> Figure:
         finding=f"Of {len(frame)} statements, {text}",
         frame=lambda: frame[["id", "statement", "question", "verdict", "sentence"]],
         caption=(
-            f"{len(frame)} statements that {len(headings)} claims make: {text}. One tile a statement, under the "
-            "question it helps to answer; the verdict is computed when the store is built."
+            f"{len(frame)} statements that {len(headings)} claims make: {text}. One line a claim, under the question "
+            "that it helps to answer: in the square what its deciding statement says of it, at the right how many "
+            "of its statements speak for and against it. Verdicts are computed when the store is built."
             + (f" {selected[0].upper()}{selected[1:]}: {matching}" if selected != ALL else "")
         ),
-        alt=f"Tiles, one a statement, coloured by verdict: {text}.",
+        alt=f"A line a claim, with the verdicts on its statements: {text}.",
         command='python -m analysis query "SELECT * FROM statements" --csv',
         provenance={"verdicts": "computed from the store by the rules of analysis/rules"},
-        draw=lambda theme: [_draw(frame, theme)],
+        draw=lambda theme: [_draw(frame, headings, theme)],
     )
 
 
-def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
-    """The questions, each above its tiles, which say their verdicts by colour and sign."""
-    headings, tiles, row = [], [], 0
-    for question in QUESTIONS.values():
-        part = frame[frame.question == question]
-        if part.empty:
-            continue
-        headings.append({"row": row, "question": question})
-        number = np.arange(len(part))
-        tiles.append(part.assign(row=row + 1 + number // TILES, place=number % TILES))
-        row += 2 + (len(part) - 1) // TILES
-    y = alt.Y("row:O", axis=None, scale=alt.Scale(domain=list(range(row))))
+def _on_the_claim(statement: Judgement) -> str:
+    """What the verdict on a statement says of its claim, whose opposite the statement may say."""
+    turned = {"supported": "contradicted", "contradicted": "supported"} if statement.opposes else {}
+    return turned.get(statement.verdict, statement.verdict)
+
+
+def _claims(frame: pd.DataFrame, headings: Sequence[stored.Heading]) -> pd.DataFrame:
+    """A row a claim, under the row of its question: its title, its deciding verdict, and the verdicts of its parts."""
+    rows: list[dict[str, object]] = []
+    for question in QUESTIONS:
+        claims = [heading for heading in headings if heading.question == question and heading.parts]
+        if claims:
+            rows.append({"question": QUESTIONS[question], "shown": True})
+        for heading in claims:
+            parts = frame[frame.claim == heading.id]
+            verdict = _on_the_claim(heading.deciding or heading.parts[0])
+            said = [_on_the_claim(part) for part in heading.parts]
+            rows.append(
+                {
+                    "title": heading.title,
+                    "verdict": verdict,
+                    "sign": SIGNS[verdict],
+                    "counts": ", ".join(
+                        f"{count} {word}" for verdict, word in SIDES.items() if (count := said.count(verdict))
+                    ),
+                    "statements": "; ".join(f"{row.id} {row.verdict}" for row in parts.itertuples()),
+                    "shown": bool(parts.shown.any()),
+                }
+            )
+    return pd.DataFrame(rows).assign(row=np.arange(len(rows)))
+
+
+def _draw(frame: pd.DataFrame, headings: Sequence[stored.Heading], theme: Theme) -> Chart:
+    """The claims under their questions: the sign of the deciding statement, the title, and the counts at the right."""
+    every = _claims(frame, headings)
+    y = alt.Y("row:O", axis=None, scale=alt.Scale(domain=every.row.tolist()))
     names = {word: f"{sign} {word}" for word, sign in SIGNS.items()}
-    every = pd.concat(tiles)
-    every = every.assign(sign=every.verdict.map(SIGNS), name=every.verdict.map(names))
-    base = alt.Chart(every).encode(
-        x=alt.X("place:O", axis=None, scale=alt.Scale(domain=list(range(TILES)))),
+    claims = every[every.title.notna()].assign(name=every.verdict.map(names))
+    base = alt.Chart(claims).encode(
         y=y,
-        opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.18)),
-        tooltip=marks.tips("id", "statement", "verdict", ("sentence", "why")),
+        opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.25)),
+        tooltip=marks.tips(("title", "claim"), ("verdict", "by its deciding statement"), "statements"),
     )
     hues = {name: theme.colour(VERDICTS[word]) for word, name in names.items()}
-    cells = base.mark_rect(stroke=theme.ground, strokeWidth=3, cornerRadius=4)
-    cells = cells.encode(color=marks.hues("name", hues, marks.legend(place="top", columns=4)))
-    signs = base.mark_text(fontSize=marks.TEXT, fontWeight="bold", color=theme.ground).encode(text="sign:N")
-    text = alt.Chart(pd.DataFrame(headings)).mark_text(
+    tiles = base.mark_point(shape="square", filled=True, size=TILE, opacity=1, xOffset=9).encode(
+        x=alt.value(0), color=marks.hues("name", hues, marks.legend(place="top", columns=4))
+    )
+    signs = base.mark_text(fontSize=marks.TEXT, fontWeight="bold", color=theme.ground, xOffset=9).encode(
+        x=alt.value(0), text="sign:N"
+    )
+    titles = base.mark_text(
+        align="left", fontSize=marks.TEXT, color=theme.ink, xOffset=26, limit=alt.ExprRef(f"width - {26 + COUNTS}")
+    ).encode(x=alt.value(0), text="title:N")
+    counts = base.mark_text(align="right", fontSize=marks.TEXT, color=theme.ink).encode(
+        x=alt.value("width"), text="counts:N"
+    )
+    questions = alt.Chart(every[every.question.notna()]).mark_text(
         align="left", baseline="middle", dy=4, fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ink
     )
-    questions = text.encode(x=alt.value(0), y=y, text="question:N")
-    return marks.panel(cells, signs, questions, theme=theme, width=marks.WIDE, height=ROW * row)
+    return marks.panel(
+        tiles,
+        signs,
+        titles,
+        counts,
+        questions.encode(x=alt.value(0), y=y, text="question:N"),
+        theme=theme,
+        width=marks.WIDE,
+        height=ROW * len(every),
+    )

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import plural, signed, span
+from analysis.core.formatting import join_names, plural, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -101,7 +101,7 @@ def parts(params: TrainingParameters) -> Figure:
     sentences = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
     return Figure(
         title=f"What lies between {title(FIRST)} and {title(LAST)}",
-        finding=_largest_change(table),
+        finding=_finding(table),
         frame=lambda: table,
         caption=(
             f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} on "
@@ -186,15 +186,14 @@ def _sentence(rows: pd.DataFrame) -> str:
     )
 
 
-def _largest_change(table: pd.DataFrame) -> str:
-    """A sentence on the total change in loss, and on the single change that contributes most to it."""
+def _finding(table: pd.DataFrame) -> str:
+    """A sentence on the total change in loss, and on the single changes that are resolved."""
     parts, total = table[table.change != ALL_CHANGES], table[table.change == ALL_CHANGES]
-    if parts.empty or total.empty:
-        return ""
-    largest = parts.iloc[parts.gap.argmin()]
+    resolved = parts[parts.told_apart].drop_duplicates(["before", "after"])
+    each = [f"“{row.change}” ({signed(row.gap)})" for row in frames.rows(resolved)]
     return (
-        f"All changes together lower the loss by {-total.gap.mean():.2f} nats; most of it, {-largest.gap:.2f}, comes "
-        f"from “{largest.change}”"
+        f"All changes together: {signed(total.gap.mean())} nats{'' if total.told_apart.any() else ' (not resolved)'}; "
+        f"{f'resolved: {join_names(each)}' if each else 'no single change is resolved'}"
     )
 
 

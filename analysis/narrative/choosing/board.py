@@ -10,9 +10,10 @@ from typing import Any
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.training.data import CAUSAL, MASKED, Trained
 from analysis.figures.training.data import title as variant_title
+from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.methods import METHODS, Method
@@ -29,7 +30,7 @@ ABBREVIATED = {"alibi": "ALiBi", "tupe_a": "TUPE, in no model named here"}
 SHORT_NEEDS = {"longer": "longer", "order": "order", "causal": "decoder", "attention": "code", "width": "width"}
 """The headings of the ticks."""
 LONGER = ("final_loss_1x", "final_loss_4x")
-COUNTERPARTS = {"no_position": "causal_no_position"}
+COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
 """A method's variant in causal trainings, where it has another one."""
 
 
@@ -192,6 +193,10 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
         return f"None of the {len(board)} can do it all."
     sentences = [f"{len(able)} of {len(board)} can do it." if needs else f"All {len(board)}: tick what you need."]
     sentences += _trained(able)
+    if "causal" in needs:
+        sentences += _causal(able)
+    if "longer" in needs:
+        sentences += _published(able)
     if "attention" not in needs:
         sentences.append(_code(able))
     return " ".join(sentences)
@@ -214,14 +219,43 @@ def _trained(able: Sequence[EncodingRow]) -> list[str]:
     if len(losses) == 1:
         rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
         return [f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."]
-    said = [f"Of these {_inside(lowest)} ends lowest in our trainings ({value})."]
-    if len(rises) > 1:
+    ends = f"{_inside(lowest)} ends lowest ({value})" if losses[lowest] else "none ends lower than added positions"
+    said = [f"Of the {len(losses)} that we trained under the frozen rules, as encoders, {ends}."]
+    if rises:
         least = min(rises, key=lambda title: rises[title])
-        said.append(
-            f"Of those that train no worse than added positions, {_inside(least)} loses least on texts four times as "
-            f"long ({signed(rises[least])})."
-        )
+        among = "" if len(rises) == 1 else ", the least of those that train no worse than added positions"
+        said.append(f"On texts four times as long the loss of {_inside(least)} rises by {rises[least]:.2f}{among}.")
     return said
+
+
+def _causal(able: Sequence[EncodingRow]) -> list[str]:
+    """A sentence on longer texts in our causal models of the judged preset; empty where fewer than two are there."""
+    trained = evidence.own_trainings(training_rules().preset, CAUSAL)
+    rises = {row.title: rise for row in able if trained and (rise := _rise(row.name, trained, trained.preset))}
+    if len(rises) < len(("one", "another")):
+        return []
+    ordered = sorted(rises, key=lambda title: rises[title].value)
+    values = join_names(f"{signed(rises[title].value)} with {_inside(title)}" for title in ordered)
+    return [f"In our causal models the loss at four times the length changes by {values}; others were not trained."]
+
+
+def _published(able: Sequence[EncodingRow]) -> list[str]:
+    """A sentence with the published numbers at lengths beyond training, of the table with most of these methods."""
+    by_name = {method.variant: method for method in METHODS}
+    found: dict[str, list[tuple[str, Any, Any]]] = {}
+    for row in able:
+        for name, line in by_name[row.name].longer:
+            scores = published.load(name).scores
+            cells = scores[scores.row == line]
+            if len(cells) > 1:
+                found.setdefault(name, []).append((row.title, cells.iloc[0], cells.iloc[-1]))
+    if not found:
+        return []
+    name = max(found, key=lambda table: len(found[table]))
+    _, first, last = found[name][0]
+    said = join_names(f"{_inside(title)} {short.printed} to {long.printed}" for title, short, long in found[name])
+    measure = f"{first.metric_title.lower()}, {first.column} to {last.column}"
+    return [f"Published ({published.load(name).title}; {measure}): {said}."]
 
 
 def _code(able: Sequence[EncodingRow]) -> str:

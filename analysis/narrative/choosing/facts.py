@@ -43,7 +43,7 @@ class Need(NamedTuple):
 
 NEEDS: dict[str, Need] = {
     "longer": Need(
-        "Longer texts than in training",
+        "A code for every position",
         "No learned table with one row for each position: every position of a longer text has a code. How well the "
         "model then does is another question; see Longer texts.",
         lambda method: not learned_table(method.setup.settings),

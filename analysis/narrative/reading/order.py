@@ -52,8 +52,9 @@ register(
             "mask** does, from two layers on: where a word sees only the words before it, what those have seen depends "
             "on where they stand. The first picture shuffles all words but the last in random networks without "
             "positions; watch the last word. The second moves a sentence to later positions in a real model. Positions "
-            "that are added are numbers, so its attention changes although every distance between words stays. The article from Baobao Algorithm "
-            "Notes says that **distances** matter more. Models that rotate queries and keys see distances alone."
+            "that are added are numbers, so its attention changes although every distance between words stays. The "
+            "article from Baobao Algorithm Notes says that **distances** matter more. Models that rotate queries and "
+            "keys see distances alone."
         ),
         documents=("003", "004"),
         claims=("C14", "C16", "C22"),

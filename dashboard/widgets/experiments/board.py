@@ -5,15 +5,17 @@ from collections.abc import Mapping
 import streamlit as st
 
 from analysis.ablation.presets import PRESETS
+from analysis.core import settings
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.figures import stored_figure
-from analysis.figures.experiments.board import ORDERS, ordered
+from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, judged_presets
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.figures.training.data import stored_presets
 from analysis.links import Value
+from analysis.store.files import IMPORTED
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
 from dashboard.widgets import show
@@ -27,7 +29,7 @@ PAGE = "experiments"
 def recipe(preset: str) -> str:
     """A preset in the words of the chip: its size, its steps, and who judges it."""
     if preset not in PRESETS:
-        return preset
+        return f"imported results ({preset})" if preset.startswith(IMPORTED) else preset
     settings = PRESETS[preset]
     judged = "judged by frozen rules" if preset in judged_presets() else "exploratory"
     return f"width {settings.hidden_size}, {settings.steps:,} steps, {judged} ({preset})"
@@ -76,8 +78,8 @@ def draw(pickers: Pickers) -> None:
             dark=is_dark(),
             grouped=order == "way" and not board.imported,
         )
-        if board.widths_note:
-            st.caption(escape_markdown(board.widths_note))
+        with st.expander("What the columns show", key=f"{PAGE}.columns"):
+            st.markdown(escape_markdown(columns_note(board)))
 
     show.show(figure, PAGE, values, board=draw_rows)
     _draw_others(board)
@@ -94,7 +96,8 @@ def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Va
         show_panel(row, one.board, pickers, PAGE, {**values, "preset": preset})
 
     with st.container(key=f"{PAGE}.{preset}.rows"):
-        st.header(f"Your results ({escape_markdown(preset)})", anchor=False)
+        whose = "Imported on this server" if settings.hosted() else "Your results"
+        st.header(f"{whose} ({escape_markdown(preset)})", anchor=False)
         st.caption(escape_markdown(one.sentence))
         show_board(
             one.board,

@@ -15,25 +15,31 @@ from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.verdict import verdict_of
 from analysis.links import Value
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.experiments.board import recipe
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
+EARLIER = "An earlier, exploratory split"
 PARTS = {
     "curves": ("Learning curves", ("training_curves",)),
     "gap": ("Final loss", ("training_gap",)),
     "convergence": ("Convergence", ("training_convergence", "training_plateau")),
     "contrasts": ("Frozen contrasts", ("experiments_contrasts",)),
-    "parts": ("Part by part", ("training_parts",)),
+    "parts": (EARLIER, ("training_parts",)),
     "scores": ("Scale of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
     "settings": ("Other settings", ("training_advantage", "training_settings")),
     "costs": ("Costs", ("training_costs",)),
 }
 """Value of the link's field `part` -> its title, and its figures."""
-TABS = (("curves", "gap", "convergence"), ("contrasts", "parts", "scores"), ("length", "settings"), ("costs",))
+TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
+UNLISTED = ("parts",)
+"""Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
+FOLDED = {"experiments_contrasts": "Contrasts that are not run yet"}
+"""Figure -> the title of its folded sentences, where they are no numbers."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
 UNJUDGED = ("contrasts", "settings", "costs")
@@ -49,13 +55,13 @@ def draw(pickers: Pickers) -> None:
         _say_that_nothing_is_stored()
         return
     part = str(pickers.get("part"))
-    siblings = next(parts for parts in TABS if part in parts)
+    siblings = [name for name in next(parts for parts in TABS if part in parts) if name not in UNLISTED or name == part]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(siblings) > 1:
             part = pickers.segments(
                 "part",
                 "Part of this tab",
-                list(siblings),
+                siblings,
                 lambda name: PARTS[name][0],
                 label_visibility="collapsed",
                 width="content",
@@ -66,10 +72,13 @@ def draw(pickers: Pickers) -> None:
         _pick_variants(pickers, runs)
     values = pickers.done()
     show.copy_link(PAGE, values)
-    if part not in UNJUDGED:
-        _show_verdict(values)
-    for name in PARTS[part][1]:
-        _show_figure(name, values, set(trainings.preset))
+    above = st.container()
+    drawn = [_show_figure(name, values, set(trainings.preset)) for name in PARTS[part][1]]
+    with above:
+        _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
+    if part == "contrasts":
+        query = query_parameters(PAGE, {"part": "parts"})
+        st.page_link("views/experiments.py", label=EARLIER, icon=":material/history:", query_params=query)
 
 
 def _say_that_nothing_is_stored() -> None:
@@ -144,9 +153,19 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame) -> None:
     )
 
 
-def _show_verdict(values: dict[str, Value]) -> None:
-    """Shows in one line whether these runs were trained long enough to say something of position; the rest on press."""
-    result = verdict_of(values)
+def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], *, judged: bool) -> None:
+    """Names the preset of the figures where it is not the chosen one, and the verdict on the recipe that is drawn.
+
+    drawn: the values of each figure that there is. judged: whether the figures are of one recipe, which is judged.
+    """
+    shown = drawn[0] if drawn else values
+    if shown["preset"] != values["preset"]:
+        st.info(
+            f"This is not measured for preset {escape_markdown(str(values['preset']))}. What is shown is of preset "
+            f"{escape_markdown(str(shown['preset']))}.",
+            icon=":material/swap_horiz:",
+        )
+    result = verdict_of(shown) if judged else None
     if result:
         colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -155,40 +174,35 @@ def _show_verdict(values: dict[str, Value]) -> None:
                 st.markdown(escape_markdown(result.sentence))
 
 
-def _figure(name: str, values: dict[str, Value], presets: set[str]) -> tuple[Figure, dict[str, Value], str]:
-    """A figure with its values; of another preset, which is named, where the chosen one lacks what it shows.
+def _figure(name: str, values: dict[str, Value], presets: set[str]) -> tuple[Figure, dict[str, Value]]:
+    """A figure with its values; of another preset where the chosen one lacks what it shows.
 
     Raises NoResults where no preset has it.
     """
     try:
-        return stored_figure(name, values), values, ""
+        return stored_figure(name, values), values
     except NoResults as missing:
         for preset in sorted(presets - {values["preset"]}):
             others = {**values, "preset": preset, **USUAL_SETTINGS}
             with suppress(AddendError):
-                return stored_figure(name, others), others, preset
+                return stored_figure(name, others), others
         raise missing
 
 
-def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> None:
-    """One figure with its sentences above it, or a sentence that says why there is none."""
+def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict[str, Value] | None:
+    """One figure, its sentences folded under it, or a sentence that says why there is none. Returns its values."""
     with show.reporting_problems():
         try:
-            figure, figure_values, other_preset = _figure(name, values, presets)
+            figure, figure_values = _figure(name, values, presets)
         except NoResults as missing:
             st.info("Nothing of this kind is stored yet.", icon=":material/hourglass_empty:")
             with st.expander("How to measure it"):
                 st.markdown(escape_markdown(str(missing)))
-            return
-        if other_preset:
-            st.info(
-                f"This is not measured for preset {escape_markdown(str(values['preset']))}. What is shown is of preset "
-                f"{escape_markdown(other_preset)}.",
-                icon=":material/swap_horiz:",
-            )
-        for sentence in figure.sentences:
-            st.markdown(f"- {escape_markdown(sentence)}")
+            return None
         show.show(figure, PAGE, figure_values)
+        if figure.sentences:
+            with st.expander(FOLDED.get(name, "The numbers in sentences"), key=f"{PAGE}.{name}.sentences"):
+                st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in figure.sentences))
         if name == "training_costs":
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),
@@ -196,3 +210,5 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> None
             }
             with st.expander("The numbers as a table"):
                 st.dataframe(cost_table(figure.frame()), hide_index=True, height="content", column_config=columns)
+        return figure_values
+    return None

@@ -8,17 +8,17 @@ from typing import Any
 import streamlit as st
 
 from analysis.ablation.variants import WAYS
+from analysis.core import settings
 from analysis.core.formatting import plural, signed
-from analysis.figures.experiments.board import axis_range, places
+from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from dashboard.widgets.moving_pictures import show_component
 
 STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
-TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 MOST_TICKS = 9
 NOT_MEASURED = "·"
-MARK = "◆ yours"
-"""The label beside the name of a row that a reader imported."""
+LADDERS = 3
+"""Rows that must be judged at some width before the column of widths is drawn."""
 CLOSE = "close"
 """The name that a press on the opened row reports."""
 
@@ -78,40 +78,45 @@ def _draw(
                 "rows": [row_data(row, board, opened) for row in members],
             }
         )
-    mark = MARK if board.imported else ""
+    mark = f"◆ {whose()}" if board.imported else ""
     data = {**board_data(board), "first": key.endswith(".0"), "groups": groups, "mark": mark}
     show_component(
         "experiments_board", key, data, dark=dark, package="dashboard.widgets", on_row_change=report
     )  # fmt: skip
 
 
+def whose() -> str:
+    """The word for rows that were imported: on a server that many share, they may be somebody else's."""
+    return "imported" if settings.hosted() else "yours"
+
+
 def board_data(board: ExperimentsBoard) -> dict[str, Any]:
     """The axes and headings that all rows share."""
     low, high = axis_range(board)
-    ticks = _ticks(low, high)
-    decimals = 1 if not ticks or all(round(tick, 1) == tick for tick in ticks) else 2
+    loss_ticks = ticks(low, high, MOST_TICKS)
+    decimals = 1 if all(round(tick, 1) == tick for tick in loss_ticks) else 2
     beyond = [row.gap.value for row in board.rows if row.gap and row.gap.value > high]
     steps_range = board.steps_range
     step_ticks = [tick for tick in STEP_TICKS if steps_range and steps_range[0] <= tick <= steps_range[1]]
-    measured = sorted({width for row in board.rows for width in row.widths})
+    judged = sum(any(gap.judged for gap in row.widths.values()) for row in board.rows)
     ladder = [gap.value for row in board.rows for gap in row.widths.values() if abs(gap.value) <= high - low]
     return {
         "loss": {
             "low": low,
             "high": high,
-            "ticks": ticks,
-            "labels": [signed(tick, decimals) if tick else "0" for tick in ticks],
+            "ticks": loss_ticks,
+            "labels": [signed(tick, decimals) if tick else "0" for tick in loss_ticks],
             "outliers": signed(max(beyond), 1) if beyond else "",
         },
         "ranked": len(board.ranks.order) if board.ranks else 0,
         "steps": {
             "range": steps_range,
             "ticks": step_ticks,
-            "labels": [[tick, f"{tick:,}"] for tick in step_ticks[:: 1 if len(step_ticks) < 3 else 2]],
+            "labels": [[tick, f"{tick / 1000:g}k" if tick >= 1000 else str(tick)] for tick in step_ticks],
         }
         if steps_range
         else None,
-        "widths": list(WIDTHS) if measured else [],
+        "widths": list(WIDTHS) if judged >= LADDERS else [],
         "ladder": {"low": min([*ladder, -0.1]), "high": max([*ladder, 0.1])},
         "heads": {
             "loss": "Final loss less adding’s, nats",
@@ -163,7 +168,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
 
 def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
     """The row as one sentence after another, for a reader who cannot see it."""
-    parts = [f"{row.title}, yours" if board.imported else row.title]
+    parts = [f"{row.title}, {whose()}" if board.imported else row.title]
     if row.outcome == "baseline" and row.loss is not None:
         parts.append(f"the baseline, final loss {row.loss:.2f} nats")
     elif row.gap:
@@ -229,9 +234,3 @@ def _signed(gap: Gap | None) -> str:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from one end of the axis to the other, at most `MOST_TICKS`."""
-    step = next((step for step in TICKS if (high - low) / step < MOST_TICKS), TICKS[-1])
-    return [round(index * step, 2) + 0.0 for index in range(math.ceil(low / step), math.floor(high / step) + 1)]

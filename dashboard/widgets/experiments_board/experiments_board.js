@@ -126,12 +126,12 @@ function header(root, board) {
     });
     canvas(stepAxis, 16, (svg, width) => {
       if (!board.steps) return;
-      let last = -Infinity;
+      let end = -Infinity;
       for (const [tick, text] of board.steps.labels) {
-        const at = stepScale(board, width)(tick);
-        if (at - last < 42) continue; // The next number would touch the last one.
+        const at = stepScale(board, width)(tick), half = 3.6 * text.length;
+        if (at - half < end) continue; // It would touch the last one.
         mark(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
-        last = at;
+        end = at + half + 2;
       }
     });
     canvas(ladderAxis, 16, (svg) => {

@@ -32,7 +32,7 @@ def _loses(facts: Facts) -> str:
         matrix = ", and a matrix of its own for positions changed the final loss little"
     return (
         f" In our small encoders positions did better where they were told {' or '.join(ways)} than added once at the "
-        f"input{matrix}. Why designers chose to add, nobody measured."
+        f"input{matrix}. Why designers chose to add is not known."
     )
 
 

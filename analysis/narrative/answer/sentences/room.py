@@ -57,8 +57,8 @@ def _narrow(ask: Ask) -> str:
         "as much as" if abs(separated - at_random) < MARGIN else "less than" if separated < at_random else "more than"
     )
     return (
-        f" In an encoder of width 128 it costs {separated:.2f} nats, {comparison} losing {RANK} random directions of "
-        f"words does ({at_random:.2f}): there, words need the room."
+        f" In an encoder of width 128 the same cut costs {separated:.2f} nats, {comparison} losing {RANK} random "
+        f"directions of words ({at_random:.2f}): there, words need the room."
     )
 
 

@@ -8,11 +8,11 @@ FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
 TOLD = ("C34p", "C34o", "C34a", "C34c", "C34f", "C34d", "C34n")
 """The statements, of these, that Home tells, in this order; the others are on the page Claims."""
-REWORDED = {
-    "C34o": "With a matrix of its own for positions, it begins to do so after {ratio} times as many steps as with the "
-    "shared one.",
+SHORTER = {
+    ("C34p", SUPPORTED): "An encoder that is told in every layer begins to use word order after {share} of the steps.",
+    ("C34o", CONTRADICTED): "A matrix of its own for positions brings that down by another {less}.",
 }
-"""Outcomes whose fixed sentence is hard to read, in other words of the same content."""
+"""Outcomes whose fixed sentence is hard to read, in other words: {share} is a ratio of steps, {less} what it saves."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
@@ -67,8 +67,8 @@ def _causes(facts: Facts) -> str:
     waiting = sum(facts[name].verdict == OPEN for name in FACTORS if name in facts)
     rest = "else " if decided else ""
     open_ = (
-        f" What {rest}contributes, such as the first layer alone or the values, is being trained, one difference at a "
-        f"time: {plural(waiting, 'statement')} {'is' if waiting == 1 else 'are'} open."
+        f" What {rest}contributes is being trained, one difference at a time ({plural(waiting, 'statement')} "
+        f"{'is' if waiting == 1 else 'are'} open)."
     )
     return "".join(f" {text}" for text in decided) + (open_ if waiting else "")
 
@@ -77,14 +77,14 @@ def _outcome(fact: Judgement) -> str:
     """The sentence of a decided contrast; of two sides that count as the same, with what lies between them."""
     if not fact.answer or fact.effect is None:
         return ""
-    if fact.id in REWORDED and fact.verdict == CONTRADICTED:
-        return REWORDED[fact.id].format(ratio=f"{fact.effect:.2f}")
+    if shorter := SHORTER.get((fact.id, fact.verdict)):
+        return shorter.format(share=percent(fact.effect), less=percent(1 - fact.effect))
     if fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
         return fact.answer
     same = f"In final loss, {fact.answer[:1].lower()}{fact.answer[1:]}"
     return (
-        f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart, where less than {fact.line:g} counts as "
-        "the same)."
+        f"{same.removesuffix('.')} (they differ by {abs(fact.effect):.2f} nats; less than {fact.line:g} counts as the "
+        "same)."
     )
 
 
