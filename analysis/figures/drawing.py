@@ -88,9 +88,9 @@ class Theme:
         """The colours of values from -limit to limit."""
         return colour_scale(self.diverging, (-limit, limit))
 
-    def gains(self, limit: float) -> alt.Scale:
-        """The colours of changes from -limit, for the worse, in orange, to limit, for the better, in blue."""
-        return colour_scale(self.diverging[::-1], (-limit, limit))
+    def gains(self, limit: float, *, lower_is_better: bool = False) -> alt.Scale:
+        """The colours of changes from -limit to limit: orange for the worse, blue for the better."""
+        return colour_scale(self.diverging if lower_is_better else self.diverging[::-1], (-limit, limit))
 
     @property
     def sequential(self) -> list[str]:

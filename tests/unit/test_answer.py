@@ -13,6 +13,7 @@ from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.links import link, parse
 from analysis.narrative.answer import SENTENCES, stored, tables
 from analysis.narrative.answer.cards import cards
+from analysis.narrative.answer.sentences import inside_heads
 from analysis.narrative.answer.sentences.algebra import error_bound, largest_error
 from analysis.store import read
 
@@ -145,3 +146,17 @@ def test_every_kind_of_card_is_there(store: Path, kind: str) -> None:
     [card] = [card for card in cards() if card.kind == kind]
     assert card.sentence
     assert card.link
+
+
+def test_a_concatenation_inside_a_head_is_a_sum_of_two_scores() -> None:
+    """Against numpy in long double; the dimensions are those that transformers gives DeepSeek's models."""
+    from transformers import DeepseekV2Config, DeepseekV3Config
+
+    for config in (DeepseekV2Config(), DeepseekV3Config()):
+        assert (config.qk_nope_head_dim, config.qk_rope_head_dim) == (inside_heads.CONTENT, inside_heads.ROTATED)
+    assert 0 < inside_heads.largest_error() < inside_heads.error_bound() <= 1e-12
+    rng = np.random.default_rng(1)
+    a, c = rng.normal(size=(2, 4, 6)).astype(np.longdouble)
+    b, d = rng.normal(size=(2, 4, 3)).astype(np.longdouble)
+    together = np.concatenate([a, b], -1) @ np.concatenate([c, d], -1).T
+    assert np.abs(together - (a @ c.T + b @ d.T)).max() < 1e-17

@@ -332,7 +332,13 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     store_build.refresh()
     figure = made("training_settings")
     rows = figure.frame().set_index(["setting", "variant"])
-    own, twice, pre, best = panel_titles(figure)
+    (table,) = (panel.to_dict() for panel in drawing.panels(figure))
+    own, twice, pre, best = table["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    cells = {(row["setting"], row["title"]): row for row in next(iter(table["datasets"].values()))}
+    assert not cells[own, "TUPE-A"]["open"]
+    assert cells[twice, "TUPE-A"]["open"], "one seed has no interval, so nothing is resolved"
+    assert (cells[twice, "TUPE-A"]["text"], cells[twice, "BERT-A"]["text"]) == ("−0.10", "4.00")
+    assert figure.finding == "Of 3 comparisons with BERT-A at other settings 1 is resolved: the variant ends lower"
     assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norm pre", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
     paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()

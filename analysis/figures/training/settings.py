@@ -6,7 +6,6 @@ at the best of its rates.
 
 from urllib.parse import urlencode
 
-import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import ablate
@@ -14,6 +13,7 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, sentences, signed, span
 from analysis.figures import marks
+from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
@@ -28,14 +28,21 @@ from analysis.figures.training.data import (
     training_commands,
     usual_recipe,
 )
-from analysis.figures.training.line_marks import padded_range
-from analysis.figures.training.row_marks import VARIANT, mean_ticks, row_texts
+from analysis.figures.training.row_marks import VARIANT
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
 NAN = float("nan")
 
-TIPS: tuple[marks.Tip, ...] = (VARIANT, ("rate", "peak learning rate"))
+TIPS: tuple[marks.Tip, ...] = (
+    VARIANT,
+    "setting",
+    ("rate", "peak learning rate"),
+    ("mean", "mean loss", ".3f"),
+    ("gap", "difference", "+.3f"),
+    *marks.interval_tips("+.3f"),
+    "seeds",
+)
 
 
 @figure("training_settings", SettingsParameters)
@@ -63,27 +70,28 @@ def settings(params: SettingsParameters) -> Figure:
     orderless = ORDERLESS[params.objective]
     level = _plateau_level(newest_runs, orderless)
     table = _table(shown, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
+    drawn = table.assign(resolved=(table.low > 0) | (table.high < 0))
     texts = _sentences(table, base)
     if len(stuck := table[table.stuck & (table.setting != BEST)]):
         texts.append(_plateau_sentence(stuck, level, orderless))
     diverged = frame[frame.diverged]
     return Figure(
         title="Final loss at other settings",
-        finding=_finding(table, base),
+        finding=_finding(drawn, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
-            f"{title(base)}'s mean, and numbers are the differences to it. One panel per setting; its title names "
-            "what differs from the others.",
-            f"Seeds per variant: {span(table.seeds)}; where no number is given it is one, and a difference over one "
-            "seed has no interval.",
+            f"Mean final validation loss less {title(base)}'s at the same setting, in {UNIT}, on {sample}, paired by "
+            f"seed; {title(base)}'s own row has its loss. Below 0 is better.",
+            "A column is a setting, named by what differs from the others. Coloured: the 95 % t interval over seeds "
+            "lies on one side of zero. Grey: it does not, or there is one seed, which has no interval.",
+            f"Seeds per variant: {span(table.seeds)}; a pointer on a cell shows them.",
             f"'{capitalised(BEST)}' shows each variant at the learning rate with the lowest mean loss. That rate was "
             "chosen on the loss shown here, so these losses are optimistic, more so for variants tried at more rates."
             if len(best_runs)
             else "",
             diverged_sentence(diverged, "told") if len(diverged) else "",
         ),
-        alt=f"Dots, one row per variant, one panel per setting. {' '.join(texts)}",
+        alt=f"A table, one row per variant, one column per setting. {' '.join(texts)}",
         command=_commands(params, runs),
         provenance={
             f"{title(str(row.variant))}, {row.setting}, seed {row.seed}": (
@@ -92,8 +100,7 @@ def settings(params: SettingsParameters) -> Figure:
             for row in runs.itertuples()
         },
         sentences=tuple(texts),
-        draw=lambda theme: _draw(table, shown, base, theme),
-        columns=3,
+        draw=lambda theme: _draw(drawn, base, theme),
     )
 
 
@@ -178,15 +185,21 @@ def _sentences(table: pd.DataFrame, base: str) -> list[str]:
 
 
 def _finding(table: pd.DataFrame, base: str) -> str:
-    """A sentence that counts the comparisons at other settings in which a variant ends with a lower loss."""
+    """A sentence that counts the comparisons at other settings that are resolved, and the lower losses among them."""
     compared = table[(table.setting != BEST) & table.gap.notna()]
     if compared.empty:
         return ""
-    lower = int((compared.gap < 0).sum())
-    return (
-        f"In {lower} of {len(compared)} comparisons at other settings the variant ends with a lower loss than "
-        f"{title(base)}"
+    resolved = compared[compared.resolved]
+    count = plural(len(compared), "comparison")
+    if resolved.empty:
+        return f"Of {count} with {title(base)} at other settings none is resolved"
+    lower = int((resolved.gap < 0).sum())
+    told = (
+        f"Of {count} with {title(base)} at other settings {len(resolved)} {'is' if len(resolved) == 1 else 'are'} "
+        "resolved: "
     )
+    whom = "the variant" if lower == len(resolved) else f"in {lower} of these the variant"
+    return f"{told}{whom} ends lower"
 
 
 def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
@@ -211,38 +224,28 @@ def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
     return "\n".join([*training_commands(params.preset, runs), export])
 
 
-def _draw(table: pd.DataFrame, shown: pd.DataFrame, baseline_name: str, theme: Theme) -> list[Chart]:
-    """Dots are seeds, bars means; the line is the mean of the baseline there, the numbers are differences to it."""
-    runs = shown[["variant", "setting", "seed", "rate", "final", "run_id"]]
-    titles = dict(zip(table.variant, table.title, strict=True))
-    x = marks.number(alt.X, "final", "final validation loss (nats)", domain=padded_range(runs.final), ticks=4)
-    panels = []
-    for setting in dict.fromkeys(shown.setting):
-        means = table[table.setting == setting]
-        means = means.assign(written=[_difference(row) for row in frames.rows(means)])
-        order = [title for title in dict.fromkeys(table.title) if title in set(means.title)]
-        y = marks.rows_down("title", order)
-        baseline = means["mean"][means.variant == baseline_name]
-        setting_runs = runs[runs.setting == setting].assign(title=lambda result: result.variant.map(titles))
-        layers = [
-            *(marks.rule(theme, x=mean, dash=marks.DASH) for mean in baseline),
-            *marks.row_plot(
-                setting_runs.drop(columns=["variant", "setting"]), x=x, y=y, theme=theme, ends=None,
-                size=marks.SEED, opacity=0.75,
-                tooltip=(*TIPS, "seed", ("final", "loss", ".3f"), "run_id"),
-            ),
-            mean_ticks(
-                means[["title", "mean", "seeds", "gap", "rate"]], x, y, theme,
-                (*TIPS, "seeds", ("mean", "mean loss", ".3f"), ("gap", "difference from the baseline", "+.3f")),
-            ),
-            row_texts(means[["title", "written"]], y, theme),
-        ]  # fmt: skip
-        panels.append(
-            marks.panel(*layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(order), title=setting)
+def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
+    """Variants by settings: the difference to the baseline there, and in the baseline's own row its loss."""
+    cells = table.assign(
+        column=table.setting,
+        open=~table.resolved,
+        bold=table.resolved,
+        written=[signed(row.gap) if row.n else f"{row.mean:.2f}" for row in frames.rows(table)],
+    )
+    cells["text"] = cells.written
+    titles = list(dict.fromkeys(cells.title))
+    titles.sort(key=lambda name: name != title(base))
+    limit = float(table.gap[table.resolved].abs().max()) if table.resolved.any() else 1.0
+    return [
+        cell_table(
+            cells,
+            columns=list(dict.fromkeys(cells.setting)),
+            titles=titles,
+            value="gap",
+            scale=theme.gains(limit, lower_is_better=True),
+            key=marks.colour_bar([f"nats, minus {title(base)}", "grey: not resolved"], length=150),
+            strong=f"abs(datum.gap) > {theme.strong * limit}",
+            tooltip=TIPS,
+            theme=theme,
         )
-    return panels
-
-
-def _difference(row) -> str:
-    """The difference to the baseline, and of how many seeds where of several."""
-    return (signed(row.gap) + (f" (n = {row.n})" if row.n > 1 else "")) if row.n else ""
+    ]

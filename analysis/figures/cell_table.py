@@ -1,0 +1,78 @@
+"""A table of numbers as a picture: names down, columns across, a number in each cell, on a colour that says its size.
+
+Cells from which nothing follows are grey. Numbers stand in the cells at every width: upright where columns are narrow.
+"""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+
+NARROW, LETTER = 40, 7
+"""Pixels of a column in which a number stands upright, and those that a letter of a heading takes."""
+ROW, TALL = 30, 40
+"""Pixels of a row, at least; and of one in which numbers may stand upright."""
+FEW = 6
+"""Columns in which numbers lie flat on a phone, too."""
+LABEL = 24
+"""Letters in a line of a name."""
+SLANT = 5.2
+"""Pixels of height that a letter of a slanting name takes."""
+
+
+def cell_table(
+    cells: pd.DataFrame,
+    *,
+    columns: Sequence[str],
+    titles: Sequence[str],
+    value: str,
+    scale: alt.Scale,
+    key: alt.Legend | None,
+    strong: str,
+    tooltip: Sequence[marks.Tip],
+    theme: Theme,
+    heading: str = "",
+) -> Chart:
+    """One table. cells: `title`, `column`, `text`, `open` and `bold` of each, its value, and what the tooltip reads.
+
+    columns, titles: from left to right and from top to bottom. value: the column that has the colours of a scale, with
+    its key, if it is drawn here. strong: Vega's test of a cell whose digits take the
+    ground's colour. Cells that are `open` are grey, and keep the ink.
+    """
+    labels = marks.wrapped_labels(list(titles), LABEL)
+    used = [(tip if isinstance(tip, str) else tip[0]).split(":")[0] for tip in tooltip]
+    used += ["column", "label", "text", "open", "bold", value]
+    frame = cells.assign(label=cells.title.map(labels))
+    frame = frame[list(dict.fromkeys(used))]
+    x, count = marks.columns_across("column", columns), len(columns)
+    # Names lie flat where they have room; where columns are narrow they stand, since slanting ones would overlap.
+    longest = max(map(len, columns))
+    flat, narrow = f"width / {count} > {LETTER * longest}", f"width / {count} < {NARROW}"
+    x["axis"].labelAngle = alt.expr(f"{flat} ? 0 : {narrow} ? -90 : -55")
+    x["axis"].labelAlign = alt.expr(f"{flat} ? 'center' : 'left'")
+    x["axis"].labelBaseline = alt.expr(f"{flat} ? 'bottom' : 'middle'")
+    base = alt.Chart(frame).encode(
+        x=x, y=marks.labelled_rows(list(labels.values()), gap=0), tooltip=marks.tips(*tooltip)
+    )
+    text = base.mark_text(
+        fontSize=marks.TEXT,
+        fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'"),
+        baseline="middle",
+        angle=alt.expr(f"width > 0 && {narrow} ? 270 : 0"),
+    )
+    row = TALL if theme.screen and count > FEW else ROW
+    return marks.panel(
+        base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(
+            color=alt.condition("datum.open", alt.value(theme.grid), alt.Color(f"{value}:Q", scale=scale, legend=key))
+        ),
+        text.encode(text="text:N", color=theme.ink_on_cells(f"!datum.open && ({strong})")),
+        theme=theme,
+        width=marks.WIDE,
+        # On screen the slanting names take their room from the height.
+        height=marks.row_height(list(labels.values()), row) * len(labels)
+        + (round(SLANT * longest) if theme.screen else 0),
+        title=heading,
+    )
