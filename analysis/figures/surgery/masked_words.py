@@ -48,13 +48,13 @@ def masked_surgery(_: Parameters) -> Figure:
         f"cross terms, {signed(costs['mean_position'])} with no position"
     )
     along_read = costs.get("separated_along_read")
-    cut = "" if along_read is None else f" (the whole table's) or {signed(along_read)} (those that texts read)"
+    cut = "" if along_read is None else f" (the table's) or {signed(along_read)} (those texts read)"
     return Figure(
         title="Loss on masked words after every operation",
         finding=(
-            f"In {readable(named)}, keeping words out of {RANK} directions of positions costs "
-            f"{signed(costs['separated'])} nats{cut}; dropping the cross terms {signed(costs['no_cross'])}, dropping "
-            f"positions {signed(costs['mean_position'])}"
+            f"In {readable(named)}, keeping words out of {RANK} of the positions' directions costs "
+            f"{signed(costs['separated'])} nats{cut}; no cross terms {signed(costs['no_cross'])}, no positions "
+            f"{signed(costs['mean_position'])}"
         ),
         frame=lambda: frame,
         caption=(
