@@ -26,7 +26,7 @@ COUNTS = 160
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 """Verdict -> the sign that says it without its colour."""
 SIDES = {"supported": "for", "contradicted": "against", "mixed": "mixed", "open": "open"}
-"""What a verdict on a claim is called where several are counted."""
+"""Words for verdicts on a claim where several are counted."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -78,7 +78,7 @@ def reading_open(params: VerdictParameters) -> Figure:
 
 
 def _on_the_claim(statement: Judgement) -> str:
-    """What the verdict on a statement says of its claim, whose opposite the statement may say."""
+    """The verdict on a claim that follows from one of its statements, which may say the opposite of it."""
     turned = {"supported": "contradicted", "contradicted": "supported"} if statement.opposes else {}
     return turned.get(statement.verdict, statement.verdict)
 
