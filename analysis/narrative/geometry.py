@@ -199,8 +199,8 @@ def collisions(model: str) -> CardAnswer:
     note = f"All {end - first} positions that a word can hold were tried with each of {plural(total, 'word')}."
     if ratio is not None:
         note += (
-            f" The nearest two sums of different words at different positions are {percent(ratio.value)} as far apart "
-            "as the nearest two words."
+            f" The two nearest sums of different words at different positions lie {ratio.value:.2f} times as far apart "
+            "as the two nearest words."
         )
     low, high = min(0.0, float(cases.margin.min())), float(cases.margin.max())
     margins = [

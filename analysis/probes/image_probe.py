@@ -15,7 +15,7 @@ from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import Provenance
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES, Picture, open_upload
-from analysis.probes.model_request import ModelRequest, ResultT, silent, source_names
+from analysis.probes.model_request import ModelRequest, ResultT, silent
 
 if TYPE_CHECKING:
     from analysis.models.load import Loaded
@@ -83,16 +83,7 @@ class ImageRequest(PictureRequest[ImageDecomposition]):
         picture = self.picture()
         from analysis.measurements.terms.images import decompose_image
 
-        loaded = loaded or self.load()
-        return decompose_image(
-            loaded.model,
-            loaded.tokenizer,
-            picture,
-            self.layer,
-            masked=self.masked,
-            title=self.title,
-            **source_names(loaded),
-        )
+        return decompose_image(loaded or self.load(), picture, self.layer, masked=self.masked, title=self.title)
 
 
 def image_command(verb: str, about: Provenance, *options: str, masked: bool) -> str:

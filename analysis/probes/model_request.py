@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from analysis.core.arguments import validated
 from analysis.links import Values
@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from analysis.models.source import Source
 
 ResultT = TypeVar("ResultT")
-
-
-class SourceNames(TypedDict):
-    """The name and revision of the model, as a result states them."""
-
-    name: str
-    revision: str
 
 
 def silent(message: str) -> None:
@@ -84,8 +77,3 @@ class ModelRequest(ABC, Generic[ResultT]):
     @abstractmethod
     def run(self, loaded: Loaded | None = None) -> ResultT:
         """The result; `loaded` is the model, where the caller holds it already."""
-
-
-def source_names(loaded: Loaded) -> SourceNames:
-    """The name and revision of a loaded model, as a result states them."""
-    return {"name": loaded.source.name, "revision": loaded.source.revision}

@@ -16,7 +16,7 @@ from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.positions.result import PositionMap, Unturned
 from analysis.measurements.positions.stored import stored_map, stored_models
-from analysis.probes.model_request import silent, source_names
+from analysis.probes.model_request import silent
 from analysis.probes.text_probe import TextRequest
 
 if TYPE_CHECKING:
@@ -71,12 +71,10 @@ class PositionRequest(TextRequest[PositionMap]):
         loaded = loaded or self.load()
         shuffled = self.baseline == "shuffled"
         return position_map(
-            _random(loaded.model) if self.baseline == "random" else loaded.model,
-            loaded.tokenizer,
+            replace(loaded, model=_random(loaded.model)) if self.baseline == "random" else loaded,
             _shuffled(self.text) if shuffled else self.text,
             _shuffled(self.pair) if shuffled and self.pair else self.pair,
             truncate=self.truncate,
-            **source_names(loaded),
         )
 
 
@@ -95,10 +93,7 @@ class UnturnRequest(TextRequest[Unturned]):
         """The outcome with each band of each layer left unturned. Raises ModelError and TextError."""
         from analysis.measurements.positions.remove_rotation import remove_rotation
 
-        loaded = loaded or self.load()
-        return remove_rotation(
-            loaded.model, loaded.tokenizer, self.text, truncate=self.truncate, **source_names(loaded)
-        )
+        return remove_rotation(loaded or self.load(), self.text, truncate=self.truncate)
 
 
 def _shuffled(text: str) -> str:

@@ -7,6 +7,7 @@ Who has the link has the probe, and nobody guesses an id (saved_names.py). The s
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -120,24 +121,14 @@ def read_layers(probe_id: str) -> Layers | None:
     entry = files.read(path)[2]["config"].get("layers") if path.is_file() else None
     if entry is None:
         return None
-    return Layers(
-        measure=entry["measure"],
-        terms=tuple(entry["terms"]),
-        values=_array(entry["values"]),
-        carried=_array(entry["carried"]),
-        errors=_array(entry["errors"]),
-        cancellation=_array(entry["cancellation"]),
-        state_error=entry["state_error"],
-        tokens=entry["tokens"],
-        freeze=entry["freeze"],
-        provenance=decomposition.provenance,
-    )
+    arrays = {name: _array(entry[name]) for name in LAYER_ARRAYS}
+    return Layers(**entry | arrays | {"terms": tuple(entry["terms"])}, provenance=decomposition.provenance)
 
 
 def _layers_entry(layers: Layers) -> Mapping[str, object]:
     """All but the provenance, which is the probe's, as JSON has it."""
-    alone = {name: getattr(layers, name) for name in ("measure", "terms", "state_error", "tokens", "freeze")}
-    return alone | {name: _numbers(getattr(layers, name)) for name in LAYER_ARRAYS}
+    entry = {field.name: getattr(layers, field.name) for field in fields(layers) if field.name != "provenance"}
+    return entry | {name: _numbers(entry[name]) for name in LAYER_ARRAYS}
 
 
 def _numbers(values: np.ndarray) -> list[object]:

@@ -10,7 +10,7 @@ from analysis.core.errors import LinkError
 from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.similarity.result import POOLINGS, Similarity
-from analysis.probes.model_request import ModelRequest, source_names
+from analysis.probes.model_request import ModelRequest
 
 if TYPE_CHECKING:
     from analysis.models.load import Loaded
@@ -38,17 +38,7 @@ class SimilarityRequest(ModelRequest[Similarity]):
         """Splits the cosine. Raises ModelError and TextError."""
         from analysis.measurements.similarity.measure import similarity
 
-        loaded = loaded or self.load()
-        return similarity(
-            loaded.model,
-            loaded.tokenizer,
-            self.text,
-            self.pair,
-            pooling=self.pooling,
-            freeze=self.freeze,
-            truncate=self.truncate,
-            **source_names(loaded),
-        )
+        return similarity(loaded or self.load(), self)
 
 
 def command(result: Similarity) -> str:

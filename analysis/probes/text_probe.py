@@ -13,7 +13,7 @@ from analysis.core.provenance import model_options
 from analysis.links import Value, Values
 from analysis.measurements.terms.result import Curves, Decomposition, Layers, Patterns, Provenance
 from analysis.probes import saved_probes
-from analysis.probes.model_request import ModelRequest, ResultT, source_names
+from analysis.probes.model_request import ModelRequest, ResultT
 
 if TYPE_CHECKING:
     from analysis.models.load import Loaded
@@ -78,17 +78,7 @@ class LayersRequest(TextRequest[Layers]):
         """Every layer of the text. Raises ModelError and TextError."""
         from analysis.measurements.terms.layers import layers
 
-        loaded = loaded or self.load()
-        return layers(
-            loaded.model,
-            loaded.tokenizer,
-            self.text,
-            self.pair,
-            measure=self.measure,
-            freeze=self.freeze,
-            truncate=self.truncate,
-            **source_names(loaded),
-        )
+        return layers(loaded or self.load(), self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,16 +91,7 @@ class CurvesRequest(TextRequest[Curves]):
         """Every head of the text. Raises ModelError and TextError."""
         from analysis.measurements.terms.curves import curves
 
-        loaded = loaded or self.load()
-        return curves(
-            loaded.model,
-            loaded.tokenizer,
-            self.text,
-            self.pair,
-            freeze=self.freeze,
-            truncate=self.truncate,
-            **source_names(loaded),
-        )
+        return curves(loaded or self.load(), self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,10 +104,7 @@ class PatternsRequest(TextRequest[Patterns]):
         """Every layer's pattern. Raises ModelError and TextError."""
         from analysis.measurements.terms.patterns import text_patterns
 
-        loaded = loaded or self.load()
-        return text_patterns(
-            loaded.model, loaded.tokenizer, self.text, self.pair, truncate=self.truncate, **source_names(loaded)
-        )
+        return text_patterns(loaded or self.load(), self)
 
 
 def text_command(verb: str, about: Provenance, *options: str) -> str:

@@ -17,26 +17,34 @@ TABS = {
     "similarity": ("Similarity", similarity.draw),
 }
 
+# The tabs that show stored results over many texts, too. A string below would be drawn on the page.
+OF_MANY = {"scores": corpus.scores, "layers": corpus.layers, "change": change.draw_many}
+
 show.header("inside", "Take a model's attention apart into word and position, on a text or an image of your own.")
 pickers = Pickers("inside")
+similarity.begin(pickers)
 for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
 uploaded = form.form(pickers)
 is_image = bool(pickers.get("image"))
-facts, tabs = st.empty(), st.container()
+facts, tabs = st.empty(), st.container(horizontal=True, vertical_alignment="center")
 asked = pickers.get("tab")
 if asked and asked not in TABS:
     known = ", ".join(TABS)
     st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
     pickers.set("tab", "")
-needs_no_model = is_image or pickers.get("over") == "corpus"
+many = pickers.get("over") == "corpus"
+needs_no_model = is_image or many
 tab = asked if asked in TABS else "scores" if needs_no_model else scores.opening_tab(pickers)
 with tabs:
     choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)
+    many = change.of_many(pickers) if tab == "change" else many and tab in OF_MANY
+    many = not is_image and tab in OF_MANY and corpus.shown(pickers, many=many)
+    form.options(pickers)
 if is_image:
     image.DRAW[tab](pickers, facts, uploaded)
-elif tab in ("scores", "layers") and corpus.shown(pickers):
-    (corpus.scores if tab == "scores" else corpus.layers)(pickers)
+elif many:
+    OF_MANY[tab](pickers)
 else:
     if pickers.get("pair") and tab != "similarity":
         form.side(pickers)

@@ -24,18 +24,24 @@ MAX_DISTANCE = 64
 SEEDS = 10
 
 
+MOST_USED = "Most used"
 GROUPS = {
-    "Move": ("shuffle_positions", "shift_positions", "one_position", "swap_bands", "freeze_distance"),
-    "Weaken or replace": ("scale_positions", "swap_positions", "scale_base", "turn_all"),
-    "Remove": ("zero_positions", "drop_terms", "drop_positions", "zero_segment"),
+    MOST_USED: ("zero_positions", "shuffle_positions", "shift_positions", "scale_positions", "drop_terms"),
+    "Move": ("one_position", "swap_bands", "freeze_distance"),
+    "Replace": ("swap_positions", "scale_base", "turn_all"),
+    "Remove": ("drop_positions", "zero_segment"),
 }
-"""The interventions by what they do, the most used of each group first."""
+"""The interventions: those that most readers want, and the others by what they do."""
 
 
 def _groups(pickers: Pickers, titles: Mapping[str, str]) -> tuple[str, ...]:
-    """Buttons of every group, of which several may be pressed: they apply together. Returns those in their order."""
+    """Buttons of interventions, of which several may be pressed: they apply together; the less used ones are folded.
+
+    Returns the pressed ones in their order.
+    """
     chosen = pickers.known("do", ORDER)
     pickers.set("do", chosen)  # without what a link names and nobody knows
+    row = place = st.container(horizontal=True, vertical_alignment="center")
     for group, names in GROUPS.items():
         key = f"{pickers.view.page}.do.{group}"
         st.session_state[key] = [name for name in names if name in chosen]
@@ -44,15 +50,21 @@ def _groups(pickers: Pickers, titles: Mapping[str, str]) -> tuple[str, ...]:
             kept = {*st.session_state[key], *(name for name in pickers.get("do") if name not in names)}
             pickers.set("do", tuple(name for name in ORDER if name in kept))
 
-        st.pills(
-            group,
-            names,
-            default=st.session_state[key],
-            format_func=titles.__getitem__,
-            selection_mode="multi",
-            key=key,
-            on_change=update,
-        )
+        with place:
+            st.pills(
+                group,
+                names,
+                default=st.session_state[key],
+                format_func=titles.__getitem__,
+                selection_mode="multi",
+                key=key,
+                on_change=update,
+                label_visibility="collapsed" if group == MOST_USED else "visible",
+            )
+        if group == MOST_USED:
+            folded = sum(name not in names for name in chosen)
+            label = f"Others: {folded} chosen" if folded else "Others"
+            place = row.popover(label, key=f"{pickers.view.page}.other_changes")
     return tuple(name for name in ORDER if name in chosen)
 
 

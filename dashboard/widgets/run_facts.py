@@ -9,7 +9,6 @@ from analysis.figures.runs.stored import UNREADABLE, kind_title, settings
 from analysis.figures.training.data import title
 from dashboard.session.markdown_escape import hide_server_paths
 
-
 FEW = 12
 """Settings up to so many are shown at once."""
 

@@ -72,6 +72,11 @@ def test_it_opens_on_the_head_that_goes_most_by_position() -> None:
     shares = data["shares"][3]
     assert shares[2] == max(shares)
     assert dict(app.query_params) == {}
+    outlined = data["maps"]["2"]["open"]
+    app.segmented_control(key="inside.look.chosen").set_value("cell").run()
+    assert complaints(app) == []
+    query, key = (f"{index} “{data['tokens'][index]}”" for index in outlined)
+    assert figures(app) == [f"Head 2, query {query} on key {key}"]
 
 
 @pytest.mark.parametrize(
@@ -134,8 +139,12 @@ def test_positions_are_changed_from_the_form() -> None:
     assert board(app)["layer"] == 0
 
 
-def test_similarity_asks_for_a_second_text() -> None:
+def test_similarity_opens_with_an_example_and_asks_for_a_second_text_beside_a_readers_own() -> None:
     app = opened("inside", tab="similarity")
+    assert complaints(app) == []
+    assert len(figures(app)) == 2
+    assert app.session_state["inside.pair"] == PAIR["pair"]
+    app = opened("inside", tab="similarity", text="A text of my own.")
     assert complaints(app) == []
     assert figures(app) == []
     app = press(app, "Example: order alone differs")
@@ -289,15 +298,23 @@ def test_interventions_are_grouped_and_several_apply_together() -> None:
     app = opened("inside", tab="change", do=["shift_positions", "drop_terms"], by="5", terms="word_to_word", layers="3")
     assert complaints(app) == []
     assert "Intervention: positions shifted by 5; word → word dropped, layer 3" in captions(app)
-    app.pills(key="inside.do.Move").set_value([]).run()
-    app.pills(key="inside.do.Remove").set_value(["zero_positions"]).run()
+    app.pills(key="inside.do.Most used").set_value(["zero_positions"]).run()
     assert complaints(app) == []
     assert app.session_state["inside.do"] == ("zero_positions",)
     assert "Intervention: zero positions" in captions(app)
     app.segmented_control(key="inside.look.chosen").set_value("order").run()
     assert "permutes the output and does nothing else, up to rounding" in captions(app)
-    app.segmented_control(key="inside.look.chosen").set_value("effects").run()
+    app.segmented_control(key="inside.over.chosen").set_value("corpus").run()
+    assert complaints(app) == []
     assert figures(app) == ["Every intervention over the probe set"]
+    assert "Of all-MiniLM-L6-v2, measured before" in captions(app)
+    app.segmented_control(key="inside.look.chosen").set_value("masked").run()
+    assert figures(app) == ["Loss on masked words after every operation"]
+    assert "Of our own encoders, measured before" in captions(app)
+    app.segmented_control(key="inside.over.chosen").set_value("").run()
+    assert figures(app) == ["How far the output moves"]
+    app = opened("inside", tab="change", look="surgery")
+    assert figures(app) == ["Sentence similarity after every operation"], "as older links say it"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +57,17 @@ class Table:
 def percentile(values: Sequence[float], percent: float) -> float:
     """A percentile; not a number where there are no values."""
     return float(np.percentile(values, percent)) if len(values) else float("nan")
+
+
+def timed(work: Callable[[], object], device: str = "cpu") -> float:
+    """Milliseconds of some work by the clock, that of the device included."""
+    started = time.perf_counter()
+    work()
+    if device == "cuda":
+        import torch
+
+        torch.cuda.synchronize()
+    return (time.perf_counter() - started) * 1000
 
 
 def against(value: float, budget: float) -> str:

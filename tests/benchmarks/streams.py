@@ -17,7 +17,6 @@ import gc
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +35,7 @@ from analysis.measurements.terms.run import sum_of_terms
 from analysis.models.families import FAMILIES
 from analysis.models.load import best_device
 from analysis.models.trace_sources import Layer, trace_sources
+from tests.benchmarks.machine import timed
 
 MODELS = ("embedded", "bert-base")
 LENGTHS = (128, 512)
@@ -129,15 +129,6 @@ def _lens(model: Any, inputs: Mapping[str, Tensor]) -> Callable[[], Any]:
             return peer.run_with_cache(inputs["input_ids"], names_filter=lambda name: name.endswith(KEPT_BY_LENS))
 
     return run
-
-
-def timed(work: Callable[[], Any], device: str) -> float:
-    """Milliseconds, the device's work included."""
-    started = time.perf_counter()
-    work()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - started) * 1000
 
 
 def maps(model: Any, inputs: Mapping[str, Tensor], device: str, repeats: int) -> float:

@@ -8,8 +8,6 @@ that a busy machine slows both; the budget is about the median of the rounds' ra
 """
 
 import argparse
-import time
-from collections.abc import Callable
 from statistics import median
 
 import torch
@@ -17,19 +15,11 @@ import torch
 from analysis.measurements.terms import Decomposition, decompose
 from analysis.models.load import Loaded, best_device, load
 from analysis.models.source import resolve
+from tests.benchmarks.machine import timed
 
 BUDGET = {128: 1.0, 512: 3.0}
 """Tokens -> most that a probe may cost, in plain forward passes."""
 WORDS = "every word stands somewhere and somewhere else it would be another "
-
-
-def _timed(work: Callable[[], object], device: str) -> float:
-    """Milliseconds, the device's work included."""
-    started = time.perf_counter()
-    work()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - started) * 1000
 
 
 def rounds(loaded: Loaded, tokens: int, repeats: int) -> list[tuple[float, ...]]:
@@ -45,10 +35,10 @@ def rounds(loaded: Loaded, tokens: int, repeats: int) -> list[tuple[float, ...]]
     def one_round() -> tuple[float, ...]:
         made: list[Decomposition] = []
         return (
-            _timed(plain, loaded.device),
-            _timed(lambda: made.append(decompose(loaded.model, loaded.tokenizer, text)), loaded.device),
-            _timed(lambda: made[0].shares(), loaded.device),
-            _timed(lambda: made[0].effects(), loaded.device),
+            timed(plain, loaded.device),
+            timed(lambda: made.append(decompose(loaded.model, loaded.tokenizer, text)), loaded.device),
+            timed(lambda: made[0].shares(), loaded.device),
+            timed(lambda: made[0].effects(), loaded.device),
         )
 
     for _ in range(2):

@@ -88,12 +88,12 @@ def test_the_keyboard_moves_the_cell_and_several_rows_are_a_mean(page: Page, add
 
 def test_a_head_of_another_layer_comes_from_the_server(page: Page, address: str) -> None:
     opened(page, address)
-    expect(page.locator(".terms h2")).to_contain_text("Head 2 of layer 0")
+    expect(page.locator(".board h2")).to_contain_text("Head 2 of layer 0")
     press(page, "[data-id=table]", 3, 5)
     expect(page).to_have_url(re.compile("layer=3&head=5"))
-    expect(page.locator(".terms h2")).to_contain_text("Head 5 of layer 3")
+    expect(page.locator(".board h2")).to_contain_text("Head 5 of layer 3")
     page.go_back()
-    expect(page.locator(".terms h2")).to_contain_text("Head 2 of layer 0")
+    expect(page.locator(".board h2")).to_contain_text("Head 2 of layer 0")
     page.get_by_role("radio", name="word → word").click()
     page.locator(".strongest button").first.click()
     expect(page).to_have_url(re.compile("term=word_to_word"))

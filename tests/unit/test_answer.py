@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judged import statement
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.links import link, parse
 from analysis.narrative.answer import SENTENCES, stored, tables
 from analysis.narrative.answer.cards import cards
+from analysis.narrative.answer.sentences import inside_heads
 from analysis.narrative.answer.sentences.algebra import error_bound, largest_error
 from analysis.store import read
 
@@ -89,7 +91,7 @@ def test_no_causal_sentence_outlives_the_contrast_that_refutes_it(store: Path) -
     assert "telling positions only once, at the input, costs" in isolated.lower()
     as_it_is = " ".join(told().values()).lower()
     for cause, contrasts in CAUSES.items():
-        verdicts = {statements.statement(id).verdict for id in contrasts}
+        verdicts = {statement(id).verdict for id in contrasts}
         if cause in as_it_is:
             assert SUPPORTED in verdicts, cause
             assert CONTRADICTED not in verdicts, cause
@@ -144,3 +146,17 @@ def test_every_kind_of_card_is_there(store: Path, kind: str) -> None:
     [card] = [card for card in cards() if card.kind == kind]
     assert card.sentence
     assert card.link
+
+
+def test_a_concatenation_inside_a_head_is_a_sum_of_two_scores() -> None:
+    """Against numpy in long double; the dimensions are those that transformers gives DeepSeek's models."""
+    from transformers import DeepseekV2Config, DeepseekV3Config
+
+    for config in (DeepseekV2Config(), DeepseekV3Config()):
+        assert (config.qk_nope_head_dim, config.qk_rope_head_dim) == (inside_heads.CONTENT, inside_heads.ROTATED)
+    assert 0 < inside_heads.largest_error() < inside_heads.error_bound() <= 1e-12
+    rng = np.random.default_rng(1)
+    a, c = rng.normal(size=(2, 4, 6)).astype(np.longdouble)
+    b, d = rng.normal(size=(2, 4, 3)).astype(np.longdouble)
+    together = np.concatenate([a, b], -1) @ np.concatenate([c, d], -1).T
+    assert np.abs(together - (a @ c.T + b @ d.T)).max() < 1e-17

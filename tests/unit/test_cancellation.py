@@ -14,10 +14,11 @@ from transformers import BertConfig, BertModel
 from analysis.figures.one_run import cancellation_note
 from analysis.measurements.terms import decompose, measures
 from analysis.measurements.terms.corpus import measure_input, rows_of
-from analysis.measurements.terms.layers import layers
 from analysis.measurements.terms.result import MAX_CANCELLATION
 from analysis.models.families import FAMILIES
+from analysis.models.load import Loaded
 from analysis.models.trace_sources import Layer, trace_sources
+from analysis.probes.text_probe import LayersRequest
 
 TEXT = "the cat sat on the mat and the dog sat too"
 
@@ -92,7 +93,7 @@ def test_the_sum_stays_exact_where_terms_are_large(tokenizer):
 
 def test_every_layer_says_the_same(tokenizer):
     made = model(tokenizer, 300.0)
-    run = layers(made, tokenizer, TEXT)
+    run = LayersRequest(model="", text=TEXT).run(Loaded.of(made, tokenizer))
     one = decompose(made, tokenizer, TEXT)
     np.testing.assert_allclose(run.cancellation[0], one.cancellation, rtol=1e-2)
     withheld = run.cancellation > MAX_CANCELLATION

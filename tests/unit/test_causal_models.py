@@ -84,7 +84,8 @@ def test_a_file_that_does_not_say_it_is_completed_by_the_models_position_map(dat
         columns = row | {key: [value] for key, value in whole.items()} | lists
         run = files.Run(kind="means", command="x", model=name, created=f"2026-11-0{position + 1}")
         files.write("means", columns, run)
-    measured = position_map(model, byte_level(), "The dog chased the cat.", name="mapped", revision="r")
+    source = Source("mapped", "r", Path(), {})
+    measured = position_map(Loaded(model, byte_level(), source, "cpu"), "The dog chased the cat.")
     write(measured, "made_up", "s1", opened="mapped", name="map")
     sync({})
     assert models()["mapped"].causal

@@ -18,6 +18,7 @@ from analysis.claims import CLAIMS
 from analysis.core.errors import LinkError
 from analysis.literature import tables as published
 from analysis.measurements.positions.measure import position_map
+from analysis.models.load import Loaded
 from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines, measured_preset
 from analysis.narrative.choosing.evidence import compared
 from analysis.narrative.choosing.models import USED
@@ -168,7 +169,7 @@ def test_layers_without_positions_are_seen_in_the_models_that_are_said_to_have_t
     said = {one.config for one in USED["hybrid"]}
     assert said == {"SmolLM3Config", "Llama4TextConfig", "Cohere2Config"}
     for name in ("smollm 3, a layer without", "cohere 2", "llama 4, a layer without"):
-        turned = [one.turned for one in position_map(TURNING[name](), tiny_tokenizer(), TEXT).rotations]
+        turned = [one.turned for one in position_map(Loaded.of(TURNING[name](), tiny_tokenizer()), TEXT).rotations]
         assert 0 in turned, name
         assert max(turned) > 0, name
 

@@ -498,17 +498,20 @@ def test_positions_that_are_added_are_found_when_all_are_moved() -> None:
 
 
 def test_what_follows_a_turn_is_mapped_or_refused_for_its_reason() -> None:
-    assert position_map(tiny("NanoChat", **HEADS)(), tiny_tokenizer(), TEXT).errors.max() < 1e-5
-    assert position_map(copy.deepcopy(architectures()["deepseek_v3"]), tiny_tokenizer(), TEXT).errors.max() < 1e-5
+    assert position_map(Loaded.of(tiny("NanoChat", **HEADS)(), tiny_tokenizer()), TEXT).errors.max() < 1e-5
+    assert (
+        position_map(Loaded.of(copy.deepcopy(architectures()["deepseek_v3"]), tiny_tokenizer()), TEXT).errors.max()
+        < 1e-5
+    )
     with pytest.raises(ModelError, match="a norm with a weight for each dimension follows the turn"):
-        position_map(tiny("HunYuanDenseV1", **HEADS)(), tiny_tokenizer(), TEXT)
+        position_map(Loaded.of(tiny("HunYuanDenseV1", **HEADS)(), tiny_tokenizer()), TEXT)
 
 
 def test_keys_that_are_not_turned_are_the_reason_why_there_is_no_map(monkeypatch: Patch) -> None:
     model = LLAMA()
     applied("llama", lambda f, q, k, c, s: (f(q, k, c, s)[0], k))(model, monkeypatch)
     with pytest.raises(ModelError, match="its queries are turned and its keys are not"):
-        position_map(model, tiny_tokenizer(), TEXT)
+        position_map(Loaded.of(model, tiny_tokenizer()), TEXT)
 
 
 def saved(folder: Path, model: Any, **config: Any) -> str:

@@ -9,10 +9,11 @@ import pytest
 
 from analysis import store_build
 from analysis.core.errors import LinkError, NoResults
+from analysis.core.formatting import percent
 from analysis.core.term_names import TERMS
 from analysis.figures import FIGURES, Figure, drawing
 from analysis.figures.depth.basis import MEASURES
-from analysis.figures.depth.decoding import READINGS
+from analysis.figures.depth.decoding import READINGS, TOGETHER
 from analysis.figures.drawing import Theme
 from analysis.links import VIEWS
 from analysis.measurements.decoding.measure import HELD_BACK
@@ -107,6 +108,20 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     assert figure.command == "make decoding of two\nmake decoding of one"
     for theme in (Theme(), Theme(dark=True, screen=True)):
         assert len(drawing.panels(figure, theme)) == len(READINGS)
+
+
+def test_a_models_decoders_stand_together_and_the_headline_is_that_of_the_best(data: Any) -> None:
+    write_decoding("one", 3)
+    store_build.refresh()
+    figure = made("depth_decoding", models=("one",))
+    rows = figure.frame()
+    exact = rows[(rows.target == "position") & (rows.measure == "exact")].groupby("layer").value.max()
+    assert figure.finding.startswith(f"The best decoder reads a word's exact position in {percent(exact[0])} of cases")
+    assert figure.finding.endswith(f"and in {percent(exact[2])} after the last")
+    together = [drawn(panel, "chance") for panel in drawing.panels(figure)]
+    assert [len(panel) for panel in together] == [3 * len(names) for names in TOGETHER.values()]
+    keys = {key for names in TOGETHER.values() for key in names}
+    assert keys == set(READINGS)
 
 
 def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:

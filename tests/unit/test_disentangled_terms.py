@@ -19,10 +19,11 @@ from analysis.core.term_names import DISENTANGLED
 from analysis.measurements.interventions import parse
 from analysis.measurements.interventions.forward import forward
 from analysis.measurements.terms import decompose, measures
-from analysis.measurements.terms.layers import layers
 from analysis.models.families import FAMILIES
+from analysis.models.load import Loaded
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.probes import saved_probes
+from analysis.probes.text_probe import LayersRequest
 from analysis.store import read
 from analysis.store.sync import sync
 
@@ -85,7 +86,7 @@ def test_each_is_the_formula(name: str) -> None:
 def test_a_model_with_one_of_them_has_that_term_alone(version: str, kind: str, term: str) -> None:
     model = _tiny(version, **(BOTH | NEAR | {"pos_att_type": [kind]}))()
     assert decompose(model, tiny_tokenizer(), TEXT).names[16:] == (term,)
-    assert layers(model, tiny_tokenizer(), TEXT).terms[16:] == (term,)
+    assert LayersRequest(model="", text=TEXT).run(Loaded.of(model, tiny_tokenizer())).terms[16:] == (term,)
 
 
 @pytest.mark.parametrize("name", MODELS)

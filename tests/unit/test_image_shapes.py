@@ -80,7 +80,7 @@ def test_an_oblong_model_is_shown_as_it_is_by_itself(kind: str, image: Any, patc
     model = tiny(kind, image, patch)
     height, width = (image, image) if isinstance(image, int) else image
     down, across = (patch, patch) if isinstance(patch, int) else patch
-    made = decompose_image(model, processor(height, width), picture(), 1)
+    made = decompose_image(Loaded.of(model, processor(height, width)), picture(), 1)
     assert made.grid == made.trained == (height // down, width // across)
     assert not made.interpolated
     assert made.pixels.shape == (made.grid[0] * down, made.grid[1] * across, 3)
@@ -101,7 +101,7 @@ def test_interventions_begin_with_the_model_as_it_is_by_itself(kind: str, image:
 def test_an_oblong_masked_autoencoder_is_shown_as_it_is_by_itself() -> None:
     """transformers gives it a table for 4 by 4 patches and adds it row by row to its 8 by 2."""
     model = tiny("vit_mae", (64, 16), 8)
-    made = decompose_image(model, processor(64, 16), picture(), 1)
+    made = decompose_image(Loaded.of(model, processor(64, 16)), picture(), 1)
     assert made.grid == (8, 2)
     np.testing.assert_allclose(made.pattern, alone(model, 64, 16, 1), rtol=0, atol=1e-6)
 
@@ -109,7 +109,7 @@ def test_an_oblong_masked_autoencoder_is_shown_as_it_is_by_itself() -> None:
 @pytest.mark.parametrize("size", [(32, 32), (64, 16), (16, 64), (40, 24), (35, 39)])
 def test_a_model_that_interpolates_by_itself_is_shown_as_it_does(size: tuple[int, int]) -> None:
     model = tiny("dinov2", 32, [8, 8])
-    made = decompose_image(model, processor(*size), picture(), 1)
+    made = decompose_image(Loaded.of(model, processor(*size)), picture(), 1)
     np.testing.assert_allclose(made.pattern, alone(model, *size, 1), rtol=0, atol=1e-6)
     pixels = processor(*size)(picture(), return_tensors="pt")["pixel_values"].double()
     with torch.no_grad():
@@ -124,7 +124,7 @@ def test_a_model_that_interpolates_by_itself_is_shown_as_it_does(size: tuple[int
 def test_a_processor_may_bring_images_to_a_size_that_is_no_whole_number_of_patches(kind: str, side: int) -> None:
     """The pixels that no patch covers are not shown, and no others."""
     model = tiny(kind, 32, 8)
-    made = decompose_image(model, processor(side, side), picture(), 1)
+    made = decompose_image(Loaded.of(model, processor(side, side)), picture(), 1)
     assert made.grid == (4, 4)
     assert made.pixels.shape == (32, 32, 3)
     expected = np.asarray(picture().resize((side, side), Image.Resampling.BILINEAR))[:32, :32]
@@ -145,12 +145,12 @@ def test_a_size_that_the_model_cannot_take_is_said(
     kind: str, image: Any, patch: Any, size: tuple[int, int], said: str
 ) -> None:
     with pytest.raises(ImageError, match=said):
-        decompose_image(tiny(kind, image, patch), processor(*size), picture())
+        decompose_image(Loaded.of(tiny(kind, image, patch), processor(*size)), picture())
 
 
 def test_a_model_of_other_channels_is_answered_with_a_sentence() -> None:
     with pytest.raises(ImageError, match="takes images of 1 channel"):
-        decompose_image(tiny("vit", 32, 8, num_channels=1), processor(32, 32), picture())
+        decompose_image(Loaded.of(tiny("vit", 32, 8, num_channels=1), processor(32, 32)), picture())
 
 
 def test_the_error_is_measured_against_the_pass_that_the_model_makes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_the_error_is_measured_against_the_pass_that_the_model_makes_by_itself(m
         return {**given, "interpolate_pos_encoding": True}, grid
 
     monkeypatch.setattr(Patches, "inputs", forced)
-    made = decompose_image(tiny("vit", (64, 16), 8), processor(64, 16), picture(), 1)
+    made = decompose_image(Loaded.of(tiny("vit", (64, 16), 8), processor(64, 16)), picture(), 1)
     assert made.relative_error > 0.01
     assert made.pattern_error > 0.01
 
@@ -176,7 +176,7 @@ def test_an_oblong_model_is_measured(tmp_path: Any, monkeypatch: pytest.MonkeyPa
 
 
 def test_half_precision_may_be_interpolated_too() -> None:
-    made = decompose_image(tiny("vit", 32, 8).bfloat16(), processor(40, 24), picture(), 1)
+    made = decompose_image(Loaded.of(tiny("vit", 32, 8).bfloat16(), processor(40, 24)), picture(), 1)
     assert made.interpolated
     assert made.provenance.dtype == "bfloat16"
     assert made.relative_error < 0.05

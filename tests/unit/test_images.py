@@ -24,7 +24,7 @@ from analysis.measurements.terms.image_result import similarity
 from analysis.measurements.terms.images import decompose_image
 from analysis.models import random_vit_name as random_vit
 from analysis.models.families import FAMILIES
-from analysis.models.load import load
+from analysis.models.load import Loaded, load
 from analysis.models.random_vit import random_vit as build
 from analysis.models.source import resolve
 from analysis.probes.drawn_images import IMAGES, SIDE, open_upload
@@ -117,7 +117,7 @@ def test_the_positions_shown_are_those_the_model_adds(name: str, size: dict[str,
     model: Any = SPECIMENS[name].build()
     if name == "vit_mae":
         model.config.mask_ratio = 0.0
-    made = decompose_image(model, processor(size), picture())
+    made = decompose_image(Loaded.of(model, processor(size)), picture())
     pixels = processor(size)(picture(), return_tensors="pt")["pixel_values"]
     extra = {} if name == "dinov2" else {"interpolate_pos_encoding": True}
     if name == "vit_mae":
@@ -142,7 +142,7 @@ def test_the_terms_of_an_image_are_the_models_own_scores(name: str) -> None:
     model: Any = SPECIMENS[name].build()
     if name == "vit_mae":
         model.config.mask_ratio = 0.0
-    made = decompose_image(model, processor(SIZE), picture(), 1)
+    made = decompose_image(Loaded.of(model, processor(SIZE)), picture(), 1)
     pixels = processor(SIZE)(picture(), return_tensors="pt")["pixel_values"]
     given = {"noise": torch.arange(9)[None] / 9} if name == "vit_mae" else {}
     model.set_attn_implementation("eager")
@@ -155,20 +155,22 @@ def test_the_terms_of_an_image_are_the_models_own_scores(name: str) -> None:
 
 
 def test_the_pixels_shown_are_those_the_model_is_given() -> None:
-    made = decompose_image(SPECIMENS["vit"].build(), processor(SIZE), picture())
+    made = decompose_image(Loaded.of(SPECIMENS["vit"].build(), processor(SIZE)), picture())
     expected = np.asarray(picture().resize((12, 12), Image.Resampling.BILINEAR))
     assert np.abs(made.pixels.astype(int) - expected.astype(int)).max() <= 1
 
 
 def test_what_is_no_whole_patch_is_not_shown() -> None:
-    made = decompose_image(SPECIMENS["dinov2"].build(), processor({"height": 14, "width": 19}), picture())
+    made = decompose_image(Loaded.of(SPECIMENS["dinov2"].build(), processor({"height": 14, "width": 19})), picture())
     assert made.grid == (3, 4)
     assert made.pixels.shape == (12, 16, 3)
 
 
 def test_a_masked_autoencoder_is_shown_some_patches_and_they_keep_their_names() -> None:
     model: Any = SPECIMENS["vit_mae masked"].build()
-    whole, part = (decompose_image(model, processor(SIZE), picture(), 0, masked=masked) for masked in (False, True))
+    whole, part = (
+        decompose_image(Loaded.of(model, processor(SIZE)), picture(), 0, masked=masked) for masked in (False, True)
+    )
     assert len(whole.kept) == 9
     assert len(part.kept) == 4
     assert model.config.mask_ratio == 0.5, "the model is left as it was"
@@ -182,7 +184,7 @@ def test_a_masked_autoencoder_is_shown_some_patches_and_they_keep_their_names() 
 
 def test_half_precision_is_taken_apart_in_single() -> None:
     model: Any = SPECIMENS["vit"].build().bfloat16()
-    made = decompose_image(model, processor(SIZE), picture(), 1)
+    made = decompose_image(Loaded.of(model, processor(SIZE)), picture(), 1)
     assert made.query.dtype == np.float32
     assert made.provenance.dtype == "bfloat16"
     assert made.relative_error < 0.05
@@ -190,7 +192,7 @@ def test_half_precision_is_taken_apart_in_single() -> None:
 
 def test_word_and_position_are_told_apart() -> None:
     """A grey image: at layer 0 no patch's word differs from another's, and every position does."""
-    made = decompose_image(SPECIMENS["vit"].build(), processor(SIZE), IMAGES["blank"].draw())
+    made = decompose_image(Loaded.of(SPECIMENS["vit"].build(), processor(SIZE)), IMAGES["blank"].draw())
     words, positions = made.key[0, :, 1:], made.key[1, :, 1:]
     scale = made.query.std()
     # The norm's statistics differ from patch to patch, and with them the size, but not the direction.
@@ -256,25 +258,25 @@ def test_of_a_whole_clip_the_image_encoder_is_read(tmp_path: Path) -> None:
     with torch.no_grad():
         own, ours = both.vision_model(pixels).last_hidden_state, loaded.model(pixels).last_hidden_state
     torch.testing.assert_close(ours, own)
-    made = decompose_image(loaded.model, loaded.tokenizer, picture(), 1)
+    made = decompose_image(loaded, picture(), 1)
     assert made.relative_error < 1e-5
 
 
 def test_models_of_the_other_kind_are_refused(tmp_path: Path) -> None:
-    loaded = build("cpu")
+    loaded = build()
     with pytest.raises(ModelError, match=r"reads images, not text\. Choose Image in the form of Look inside"):
         decompose(loaded.model, None, "some text")
     with pytest.raises(ModelError, match=r"reads text, not images\. Choose Text in the form of Look inside"):
-        decompose_image(SPECIMENS["bert"].build(), processor(SIZE), picture())
+        decompose_image(Loaded.of(SPECIMENS["bert"].build(), processor(SIZE)), picture())
 
 
 def test_an_image_of_too_many_patches_is_refused() -> None:
     with pytest.raises(ImageError, match="60 by 60 patches of this image; expected 1 to 2,500"):
-        decompose_image(SPECIMENS["vit"].build(), processor({"height": 240, "width": 240}), picture())
+        decompose_image(Loaded.of(SPECIMENS["vit"].build(), processor({"height": 240, "width": 240})), picture())
 
 
 def test_the_model_with_random_weights_is_the_same_every_time() -> None:
-    first, second = (build("cpu").model.state_dict() for _ in range(2))
+    first, second = (build().model.state_dict() for _ in range(2))
     assert all(torch.equal(first[name], second[name]) for name in first)
     made = ImageRequest(model=random_vit.NAME, image="circles", layer=3).run()
     assert made.provenance.model == random_vit.NAME

@@ -11,15 +11,16 @@ from analysis.core.term_names import SOURCES
 from analysis.figures import FIGURES
 from analysis.figures.drawing import panels
 from analysis.measurements.terms import decompose
-from analysis.measurements.terms.layers import layers
 from analysis.measurements.terms.masks import ALL, attended_keys, describe_mask
+from analysis.models.load import Loaded
 from analysis.probes import text_probe
+from analysis.probes.text_probe import LayersRequest
 
 
 @pytest.mark.parametrize("measure", ["share", "effect"])
 def test_every_layer_is_what_it_is_on_its_own(measure: str) -> None:
     model = tiny_bert(num_hidden_layers=3)
-    found = layers(model, tiny_tokenizer(), *PAIR, measure=measure)
+    found = LayersRequest(model="", text=PAIR[0], pair=PAIR[1], measure=measure).run(Loaded.of(model, tiny_tokenizer()))
     assert found.values.shape == (3, 16, 4)
     for layer in range(3):
         made = decompose(model, tiny_tokenizer(), *PAIR, layer=layer)
@@ -33,7 +34,7 @@ def test_every_layer_is_what_it_is_on_its_own(measure: str) -> None:
 
 def test_a_score_bias_is_a_term_of_every_layer() -> None:
     model: Any = SPECIMENS["addend bert_r"].build()
-    found = layers(model, tiny_tokenizer(), TEXT)
+    found = LayersRequest(model="", text=TEXT).run(Loaded.of(model, tiny_tokenizer()))
     assert found.terms[-1] == "score_bias"
     np.testing.assert_allclose(np.nansum(found.values, 1), 1, atol=1e-4)
     assert np.abs(found.values[:, -1]).max() > 1e-3

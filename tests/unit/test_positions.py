@@ -27,6 +27,7 @@ from analysis.measurements.positions.without_rotation import paired_calls, rotat
 from analysis.measurements.terms.run import encode
 from analysis.models.capture import run_with_listener
 from analysis.models.families import known_family
+from analysis.models.load import Loaded
 from analysis.models.trace_sources import Layer, LayerListener, trace_sources
 
 
@@ -56,7 +57,7 @@ def unasked(model: Any) -> list[Layer]:
 @pytest.mark.parametrize("name", TURNING)
 def test_bands_add_up_to_the_models_own_scores_and_shares_to_one(name: str) -> None:
     model = TURNING[name]()
-    result = position_map(model, tiny_tokenizer(), TEXT)
+    result = position_map(Loaded.of(model, tiny_tokenizer()), TEXT)
     attends = [layer for layer, one in enumerate(result.rotations) if one.width]
     assert result.errors.max() < 1e-5
     np.testing.assert_allclose(result.shares().sum((1, 2))[attends], 1, atol=1e-4)
@@ -98,7 +99,7 @@ def test_padding_on_the_left_changes_no_share_of_a_decoder(name: str) -> None:
 
 @pytest.mark.parametrize("name", ADDING)
 def test_what_is_added_is_told_by_terms_that_add_up(name: str) -> None:
-    result = position_map(ADDING[name](), tiny_tokenizer(), TEXT)
+    result = position_map(Loaded.of(ADDING[name](), tiny_tokenizer()), TEXT)
     assert result.errors.max() < 1e-5
     np.testing.assert_allclose(result.shares().sum((1, 2)), 1, atol=1e-4)
     assert np.abs(result.position_share()).max() > 1e-4
@@ -113,7 +114,7 @@ def test_a_model_turns_what_its_config_says(name: str) -> None:
 
 
 def test_a_layer_without_positions_turns_nothing_and_owes_nothing_to_position() -> None:
-    result = position_map(TURNING["smollm 3, a layer without"](), tiny_tokenizer(), TEXT)
+    result = position_map(Loaded.of(TURNING["smollm 3, a layer without"](), tiny_tokenizer()), TEXT)
     assert [one.turned for one in result.rotations] == [8, 0, 8]
     assert result.position_share()[1].sum() == pytest.approx(0, abs=1e-6)
     assert result.shares()[1, result.sources.index(STILL), 0] == pytest.approx(1, abs=1e-5)
@@ -130,7 +131,7 @@ def test_the_split_is_its_definition_in_float64() -> None:
         )
         for side in ("q", "k")
     ]
-    result = position_map(model, tiny_tokenizer(), TEXT)
+    result = position_map(Loaded.of(model, tiny_tokenizer()), TEXT)
     with torch.inference_mode():
         model(**given(model))
     for hook in hooks:
@@ -185,7 +186,7 @@ def test_angles_that_do_not_grow_owe_nothing_to_position() -> None:
 def test_a_bias_of_distance_alone_is_position_alone() -> None:
     """ALiBi in BLOOM, and T5's buckets: what is added knows the distance and no word."""
     for name in ("bloom", "t5", "addend alibi"):
-        result = position_map(SPECIMENS[name].build(), tiny_tokenizer(), TEXT)
+        result = position_map(Loaded.of(SPECIMENS[name].build(), tiny_tokenizer()), TEXT)
         shares = result.shares()[:, result.sources.index(BIAS)]
         assert np.abs(shares[:, 1]).max() > 1e-4
         np.testing.assert_allclose(shares[:, 2], 0, atol=1e-5, err_msg=name)
@@ -202,7 +203,7 @@ def test_a_bias_that_knows_words_too_has_both() -> None:
 
 
 def test_added_positions_are_told_by_their_terms() -> None:
-    result = position_map(tiny_bert(), tiny_tokenizer(), TEXT)
+    result = position_map(Loaded.of(tiny_bert(), tiny_tokenizer()), TEXT)
     row = result.sources.index(TABLE)
     assert (result.kind, result.kernels, result.rotations) == ("added", None, ())
     assert result.shares()[0, row, 1] != 0
@@ -261,7 +262,7 @@ def test_roformers_own_sinusoids_are_read() -> None:
     shape = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2}
     config = RoFormerConfig(**shape, intermediate_size=16, max_position_embeddings=40)
     torch.manual_seed(0)
-    result = position_map(RoFormerModel(config).eval(), tiny_tokenizer(), TEXT)
+    result = position_map(Loaded.of(RoFormerModel(config).eval(), tiny_tokenizer()), TEXT)
     assert [one.turned for one in result.rotations] == [8, 8]
     assert result.errors.max() < 1e-5
 
@@ -270,7 +271,7 @@ def test_roformers_own_sinusoids_are_read() -> None:
 def test_what_is_not_understood_is_refused(name: str) -> None:
     build, said = REFUSED[name]
     with pytest.raises(ModelError, match=said):
-        position_map(build(), tiny_tokenizer(), TEXT)
+        position_map(Loaded.of(build(), tiny_tokenizer()), TEXT)
 
 
 def test_rotations_are_asked_of_models_that_turn() -> None:
@@ -285,7 +286,7 @@ def test_unturning_is_what_a_model_whose_angles_are_zero_does(architecture: str)
     """Held against the same model with that band's frequencies set to zero in every layer, where it has one layer."""
     config = {**HEADS, "num_hidden_layers": 1}
     model = tiny(architecture, **config)()
-    result = remove_rotation(model, tiny_tokenizer(), TEXT)
+    result = remove_rotation(Loaded.of(model, tiny_tokenizer()), TEXT)
     with torch.inference_mode():
         own = model(**given(model))[0][0]
         for number, band in enumerate(bands_of(rotations(unrotated_calls(model, given(model)))[0])):
@@ -307,7 +308,7 @@ def test_with_a_head_the_outcome_is_of_predictions_and_the_loss_on_the_text() ->
     )  # fmt: skip
     torch.manual_seed(0)
     model = randomised(LlamaForCausalLM(config))
-    result = remove_rotation(model, tiny_tokenizer(), TEXT)
+    result = remove_rotation(Loaded.of(model, tiny_tokenizer()), TEXT)
     ids = given(model)["input_ids"]
     with torch.inference_mode():
         assert result.loss == pytest.approx(float(model(ids, labels=ids).loss), abs=1e-4)

@@ -14,7 +14,7 @@ from specimens import PAIR, TEXT, embedded_loaded, tiny_tokenizer
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
 from analysis.figures.terms.maps import REST, MapParameters, visible_terms
-from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, score_maps
+from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, opening_cell, score_maps
 from analysis.links import VIEWS
 from analysis.measurements.terms import decompose
 from analysis.probes import text_probe
@@ -99,6 +99,30 @@ def test_without_a_head_the_one_that_goes_most_by_the_term_is_shown() -> None:
         data = sent(values | {"term": term}, made)
         assert data["head"] == int(np.nanargmax(made.shares()[term]))
         assert FIGURES["probe_maps"].of(values | {"term": term}, made).title.startswith(f"Head {data['head']},")
+
+
+@pytest.mark.parametrize("group", ["four", "all"])
+def test_maps_open_on_a_cell_that_the_leading_term_of_the_head_decides(group: str) -> None:
+    values = {**VIEWS["inside"].defaults(), "text": TEXT, "group": group}
+    made = text_probe.TermsRequest.of(values).run(embedded_loaded())
+    data = sent(values, made)
+    assert ("segment (" in data["rest"] and "12 products" in data["rest"]) == (group == "four")
+    names = [part["name"] for part in data["parts"]]
+    led = 0
+    for head in range(made.heads):
+        maps = decoded(data["maps"][str(head)]["maps"], len(names) + len(TOTALS))
+        parts, total, pattern = maps[: len(names)], maps[-2], maps[-1]
+        leading = int(np.argmax([share[head] for share in data["shares"]]))
+        decides = (np.abs(parts).argmax(0) == leading) & (parts[leading] > 0) & (total > 0)
+        opening = data["maps"][str(head)]["open"]
+        assert (opening is None) == (not decides.any())
+        if opening is not None:
+            led += 1
+            assert decides[tuple(opening)]
+            assert pattern[tuple(opening)] == pattern[decides].max()
+        cell = opening_cell(MapParameters.of(values | {"head": head}), made)
+        assert cell == ((-1, -1) if opening is None else tuple(opening))
+    assert led >= made.heads / 2
 
 
 def test_a_long_text_is_sent_in_parts_that_are_small() -> None:

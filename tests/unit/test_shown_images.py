@@ -19,6 +19,7 @@ from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPi
 from analysis.core.errors import ImageError
 from analysis.core.shown_image import as_shown
 from analysis.measurements.terms.images import decompose_image
+from analysis.models.load import Loaded
 from analysis.probes.drawn_images import open_upload
 
 HEIGHT, WIDTH = 24, 40
@@ -199,7 +200,7 @@ def test_the_python_api_gives_a_model_what_a_viewer_shows() -> None:
     processor: Any = ViTImageProcessorPil(size={"height": 24, "width": 24})
     eight = drawn(GREY, 8)[..., 0]
     pictures = [Image.fromarray(eight.astype(np.uint8)), Image.fromarray((eight * 257).astype(np.uint16))]
-    first, second = (decompose_image(model, processor, picture, 0) for picture in pictures)
+    first, second = (decompose_image(Loaded.of(model, processor), picture, 0) for picture in pictures)
     assert np.array_equal(first.pixels, second.pixels)
     given = processor(pictures[0].convert("RGB"), return_tensors="pt")["pixel_values"]
     with torch.no_grad():
@@ -207,4 +208,4 @@ def test_the_python_api_gives_a_model_what_a_viewer_shows() -> None:
     assert first.pixels.shape == (24, 24, 3)
     assert whole.shape[1] == 10
     with pytest.raises(ImageError, match="floating-point"):
-        decompose_image(model, processor, Image.fromarray(eight.astype(np.float32)), 0)
+        decompose_image(Loaded.of(model, processor), Image.fromarray(eight.astype(np.float32)), 0)

@@ -15,9 +15,9 @@ from analysis.core.errors import LinkError, ModelError, TextError, UnknownName
 from analysis.core.term_names import SOURCES
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
-from analysis.measurements.similarity.measure import similarity
 from analysis.measurements.similarity.result import GROUPS, POOLINGS
 from analysis.measurements.similarity.split import cosine, split_cosine, without
+from analysis.models.load import Loaded
 from analysis.probes.similarity_probe import SimilarityRequest, command
 
 READS_TEXT = [name for name, specimen in SPECIMENS.items() if specimen.inputs is None]
@@ -38,7 +38,9 @@ def test_the_parts_add_up_to_the_models_own_cosine(name: str) -> None:
     model = SPECIMENS[name].build()
     first, second = PAIR
     for pooling in POOLINGS:
-        result = similarity(model, tiny_tokenizer(), first, second, pooling=pooling)
+        result = SimilarityRequest(model="", text=first, pair=second, pooling=pooling).run(
+            Loaded.of(model, tiny_tokenizer())
+        )
         own = float(cosine_similarity(own_vector(model, first, pooling), own_vector(model, second, pooling), dim=0))
         assert result.cosine == pytest.approx(own, abs=1e-5)
         size = float(np.abs(result.by_source).sum())
@@ -52,7 +54,9 @@ def test_the_parts_add_up_to_the_models_own_cosine(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5 gated", "deberta-v2", "mpnet", "modernbert", "llama", "albert"])
 def test_in_float64_they_add_up_to_rounding(name: str) -> None:
-    result = similarity(SPECIMENS[name].build().double(), tiny_tokenizer(), *PAIR)
+    result = SimilarityRequest(model="", text=PAIR[0], pair=PAIR[1]).run(
+        Loaded.of(SPECIMENS[name].build().double(), tiny_tokenizer())
+    )
     size = float(np.abs(result.by_source).sum())
     assert result.error < 1e-11 * size
     assert abs(float(result.pairs().sum()) - result.cosine) < 1e-11 * size
@@ -80,7 +84,7 @@ def test_a_split_cosine_is_that_of_the_sums() -> None:
 def test_without_positions_is_the_model_with_a_table_of_zeros() -> None:
     """Of the embedded model, by transformers alone."""
     loaded = embedded_loaded()
-    result = similarity(loaded.model, loaded.tokenizer, "The dog chased the cat.", "The cat chased the dog.")
+    result = SimilarityRequest(model="", text="The dog chased the cat.", pair="The cat chased the dog.").run(loaded)
     model = copy.deepcopy(embedded_eager())
     with torch.no_grad():
         model.embeddings.position_embeddings.weight.zero_()
@@ -97,13 +101,13 @@ def test_without_positions_is_the_model_with_a_table_of_zeros() -> None:
 def test_what_cannot_be_compared_is_said() -> None:
     model, tokenizer = SPECIMENS["bert"].build(), tiny_tokenizer()
     with pytest.raises(TextError, match="the second is missing"):
-        similarity(model, tokenizer, "the cat", " ")
+        SimilarityRequest(model="", text="the cat", pair=" ").run(Loaded.of(model, tokenizer))
     with pytest.raises(UnknownName, match="mean, first, last"):
-        similarity(model, tokenizer, "the cat", "a dog", pooling="max")
+        SimilarityRequest(model="", text="the cat", pair="a dog", pooling="max").run(Loaded.of(model, tokenizer))
     with pytest.raises(LinkError, match="pooling='max'"):
         SimilarityRequest.of({**VIEWS["inside"].defaults(), "pair": "a dog", "pooling": "max"})
     with pytest.raises(ModelError, match="reads images, not text"):
-        similarity(SPECIMENS["vit"].build(), tokenizer, "the cat", "a dog")
+        SimilarityRequest(model="", text="the cat", pair="a dog").run(Loaded.of(SPECIMENS["vit"].build(), tokenizer))
 
 
 def test_the_figures_hold_every_part_and_say_which_pair_is_outlined() -> None:

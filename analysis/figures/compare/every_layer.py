@@ -18,15 +18,16 @@ from analysis.figures import marks
 from analysis.figures.compare.two_sides import SIDES, pair_facts
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
-from analysis.figures.heatmap import heatmap
+from analysis.figures.heatmap import LEGEND_PIXELS, heatmap
 from analysis.figures.layers.run import method_note, present
-from analysis.figures.terms.distance import series_colours
+from analysis.figures.terms.line_names import line_names, series_hues
 from analysis.figures.terms.measures import CITATION_KEYS, MEASURES, measure_note, term_label
 from analysis.measurements.terms.result import Layers
 from analysis.probes import text_probe
 
 Pair = tuple[Layers, Layers]
 DIFFERENCE = "right minus left"
+HEIGHT = 260
 LAYERS_PAIR = LiveRun(
     obtain=partial(text_probe.obtain_both, text_probe.LayersRequest),
     provenance=pair_facts,
@@ -76,7 +77,7 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     )
     largest = frame[frame.side == DIFFERENCE].dropna().reset_index(drop=True)
     if largest.empty:
-        text = f"The sides have {len(pair[0].values)} and {len(pair[1].values)} layers, so there is no difference."
+        text = f"{len(pair[0].values)} and {len(pair[1].values)} layers: the lines cannot be subtracted."
     else:
         peak = largest.iloc[int(largest.value.abs().argmax())]
         text = f"The largest difference is in {peak.series}, layer {peak.layer}: {signed(float(peak.value), 3)}."
@@ -89,31 +90,35 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
             f"one scale. {measure_note(measure, coloured=False)} {_caption(pair)}"
         ),
         alt=f"Lines over layers in {len(panels)} panels. {text}",
-        draw=lambda theme: _draw_lines(frame, list(panels), [term_label(term) for term in terms], measure, theme),
+        draw=lambda theme: _draw_lines(frame, pair, [term_label(term) for term in terms], theme),
         columns=len(panels),
     )
 
 
-def _draw_lines(
-    frame: pd.DataFrame, panels: Sequence[str], order: Sequence[str], measure: str, theme: Theme
-) -> list[Chart]:
-    """A panel a side and one of the difference, on one scale."""
-    domain = (min(0.0, float(frame.value.min())), float(frame.value.max()))
+def _draw_lines(frame: pd.DataFrame, pair: Pair, order: Sequence[str], theme: Theme) -> list[Chart]:
+    """A panel a side and one of the difference, on one scale, with names at the lines of the last."""
+    domain = (min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max())))
+    panels = [name for name in (*SIDES, DIFFERENCE) if (frame.side == name).any()]
     charts = []
     for side in panels:
+        rows = frame[frame.side == side]
+        title = None if charts else MEASURES[pair[0].measure]
+        y = marks.number(alt.Y, "value", title, domain=domain, padding=6)
         lines = marks.line_plot(
-            frame[frame.side == side],
-            x=marks.categories(alt.X, "layer", "layer"),
-            y=marks.number(alt.Y, "value", MEASURES[measure], domain=domain, nice=True),
-            theme=theme,
-            color=series_colours(order, theme),
-            shape=alt.Shape("series:N", scale=alt.Scale(domain=list(order)), legend=None),
+            rows, x=marks.categories(alt.X, "layer", "layer"), y=y, theme=theme, color=series_hues(order, theme),
             tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
-        )
+        )  # fmt: skip
+        names = line_names(rows, order, y, theme, height=HEIGHT) if side == panels[-1] else []
+        layers = marks.rule(theme, y=0), *lines, *names
         charts.append(
-            marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.HALF, height=260, title=side)
+            marks.panel(*layers, theme=theme, width=marks.HALF, height=HEIGHT, title=_panel_title(side, pair))
         )
     return charts
+
+
+def _panel_title(side: str, pair: Pair) -> str:
+    """A side with its model."""
+    return f"{side}: {readable(pair[SIDES.index(side)].provenance.model)}" if side in SIDES else side
 
 
 @figure("compare_layers", EveryLayerParameters, live=LAYERS_PAIR)
@@ -131,7 +136,7 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
         text = f"{capitalised(term_label(term))} differs most in layer {layer}, head {head}: {value}."
     else:
         shapes = " and ".join(f"{len(run.values)} layers of {run.values.shape[2]} heads" for run in pair)
-        text = f"The sides have {shapes}, so there is no difference."
+        text = f"{shapes}: the maps cannot be subtracted."
     return Figure(
         title=f"{term_label(term)} at every layer and head, side by side",
         finding=text.removesuffix("."),
@@ -143,20 +148,22 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
             f"{_caption(pair)}"
         ),
         alt=f"{len(maps)} heat maps, layers by heads. {text}",
-        draw=lambda theme: _draw_maps(maps, measure, theme),
+        draw=lambda theme: _draw_maps(maps, pair, theme),
         columns=len(maps),
     )
 
 
-def _draw_maps(maps: dict[str, ndarray], measure: str, theme: Theme) -> list[Chart]:
-    """Layers down, heads across; a difference has two signs, so the scale has, too."""
+def _draw_maps(maps: dict[str, ndarray], pair: Pair, theme: Theme) -> list[Chart]:
+    """Layers down, heads across, with one scale; a difference has two signs, so the scale has, too."""
+    measure = pair[0].measure
     limit = max(float(np.nan_to_num(np.abs(values)).max()) for values in maps.values()) or 1.0
+    most = max(len(values) for values in maps.values())
     signs = measure == "share" or len(maps) > len(SIDES)
     return [
         heatmap(
             values, domain=(-limit if signs else 0, limit), row_title="layer", column_title="head",
-            value_title=MEASURES[measure], title=name, diverging=signs, side=marks.HALF,
-            height=120 + 22 * len(values), theme=theme,
+            value_title=MEASURES[measure], title=_panel_title(name, pair), diverging=signs, legend=not index,
+            side=marks.HALF, height=LEGEND_PIXELS + 22 * most, theme=theme,
         )
-        for name, values in maps.items()
+        for index, (name, values) in enumerate(maps.items())
     ]  # fmt: skip

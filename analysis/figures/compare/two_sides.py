@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, signed
+from analysis.core.formatting import UNDEFINED, capitalised, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, figure
@@ -140,18 +140,17 @@ def compare_terms(params: MeasureParameters, pair: Pair) -> Figure:
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
         draw=lambda theme: _draw_sides(_fold_terms(table, pair, add_up=measure == "share"), MEASURES[measure], theme),
-        columns=2,
     )
 
 
 def _draw_sides(table: pd.DataFrame, label: str, theme: Theme) -> list[Chart]:
-    """The two sides as dots joined by a line, and beside it the difference as bars, on one scale."""
+    """The two sides as dots joined by a line, and the difference printed at the right of each row."""
     order = [term_label(term) for term in table.index]
-    wide = table.reset_index().assign(label=order, what="right minus left")
-    values = wide[[*SIDES, "difference"]]
-    domain = (min(0.0, float(values.min().min())), float(values.max().max()))
+    written = [UNDEFINED if pd.isna(value) else signed(float(value)) for value in table.difference]
+    wide = table.reset_index().assign(label=order, written=written)
+    values = wide[[*SIDES]]
+    domain = (min(0.0, float(values.min().min())), max(0.0, float(values.max().max())))
     x = marks.number(alt.X, "value", label, domain=domain, nice=True, ticks=6)
-    change = marks.number(alt.X, "difference", "difference", domain=domain, nice=True, ticks=6)
     y = marks.rows_down("label", order, title=TERM, grid=False)
     key = marks.legend(place="top", columns=2)
     lines = alt.Chart(wide).mark_rule(color=theme.faint, strokeWidth=marks.LINE)
@@ -160,16 +159,15 @@ def _draw_sides(table: pd.DataFrame, label: str, theme: Theme) -> list[Chart]:
         color=marks.series("side", SIDES, theme, key), shape=marks.shapes("side", SIDES, key),
         tooltip=(("label", "term"), "side", ("value", "", ".4f")),
     )  # fmt: skip
-    bars = alt.Chart(wide).mark_bar(height=marks.BAR).encode(
-        x=change, y=y, tooltip=marks.tips(("label", "term"), ("difference", "", "+.4f")),
-        # A legend as high as that of the dots, so that rows stand level.
-        color=marks.hues("what", {"right minus left": theme.ink}, key),
-    )  # fmt: skip
-    joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2=alt.X2("right:Q")), *dots
-    return [
-        marks.panel(marks.rule(theme, x=0), *layers, theme=theme, width=marks.HALF, height=marks.ROW * len(order))
-        for layers in (joined, (bars,))
-    ]
+    beside = alt.Chart(wide).encode(x=alt.value("width"))
+    style = {"align": "right", "dx": 66, "fontSize": marks.TEXT, "color": theme.ink}
+    differences = beside.mark_text(**style).encode(
+        y=y, text="written:N", tooltip=marks.tips(("difference", "", "+.4f"))
+    )
+    above = alt.Chart(wide.head(1)).mark_text(**style, text="difference").encode(x=alt.value("width"), y=alt.value(-10))
+    joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2=alt.X2("right:Q"))
+    layers = marks.rule(theme, x=0), joined, *dots, differences, above
+    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=marks.ROW * len(order))]
 
 
 @figure("compare_cell", CompareParameters, live=PAIR)
@@ -206,7 +204,6 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
         ),
         alt=f"Dots for {len(table)} terms on two sides. {text}",
         draw=lambda theme: _draw_sides(_fold_terms(table, pair, add_up=True), kind, theme),
-        columns=2,
     )
 
 
@@ -232,8 +229,12 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         maps["difference"] = (right - left, labels)
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
-        text = f"No difference: the sides have {len(left)} and {len(right)} tokens."
+        text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
     limit = max(float(np.abs(values).max()) for values, _ in maps.values()) or 1.0
+    titles = {"difference": ["right minus left", "on the same scale"]} | {
+        side: [f"{side}: {readable(one.provenance.model)}", f"layer {one.layer}, head {head}, {one.method}"]
+        for side, one, head in zip(SIDES, pair, heads, strict=True)
+    }
     centring = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
@@ -257,7 +258,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         ),
         alt=f"{len(maps)} maps of {term_label(term)}. {text}",
         draw=lambda theme: [
-            token_map(values, labels, limit, theme, title=name) for name, (values, labels) in maps.items()
+            token_map(values, labels, limit, theme, title=titles[name], legend=not index)
+            for index, (name, (values, labels)) in enumerate(maps.items())
         ],
-        columns=3,
+        columns=len(maps),
     )

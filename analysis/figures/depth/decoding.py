@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
+from analysis.core.formatting import percent
 from analysis.figures import marks
 from analysis.figures.depth.models import (
     DEPTH,
@@ -21,17 +22,32 @@ from analysis.figures.depth.models import (
 )
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
+from analysis.figures.terms.line_names import line_names
 
 READINGS = {
     ("position", "ridge", "r2"): "Position, ridge: R²",
     ("position", "nearest", "exact"): "Position, nearest mean: exact",
     ("position", "discriminant", "exact"): "Position, discriminants: exact",
+    ("position", "whitened", "exact"): "Position, nearest whitened mean: exact",
     ("position", "nearest", "within_3"): "Position, nearest mean: within 3",
     ("order", "logistic", "accuracy"): "Which of two is first: accuracy",
     ("word", "nearest", "top1"): "Word, nearest mean: top-1",
     ("word", "ridge", "top1"): "Word, ridge to embedding: top-1",
 }
 """The panels, by target, decoder and measure; the mean absolute error of position is in the table alone."""
+TOGETHER = {
+    "Position and order": {
+        ("position", "discriminant", "exact"): "exact: discriminants",
+        ("position", "nearest", "exact"): "exact: nearest mean",
+        ("position", "whitened", "exact"): "exact: whitened mean",
+        ("position", "nearest", "within_3"): "within 3: nearest mean",
+        ("position", "ridge", "r2"): "R²: ridge regression",
+        ("order", "logistic", "accuracy"): "which of two is first",
+    },
+    "The word": {("word", "nearest", "top1"): "nearest mean", ("word", "ridge", "top1"): "ridge to embedding"},
+}
+"""The two panels of a single model: their lines, by target, decoder and measure."""
+TALL = 340
 
 
 @figure("depth_decoding", ModelsParameters)
@@ -45,18 +61,22 @@ def decoding(params: ModelsParameters) -> Figure:
     shown = rows[rows.panel != ""][[*columns, "panel"]]
     first = rows.iloc[0]
     config = json.loads(first.config)
-    error = rows[(rows.measure == "mean_absolute_error") & (rows.model == models[0])].set_index("layer").value
-    r2 = rows[(rows.measure == "r2") & (rows.model == models[0])].set_index("layer").value
+    own = rows[rows.model == models[0]]
+    exact = own[(own.target == "position") & (own.measure == "exact")].groupby("layer").value.max()
+    error = own[own.measure == "mean_absolute_error"].set_index("layer").value
+    r2 = own[own.measure == "r2"].set_index("layer").value
     last = int(error.index.max())
     text = (
         f"{readable(models[0])}: ridge regression reads the position to within {error[0]:.1f} tokens on average "
-        f"before the first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f})."
+        f"before the first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f}), because it "
+        "fits all positions along one direction of the states, where the other decoders compare a state with each "
+        "position's own mean."
     )
     return Figure(
         title="What can be read from the hidden states",
         finding=(
-            f"A linear decoder misses a word's position by {error[0]:.1f} places on average before the first layer, "
-            f"and by {error[last]:.1f} after the last"
+            f"The best decoder reads a word's exact position in {percent(exact[0])} of cases before the first layer, "
+            f"and in {percent(exact[last])} after the last"
         ),
         frame=lambda: table,
         caption=(
@@ -72,9 +92,33 @@ def decoding(params: ModelsParameters) -> Figure:
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
         citation_keys=("wang2020what",),
-        draw=lambda theme: _draw(titled(shown), [readable(model) for model in models], theme),
-        columns=3,
+        draw=lambda theme: (
+            _draw(titled(shown), [readable(model) for model in models], theme)
+            if len(models) > 1
+            else [_draw_one(shown, title, names, theme) for title, names in TOGETHER.items()]
+        ),
+        columns=3 if len(models) > 1 else 2,
     )
+
+
+def _draw_one(shown: pd.DataFrame, title: str, names: dict[tuple[str, str, str], str], theme: Theme) -> Chart:
+    """The decoders of one model in one panel, named at their lines, by layer; chance dashed in the same hue."""
+    keys = zip(shown.target, shown.decoder, shown.measure, strict=True)
+    rows = shown.assign(series=[names.get(key, "") for key in keys])
+    rows = rows[rows.series != ""]
+    order = [name for name in names.values() if (rows.series == name).any()]
+    color = marks.series("series", order, theme)
+    x = marks.categories(alt.X, "layer", "layer that the hidden states enter; the last number: what leaves the last")
+    y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
+    dashed = alt.Chart(rows).mark_line(strokeDash=marks.DASH, opacity=0.5)
+    lines = marks.line_plot(
+        rows, x=x, y=y, theme=theme, color=color, ends=("low", "high"), dots=marks.SEED,
+        tooltip=("layer", ("series", "what"), ("value", "", ".4~g"), *marks.interval_tips(".4~g"),
+                 ("chance", "", ".3~g")),
+    )  # fmt: skip
+    chance = dashed.encode(x=x, y=marks.same_axis(y, "chance"), color=color)
+    ends = line_names(rows, order, y, theme, height=TALL, color=color)
+    return marks.panel(chance, *lines, *ends, theme=theme, width=marks.HALF, height=TALL, title=title)
 
 
 def _draw(shown: pd.DataFrame, models: list[str], theme: Theme) -> list[Chart]:

@@ -41,8 +41,8 @@ def _description(row: Any, rows: pd.DataFrame) -> str:
     layers, corpus = rows.layer.nunique(), row.corpus.replace("_", " ")
     inputs = f"{row.texts} {corpus}" if row.corpus == CORPUS else f"{row.texts} texts of {corpus}"
     return (
-        f"{readable(row.model)}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}, {row.queries:,} queries "
-        "per head"
+        f"{readable(row.model)}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}. Of each head "
+        f"{row.queries:,} queries are pooled"
     )
 
 

@@ -158,7 +158,8 @@ def scalar_measures(params: ShadedParameters) -> Figure:
             f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions: the darker a cell, the "
             "nearer its number comes to the largest that the measure can take.",
             f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
-            "A word replaces a number where a measure is undefined, or where what it measures never happens.",
+            "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
+            "counted in tokens.",
             "Similarity is the dot product of rows, or the encoding's own score; where rows are compared by cosine "
             "instead, as under Distance and shifts, the numbers differ.",
             f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
@@ -227,6 +228,15 @@ def _value_with_names(longest: pd.DataFrame, name: str, value: float) -> str:
     return f"{words} ({titles.iloc[0] if len(titles) == 1 else f'{len(titles)} encodings'})"
 
 
+def _short(name: str, value: float) -> str:
+    """A measure's value as a cell of a phone has room for it: .71, 1, 25; a dash where there is no number."""
+    if not np.isfinite(value):
+        return "–"
+    if name == "first_rise":
+        return f"{value:.0f}"
+    return f"{round(value, 2) + 0.0:.2f}".removesuffix(".00").replace("0.", ".")
+
+
 def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: Theme) -> Chart:
     """One table at the longest size: a row an encoding, a column a measure, with the number in each cell.
 
@@ -239,12 +249,13 @@ def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: 
     cells = longest.assign(
         heading=longest.measure.map(lambda name: MEASURES[name].title),
         meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
+        written=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         shade=(longest.value.where(np.isfinite(longest.value)) / tops).clip(0, 1).fillna(0.0),
         short=longest.measure.map(lambda name: MEASURES[name].short),
     )
     present = [title for title in order if title in set(cells.title)]
     bold = [title for title in rows[rows.encoding.isin(selected)].title.unique() if title in present]
-    y = marks.rows_down("title", present, limit=200, grid=False)
+    y = marks.rows_down("title", present, limit=132, grid=False)
     y["axis"]["labelFontWeight"] = {
         "condition": {"test": f"indexof({bold}, datum.label) >= 0", "value": "bold"},
         "value": "normal",
@@ -267,7 +278,7 @@ def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: 
         "shade:Q", scale=alt.Scale(domain=[0, 1], range=[colours[0], colours[2]], interpolate="rgb"), legend=None
     )
     text = base.mark_text(fontSize=marks.TEXT).encode(
-        text="meaning:N",
+        text="written:N",
         color=alt.value(theme.ink),
         opacity=alt.condition("isFinite(datum.value)", alt.value(1), alt.value(0.6)),
     )

@@ -117,12 +117,12 @@ def _names(rows: pd.DataFrame, dots: pd.DataFrame, selected: str, ink: str, soft
     if len(ordinary) and ordinary.index[0] >= NAMED:
         lowest.append(
             {"rank": 1, "margin": top, "dx": 14, "dy": LINE_HEIGHT * (NAMED + 1.2), "align": "left", "hue": ink,
-             "name": f"the smallest of an English word: {_case(ordinary.iloc[0])}"}
+             "name": _case(ordinary.iloc[0])}
         )  # fmt: skip
     lowest.insert(
         0,
         {"rank": 1, "margin": top, "dx": 14, "dy": 4, "align": "left", "hue": soft,
-         "name": f"the {NAMED} smallest margins"},
+         "name": f"the {NAMED} smallest margins, and the first of plain letters"},
     )  # fmt: skip
     picked = [
         {"rank": row["rank"], "margin": row.margin, "dx": 12 if row["rank"] < len(rows) / 2 else -12, "dy": 18,
@@ -137,10 +137,11 @@ def _names(rows: pd.DataFrame, dots: pd.DataFrame, selected: str, ink: str, soft
 
 
 def _spelled(word: str) -> str:
-    """A word in quotation marks; with its code points where it is no word of Latin letters, which fonts may lack."""
-    if word.isascii() or any("LATIN" in unicodedata.name(letter, "") for letter in word):
+    """A word in quotation marks; letters that are not Latin, which fonts may lack, by their code points."""
+    letters = [letter for letter in word if not letter.isascii()]
+    if all("LATIN" in unicodedata.name(letter, "") for letter in letters):
         return f"“{word}”"
-    return f"“{word}” ({', '.join(f'U+{ord(letter):04X}' for letter in word)})"
+    return " ".join(f"U+{ord(letter):04X}" for letter in letters)
 
 
 def _case(row: pd.Series) -> str:

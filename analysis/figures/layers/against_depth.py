@@ -12,9 +12,11 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.layers.run import LAYERS, method_note, present
-from analysis.figures.terms.distance import series_colours
+from analysis.figures.terms.line_names import line_names, series_hues
 from analysis.figures.terms.measures import MEASURES, leading_by_layer, term_label
 from analysis.measurements.terms.result import Layers
+
+HEIGHT = 300
 
 
 @figure("probe_depth", Parameters, live=LAYERS)
@@ -73,9 +75,11 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str]) -> str:
 def _draw(frame: pd.DataFrame, order: Sequence[str], title: str, theme: Theme) -> Chart:
     """Lines over layers, one a series."""
     names = [name for name in order if name in set(frame.series)]
+    low, high = min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max()))
+    y = marks.number(alt.Y, "value", title, domain=(low, high), padding=6)
     lines = marks.line_plot(
-        frame, x=marks.categories(alt.X, "layer", "layer"), y=marks.number(alt.Y, "value", title), theme=theme,
-        color=series_colours(names, theme), shape=alt.Shape("series:N", scale=alt.Scale(domain=names), legend=None),
+        frame, x=marks.categories(alt.X, "layer", "layer"), y=y, theme=theme, color=series_hues(names, theme),
         tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
     )  # fmt: skip
-    return marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.HALF, height=280)
+    ends = line_names(frame, names, y, theme, height=HEIGHT)
+    return marks.panel(marks.rule(theme, y=0), *lines, *ends, theme=theme, width=marks.HALF, height=HEIGHT)

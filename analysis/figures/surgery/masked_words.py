@@ -15,6 +15,9 @@ from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.surgery.sentence_similarity import LABEL_CHARACTERS, RANK, ROWS
 from analysis.store import read
 
+JUDGED = "cpu2-"
+"""How the names of encoders of the judged recipe begin: the title is of one of them, where one was measured."""
+
 
 @figure("masked_surgery", Parameters)
 def masked_surgery(_: Parameters) -> Figure:
@@ -32,22 +35,26 @@ def masked_surgery(_: Parameters) -> Figure:
     shown = shown.assign(done=shown.operation.map(ROWS), encoder=shown.model.map(readable))
     columns = ["encoder", "operation", "done", "rank", "draw", "value", "difference", "difference_low"]
     frame = shown[[*columns, "difference_high", "pairs"]]
-    costs = shown.groupby("operation").difference.mean()
+    named = max(shown.model, key=lambda model: (model.startswith(JUDGED), model))
+    costs = shown[shown.model == named].groupby("operation").difference.mean()
     encoders = sorted(frame.encoder.unique())
     first = shown.iloc[0]
     runs = list(frames.rows(shown.drop_duplicates("run_id")))
     resamples = json.loads(runs[0].config)["resamples"]
     text = (
-        f"{signed(costs['separated'])} nats with words and positions in separate directions ({RANK} for positions), "
+        f"in {readable(named)} {signed(costs['separated'])} nats with words and positions in separate directions "
+        f"({RANK} for positions), "
         f"{signed(costs['separated_at_random'])} with random directions, {signed(costs['no_cross'])} without the "
         f"cross terms, {signed(costs['mean_position'])} with no position"
     )
+    along_read = costs.get("separated_along_read")
+    cut = "" if along_read is None else f" (the whole table's) or {signed(along_read)} (those that texts read)"
     return Figure(
         title="Loss on masked words after every operation",
         finding=(
-            f"With words and positions in separate directions the loss changes by {signed(costs['separated'])} nats, "
-            f"without the cross terms by {signed(costs['no_cross'])}, and with no position by "
-            f"{signed(costs['mean_position'])}"
+            f"In {readable(named)}, keeping words out of {RANK} directions of positions costs "
+            f"{signed(costs['separated'])} nats{cut}; dropping the cross terms {signed(costs['no_cross'])}, dropping "
+            f"positions {signed(costs['mean_position'])}"
         ),
         frame=lambda: frame,
         caption=(

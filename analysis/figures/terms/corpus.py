@@ -76,7 +76,7 @@ def _assumption(row: pd.Series) -> str:
 
 
 def _corpus_description(row: pd.Series) -> str:
-    """The size of a corpus in texts and pairs, and the share of the queries that comes from its longest tenth."""
+    """The size of a corpus in texts and pairs; and a sentence on its queries, and on those of its longest tenth."""
     result = read.query(
         "SELECT count(*) FILTER (text_pair IS NULL) AS texts, count(text_pair) AS pairs FROM corpora WHERE corpus = ?",
         [row.corpus],
@@ -85,8 +85,8 @@ def _corpus_description(row: pd.Series) -> str:
     length = f"{config['tokens']} tokens" if config.get("tokens") else "the model's length"
     cut = f", {config['truncated_texts']} of them cut to {length}" if config.get("truncated_texts") else ""
     return (
-        f"{result.texts} texts and {result.pairs} pairs written for Addend{cut}, {row.queries:,} queries pooled "
-        f"(the longest tenth of the texts gives {percent(config['longest_tenth'])} of them)"
+        f"{result.texts} texts and {result.pairs} pairs written for Addend{cut}. Queries are pooled, "
+        f"{row.queries:,} in all; the longest tenth of the texts gives {percent(config['longest_tenth'])} of them"
     )
 
 

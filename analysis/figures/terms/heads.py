@@ -9,7 +9,7 @@ from analysis.core.term_names import FOUR
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.terms.measured_colours import measured_colours
-from analysis.figures.terms.measures import MEASURES, NEGLIGIBLE, TERM, term_label
+from analysis.figures.terms.measures import MEASURES, TERM, term_label
 
 
 def lead_finding(lead: pd.Series, heads: int) -> str:
@@ -29,15 +29,19 @@ def leading_term(table: pd.DataFrame) -> str:
     return lead_finding(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""
 
 
+FAINT = 0.05
+"""A term that is smaller than this in every head has no column."""
+
+
 def without_negligible(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of heads by terms without the terms that round to 0.00 in every head; the four always stay."""
-    return table[[term for term in table if term in FOUR or table[term].abs().max() >= NEGLIGIBLE]]
+    """A table of heads by terms without the terms that are faint in every head; the four always stay."""
+    return table[[term for term in table if term in FOUR or table[term].abs().max() >= FAINT]]
 
 
 def negligible_note(table: pd.DataFrame) -> str:
     """A sentence on the number of terms that are not drawn, followed by a space; empty if all are drawn."""
     count = table.shape[1] - without_negligible(table).shape[1]
-    return f"Not drawn, but in the data: {plural(count, 'term')} below {NEGLIGIBLE:g} in every head. " if count else ""
+    return f"Not drawn, but in the data: {plural(count, 'term')} below {FAINT:g} in every head. " if count else ""
 
 
 def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
@@ -57,7 +61,14 @@ def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
     )
     # On a phone the numbers would run into one another; tooltips and the data table still give them.
     numbers = base.mark_text(fontSize=marks.TEXT, opacity=alt.expr("width < 480 ? 0 : 1"))
-    layers = base.mark_rect().encode(color=color), numbers.encode(text=alt.Text("written:N"), color=ink)
+    # The last name slants beyond the columns: unseen letters keep its room.
+    last = term_label(str(table.columns[-1]))
+    room = alt.Chart(frame.head(1)).mark_text(text=last[: len(last) // 2], align="left", opacity=0)
+    layers = (
+        base.mark_rect().encode(color=color),
+        numbers.encode(text=alt.Text("written:N"), color=ink),
+        room.encode(x=alt.value("width"), y=alt.value(0)),
+    )
     four = alt.Chart(frame[frame.term == FOUR[-1]]).mark_rule(color=theme.ink, strokeWidth=1.5)
     end = x.copy()
     end["bandPosition"] = 1

@@ -32,6 +32,13 @@ MOST_ROWS = LONG
 """Rows and columns of the longest text that is drawn whole; of a longer one, so many at a time."""
 TOTALS = ("total", "pattern")
 """The maps after those of the terms: the model's own score, and attention after softmax."""
+EXPLAINED = {
+    "segment": "which text of a pair a token is in",
+    "bias": "what no other source owns: biases of projections and norms",
+    "residual": "what the averages leave over",
+    "mean": "the average of all hidden states",
+}
+"""Sources whose products have no map at first -> their meaning."""
 
 
 def _encoded(maps: Sequence[ndarray]) -> str:
@@ -55,17 +62,52 @@ def _rounded(values: ndarray) -> list[Any]:
     return number
 
 
-def _head_maps(params: MapParameters, decomposition: Decomposition, terms: Sequence[str]) -> dict[str, object]:
-    """One head: its parts, the sum of those that have no map, the total and the pattern; and its scale."""
+def rest_note(terms: Sequence[str], others: Sequence[str]) -> str:
+    """A sentence on the terms that have no map of their own. terms: those that have one."""
+    drawn = {source for term in terms for source in term.split("_to_")}
+    sources = dict.fromkeys(source for term in others for source in term.split("_to_") if source not in drawn)
+    names = " or ".join(f"{name} ({EXPLAINED[name]})" if name in EXPLAINED else name for name in sources)
+    count = "The product" if len(others) == 1 else f"The sum of the {len(others)} products"
+    return f"{count} of a query and a key in which one side is {names}."
+
+
+def _opening(terms: Mapping[str, ndarray], rest: Sequence[ndarray], total: ndarray, pattern: ndarray, term: str) -> Any:
+    """The row and column where attention is strongest of those that `term` adds most to; None where there is none."""
+    others = [np.abs(values) for name, values in terms.items() if name != term]
+    most = np.max([*others, *map(np.abs, rest)], axis=0) if others or rest else np.zeros_like(total)
+    leads = (terms[term] > most) & (total > 0)
+    row, column = np.unravel_index(int(np.where(leads, pattern, -1).argmax()), pattern.shape)
+    return [int(row), int(column)] if leads.any() else None
+
+
+def opening_cell(params: MapParameters, decomposition: Decomposition) -> tuple[int, int]:
+    """The query and key that the maps open on; -1 and -1 where no cell is led by the head's leading term."""
+    terms = _mapped(params, decomposition)
+    params = window(params, len(labels(decomposition.token_info, words=params.words, specials=params.specials)))
+    cell: Any = _head_maps(params, decomposition, terms)["open"]
+    return (-1, -1) if cell is None else (params.first_row + cell[0], params.first_row + cell[1])
+
+
+def _mapped(params: MapParameters, decomposition: Decomposition) -> list[str]:
+    """The terms that have a map of their own."""
     visible = visible_terms(decomposition)
-    _, view = viewed_head(params, decomposition, visible)
+    return list(visible) if params.group == "all" else [term for term in four(decomposition) if term in visible]
+
+
+def _head_maps(params: MapParameters, decomposition: Decomposition, terms: Sequence[str]) -> dict[str, object]:
+    """One head: its parts, the sum of those that have no map, the total and the pattern; its scale; where it opens."""
+    visible = visible_terms(decomposition)
+    head, view = viewed_head(params, decomposition, visible)
     shown = view.part(*row_range(params, len(view.labels)))
     others = [shown.terms[term] for term in visible if term not in terms]
     rest = [np.sum(others, axis=0)] if others else []
     maps = [*(shown.terms[term] for term in terms), *rest, shown.total, shown.pattern]
     chosen = {term: view.terms[term] for term in terms}
     limit = score_limit(replace(view, terms=chosen, rest=view.total - np.sum(list(chosen.values()), axis=0)))
-    return {"maps": _encoded(maps), "limit": float(f"{limit:.4g}")}
+    shares = np.nan_to_num([decomposition.shares()[term][head] for term in terms])
+    leading = terms[int(np.argmax(shares))]
+    opening = _opening({term: shown.terms[term] for term in terms}, rest, shown.total, shown.pattern, leading)
+    return {"maps": _encoded(maps), "limit": float(f"{limit:.4g}"), "open": opening}
 
 
 def _table(
@@ -92,12 +134,13 @@ def score_maps(
     Raises LinkError for a head or rows that there are not.
     """
     visible = visible_terms(decomposition)
-    terms = list(visible) if params.group == "all" else [term for term in four(decomposition) if term in visible]
+    terms = _mapped(params, decomposition)
     head = shown_head(params, decomposition)
     names = labels(decomposition.token_info, words=params.words, specials=params.specials)
     params = window(params, len(names))
     first, last = row_range(params, len(names))
-    parts = [*terms, *([REST] if len(terms) < len(visible) else [])]
+    others = [term for term in visible if term not in terms]
+    parts = [*terms, *([REST] if others else [])]
     rows = last - first + 1
     every = decomposition.heads * (len(parts) + len(TOTALS)) * rows**2 <= MOST_NUMBERS
     heads = range(decomposition.heads) if every else [head]
@@ -112,6 +155,7 @@ def score_maps(
         "rows": len(names),
         "centred": params.centred,
         "parts": [{"name": part, "label": term_label(part), "colour": colours[part]} for part in parts],
+        "rest": rest_note(terms, others) if others else "",
         "terms": len(terms),
         "maps": {
             str(index): _head_maps(params.model_copy(update={"head": index}), decomposition, terms) for index in heads

@@ -102,8 +102,8 @@ def vision_layers(params: StoredVisionParameters) -> Figure:
         ),
         frame=lambda: shown.rename(columns={"texts": "images"}),
         caption=(
-            f"{capitalised(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend, "
-            f"{first.queries:,} queries pooled. {text} Brackets: 95 % bootstrap interval over these "
+            f"{capitalised(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend. "
+            f"Queries are pooled, {first.queries:,} in all. {text} Brackets: 95 % bootstrap interval over these "
             f"images; it says nothing about others. {measure_note(measure)} {_interpolation(first.config)} "
             f"{SOURCES_NOTE} Layer 0 is exact; deeper, patterns, norms and gates are held at the values they have in "
             "the model (frozen). Terms add up "

@@ -15,7 +15,7 @@ from analysis.core.formatting import capitalised, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
-from analysis.figures.heatmap import LEGEND_PIXELS, index_axes, picture, png_address
+from analysis.figures.heatmap import index_axes, picture, png_address
 from analysis.figures.one_run import cancellation_note, image_facts
 from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.heads import draw_heads, leading_term
@@ -29,7 +29,7 @@ from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
 from analysis.probes import image_probe
 
-SIDE = 290
+SIDE = 220
 """Pixels of a panel that is laid out as the image is, the longer way."""
 QUERY = "#d6007f"
 """The outline of the query's patch, a colour on none of our scales."""
@@ -222,16 +222,29 @@ def _outline(query: tuple[int, int] | None) -> list[Chart]:
     return [mark.encode(x=alt.X("x:Q"), x2=alt.X2("x2"), y=alt.Y("y:Q"), y2=alt.Y2("y2"))]
 
 
+def _square_axes(grid: tuple[int, int]) -> tuple[alt.X, alt.Y]:
+    """Axes that count patches, on which a patch is as wide as high, however a page stretches the panel."""
+    rows, columns = grid
+    x, y = index_axes(grid, "", "")
+    patch = f"min(width / {columns}, height / {rows})"
+    for axis, count in ((x, columns), (y, rows)):
+        axis["scale"] = alt.Scale(
+            domain=[-0.5, count - 0.5], nice=False, zero=False, range=[0, alt.expr(f"{count} * {patch}")]
+        )
+    x["axis"]["orient"] = "top"
+    return x, y
+
+
 def _image(pixels: np.ndarray, grid: tuple[int, int]) -> list[Chart]:
     """The image, and lines between its patches."""
     rows, columns = grid
-    across = alt.Chart(pd.DataFrame({"y": np.arange(1, rows) - 0.5}))
-    down = alt.Chart(pd.DataFrame({"x": np.arange(1, columns) - 0.5}))
+    across = alt.Chart(pd.DataFrame({"y": np.arange(1, rows) - 0.5, "x": -0.5, "x2": columns - 0.5}))
+    down = alt.Chart(pd.DataFrame({"x": np.arange(1, columns) - 0.5, "y": -0.5, "y2": rows - 0.5}))
     style = {"color": "white", "opacity": 0.45, "strokeWidth": 0.7}
     return [
-        picture(png_address(Image.fromarray(pixels)), grid, *index_axes(grid, "row", "column")),
-        across.mark_rule(**style).encode(y=alt.Y("y:Q")),
-        down.mark_rule(**style).encode(x=alt.X("x:Q")),
+        picture(png_address(Image.fromarray(pixels)), grid, *_square_axes(grid)),
+        across.mark_rule(**style).encode(y=alt.Y("y:Q"), x=alt.X("x:Q"), x2="x2"),
+        down.mark_rule(**style).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), y2="y2"),
     ]
 
 
@@ -240,7 +253,7 @@ def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Char
     row, column = (indices.ravel() for indices in np.indices(values.shape))
     frame = pd.DataFrame({"row": row, "column": column, "score": values.ravel()}).dropna()
     frame = frame.assign(x=frame.column - 0.5, x2=frame.column + 0.5, y=frame.row - 0.5, y2=frame.row + 0.5)
-    x, y = index_axes(values.shape, "row", "column")
+    x, y = _square_axes((values.shape[0], values.shape[1]))
     cells, tooltip = alt.Chart(frame).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
     color = alt.Color("score:Q", scale=scale, legend=key)
     return cells.encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=color, tooltip=tooltip)
@@ -269,11 +282,11 @@ def _maps(
         for name in maps
         if name != "total"
     }
-    last = (len(order) // 3) * 3
-    scale, key = theme.around_zero(limit), marks.colour_bar("score", length=180)
+    scale, key = theme.around_zero(limit), marks.colour_bar("score", length=130, form="+.1f")
+    key["values"] = [-limit, 0, limit]
     panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", "outlined: the query"))]
     for index, name in enumerate(order, 1):
-        cells = _cells(maps[name], scale, key if index >= last else None)
+        cells = _cells(maps[name], scale, key if index == len(order) else None)
         title = (
             (term_label(name), share_and_effect(*measured[name])) if name in measured else (name, "all terms together")
         )
@@ -282,8 +295,7 @@ def _maps(
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     return [
         marks.panel(
-            *charts, *outline, theme=theme, width=width, title=title,
-            height=height - (LEGEND_PIXELS if theme.screen and index < last else 0),
+            *charts, *outline, theme=theme, width=width, height=height, title=title,
         )
-        for index, (charts, title) in enumerate(panels)
+        for charts, title in panels
     ]  # fmt: skip

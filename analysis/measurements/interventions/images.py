@@ -9,9 +9,9 @@ from PIL import Image
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.measures import cosines
 from analysis.measurements.interventions.result import ImageInterventionResult
-from analysis.measurements.interventions.run import compare, provenance_of
+from analysis.measurements.interventions.run import compare
 from analysis.measurements.terms.images import checked_patches, prepare, tokens
-from analysis.measurements.terms.run import check_layer
+from analysis.measurements.terms.run import check_layer, provenance
 from analysis.models.load import Loaded
 
 
@@ -45,7 +45,7 @@ def intervene_image(
         before=before.patterns[layer].float().cpu().numpy(),
         after=after.patterns[layer].float().cpu().numpy(),
         predictions=None,
-        provenance=provenance_of(loaded, title, started),
+        provenance=provenance(loaded, title, started),
         grid=prepared.grid,
         kept=prepared.kept,
         masked=family.hides and masked,

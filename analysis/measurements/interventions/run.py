@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +17,6 @@ from analysis.measurements.interventions.forward import Chosen, check, forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.measures import cosines, pattern_kl
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest, Predictions
-from analysis.measurements.terms.result import Provenance
 from analysis.measurements.terms.run import check_layer, checked_family, encode, provenance
 from analysis.models.families import Family
 from analysis.models.inferred_family import infer_family
@@ -114,7 +112,7 @@ def intervene(
         before=before.patterns[layer].float().cpu().numpy(),
         after=after.patterns[layer].float().cpu().numpy(),
         predictions=predictions,
-        provenance=provenance_of(loaded, text, started, text_pair=pair, truncated_from=cut_from),
+        provenance=provenance(loaded, text, started, pair, cut_from),
     )
 
 
@@ -232,10 +230,5 @@ def permutation_test(
         on=errors[1].double().cpu().numpy(),
         reach=float(off.abs().max()),
         causal=mask is not None and not bool(mask.triu(1).any()),
-        provenance=provenance_of(loaded, text, started, text_pair=pair, truncated_from=cut_from),
+        provenance=provenance(loaded, text, started, pair, cut_from),
     )
-
-
-def provenance_of(loaded: Loaded, text: str, started: float, **more: Any) -> Provenance:
-    """The provenance of a result; `started` is by time.perf_counter."""
-    return provenance(loaded.model, loaded.source.name, loaded.source.revision, text, started, **more)

@@ -22,7 +22,7 @@ from analysis.measurements.positions.without_rotation import AttentionCalls, lay
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.families import Family, known_family
-from analysis.models.tokenizer import Tokenizer
+from analysis.models.load import Loaded
 from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"
@@ -43,16 +43,7 @@ def bands_of(rotation: Rotation) -> list[list[int]]:
     return bands
 
 
-def position_map(
-    model: PreTrainedModel,
-    tokenizer: Tokenizer,
-    text: str,
-    text_pair: str | None = None,
-    *,
-    truncate: bool = False,
-    name: str | None = None,
-    revision: str | None = None,
-) -> PositionMap:
+def position_map(loaded: Loaded, text: str, text_pair: str | None = None, *, truncate: bool = False) -> PositionMap:
     """The shares of every layer's scores that depend on content, position, or both, by source and by band.
 
     For a model that rotates its queries and keys, they are exact at every layer, for any architecture that calls
@@ -60,9 +51,10 @@ def position_map(
     be known, and deeper than layer 0 patterns and statistics are held fixed. Raises ModelError where the model allows
     neither, TextError as `decompose`.
     """
-    title = name or model.name_or_path or type(model).__name__
+    model = loaded.model
+    title = loaded.source.name or model.name_or_path or type(model).__name__
     family = known_family({"model_type": model.config.model_type}, title)
-    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    inputs, tokens, cut_from = encode(loaded.tokenizer, text, text_pair or None, model, truncate)
     started = time.perf_counter()
     kind = family.position_kind(model.config) if family else "rotated"
     with torch.inference_mode():
@@ -70,7 +62,7 @@ def position_map(
             measured = _by_terms(model, family, inputs)
         else:
             measured = _by_bands(paired_calls(model, family, inputs), title)
-    about = provenance(model, name, revision, text, started, text_pair, cut_from)
+    about = provenance(loaded, text, started, text_pair, cut_from)
     return measured(kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
 
 
@@ -120,7 +112,7 @@ class _Split(NamedTuple):
     ahead: bool = False
 
 
-def _split(calls: AttentionCalls) -> _Split:
+def _split(calls: AttentionCalls, *, joined: bool = True) -> _Split:
     call, rotation = calls.call, layer_rotation(calls)
     still = call if calls.unturned is None else calls.unturned
     scores = call.scores[0].float()
@@ -138,9 +130,10 @@ def _split(calls: AttentionCalls) -> _Split:
         scores if bias is None else scores - bias,
         mask,
         against=total,
+        joined=joined,
     )
     numerators = result.numerators
-    places, highest = result.joined
+    places, highest = result.joined or _none_joined(numerators)
     if bias is not None:
         numerators = torch.cat([numerators, split_bias(bias, total, mask)[None]])
         more = most_joined(measures.key_centred(bias, mask), mask)
@@ -156,6 +149,13 @@ def _split(calls: AttentionCalls) -> _Split:
         result.sum_error / max(float(high.max() - low.min()), 1e-12),
         mask is None or bool(mask.triu(1).any()),
     )
+
+
+def _none_joined(numerators: Tensor) -> Joined:
+    """The empty result for a caller that asked for no pairs of tokens."""
+    sources, _, heads = numerators.shape
+    shape = (sources, heads, JOINED_PAIRS)
+    return Joined(numerators.new_zeros(*shape, 2, dtype=torch.long), numerators.new_full(shape, torch.nan))
 
 
 def _padded(values: ndarray, rows: int, fill: float = 0) -> ndarray:

@@ -26,35 +26,28 @@ from analysis.measurements.positions.without_rotation import (
     unrotated_calls,
 )
 from analysis.measurements.terms.run import encode, provenance
+from analysis.models.load import Loaded
 from analysis.models.rotary_tables import ROTATION_ARGUMENT
 from analysis.models.submodules import run_model
-from analysis.models.tokenizer import Tokenizer
 
 MAX_PASSES = 400
 """Layers times bands, above which a reader would wait too long."""
 
 
-def remove_rotation(
-    model: PreTrainedModel,
-    tokenizer: Tokenizer,
-    text: str,
-    *,
-    truncate: bool = False,
-    name: str | None = None,
-    revision: str | None = None,
-) -> Unturned:
+def remove_rotation(loaded: Loaded, text: str, *, truncate: bool = False) -> Unturned:
     """Every band of every layer unturned alone, and every layer's bands at once; one pass each.
 
     With a head that predicts tokens the outcome is the mean KL divergence of its predictions, in nats a token; without
     one, 1 less the mean cosine of the final hidden states. Of a causal model the loss on the text, too.
     Raises ModelError where the model turns nothing that is understood, or where there would be too many passes.
     """
+    model = loaded.model
     if getattr(model.config.get_text_config(), "num_kv_shared_layers", 0):
         raise ModelError(
-            f"Layers of {name or type(model).__name__} use the keys of earlier layers, so the rotation cannot be "
-            "removed from one layer alone. Choose a model whose layers compute their own keys."
+            f"Layers of {loaded.source.name or type(model).__name__} use the keys of earlier layers, so the rotation "
+            "cannot be removed from one layer alone. Choose a model whose layers compute their own keys."
         )
-    inputs, tokens, cut_from = encode(tokenizer, text, None, model, truncate)
+    inputs, tokens, cut_from = encode(loaded.tokenizer, text, None, model, truncate)
     started = time.perf_counter()
     with torch.inference_mode():
         calls = unrotated_calls(model, inputs)
@@ -85,7 +78,7 @@ def remove_rotation(
                 values[layer, number] = outcome(baseline, output)
                 if causal:
                     losses[layer, number] = _loss(output, ids) - before
-    about = provenance(model, name, revision, text, started, truncated_from=cut_from)
+    about = provenance(loaded, text, started, truncated_from=cut_from)
     measure = (
         "KL divergence of the predictions (nats per token)" if headed else "1 minus the cosine of final hidden states"
     )

@@ -45,14 +45,14 @@ class BandSplit:
     """numerators: `sum part * total` of each band and part; power: `sum total^2`. Shares are their ratio.
 
     kernel: each band's mean score at every distance, over the text's queries and keys. joined: the pairs of tokens that
-    each band of each head joins most. sum_error: the largest difference between the sum of all bands
+    each band of each head joins most, where asked for. sum_error: the largest difference between the sum of all bands
     and the scores.
     """
 
     numerators: Float[Tensor, "B 3 H"]
     power: Float[Tensor, " H"]
     kernel: Float[Tensor, "B H D"]
-    joined: Joined
+    joined: Joined | None
     sum_error: float
 
 
@@ -72,16 +72,17 @@ def split_bands(
     scores: Float[Tensor, "H Q K"],
     mask: Bool[Tensor, "Q K"] | None = None,
     against: Float[Tensor, "H Q K"] | None = None,
+    joined: bool = False,
 ) -> BandSplit:
     """Splits the scores of one layer's heads. The last band is that of the dimensions that are not turned.
 
     query, key: before they are turned (with the factor by which the turn scales them). bands: numbers of pairs. scores:
     the model's own, less what it adds to them. against: the key-centred scores of which the parts are shares, with all
-    that is added; those of `scores` where it is None, and then the shares of all bands and parts sum to 1.
+    that is added; those of `scores` where it is None, and then the shares of all bands and parts sum to 1. joined:
+    whether the pairs of tokens that a band joins most are wanted, which takes a map for each band.
 
-    Only the pairs of tokens that a band joins most take a map for each band. Rows of the total sum to 0 over the keys
-    that a query attends to, so that `sum total_ij q_i k_j` is that of the centred product, whatever is added to all
-    keys: it is `sum q_i (total k)_i`.
+    No part is made as a map otherwise. Rows of the total sum to 0 over the keys that a query attends to, so that
+    `sum total_ij q_i k_j` is that of the centred product, whatever is added to all keys: it is `sum q_i (total k)_i`.
     """
     length = scores.shape[-1]
     index = torch.arange(length, device=scores.device)
@@ -116,19 +117,22 @@ def split_bands(
         words, everything = content[:, chosen].sum(-1), whole[:, chosen].sum(-1)
         numerators.append(torch.stack([words, alone, everything - words - alone]))
         kernels.append(kernel)
-        score = scale * (rotated_q[..., chosen] @ rotated_k[..., chosen].conj().transpose(-1, -2)).real
-        maps.append(most_joined(key_centred(score, mask), mask))
+        if joined:
+            score = scale * (rotated_q[..., chosen] @ rotated_k[..., chosen].conj().transpose(-1, -2)).real
+            maps.append(most_joined(key_centred(score, mask), mask))
     zero = torch.zeros_like(total[:, 0, 0])
     numerators.append(torch.stack([rest.sum(-1), zero, zero]))
     kernels.append(torch.zeros(len(scores), 2 * length - 1, dtype=scores.dtype, device=scores.device))
-    maps.append(most_joined(key_centred(scale * still_q @ still_k.transpose(-1, -2), mask), mask))
+    if joined:
+        score = scale * still_q @ still_k.transpose(-1, -2)
+        maps.append(most_joined(key_centred(score, mask), mask))
     left, right = (torch.cat([_parts(x), y], -1) for x, y in ((rotated_q, still_q), (rotated_k, still_k)))
     off = (scale * left @ right.transpose(-1, -2) - scores).abs_()
     return BandSplit(
         numerators=torch.stack(numerators),
         power=total.square().sum((-1, -2)),
         kernel=torch.stack(kernels),
-        joined=Joined(*(torch.stack(product_part) for product_part in zip(*maps, strict=True))),
+        joined=Joined(*(torch.stack(product_part) for product_part in zip(*maps, strict=True))) if joined else None,
         sum_error=float((off if mask is None else off.mul_(attended)).max()),
     )
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -16,41 +17,40 @@ from analysis.measurements.interventions.forward import check, forward
 from analysis.measurements.interventions.kinds import INTERVENTIONS
 from analysis.measurements.similarity.result import POOLINGS, Similarity
 from analysis.measurements.similarity.split import cosine, split_cosine, without
-from analysis.measurements.terms.run import checked_family, encode, provenance
+from analysis.measurements.terms.run import FollowedText, checked_family, encode, provenance
 from analysis.models.families import Family
+from analysis.models.load import Loaded
 from analysis.models.submodules import last_states
-from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import trace_sources
 from analysis.streams.tensor import stacked, total
 
 Inputs = Mapping[str, Tensor]
 
 
-def similarity(
-    model: PreTrainedModel,
-    tokenizer: Tokenizer,
-    first: str,
-    second: str,
-    *,
-    pooling: str = "mean",
-    freeze: str = "activation",
-    truncate: bool = False,
-    name: str | None = None,
-    revision: str | None = None,
-) -> Similarity:
+class TwoTexts(FollowedText, Protocol):
+    """A request for the similarity of a text and its pair, each read by itself."""
+
+    @property
+    def pooling(self) -> str:
+        """The way in which one vector is made of a text, of `POOLINGS`."""
+        ...
+
+
+def similarity(loaded: Loaded, asked: TwoTexts) -> Similarity:
     """The similarity of two texts. Raises UnknownName for another pooling, TextError and ModelError as `decompose`."""
+    second, pooling = asked.pair or "", asked.pooling
     if pooling not in POOLINGS:
         raise UnknownName(f"There is no pooling {pooling!r}; known: {', '.join(POOLINGS)}.")
     if not second.strip():
         raise TextError("Similarity compares two texts, and the second is missing; type one.")
-    base = model.base_model
+    base, name = loaded.model.base_model, loaded.source.name
     assert isinstance(base, PreTrainedModel)
     family = checked_family(base, name)
     started = time.perf_counter()
     (left, left_tokens, left_cut), (right, right_tokens, right_cut) = (
-        encode(tokenizer, text, None, base, truncate) for text in (first, second)
+        encode(loaded.tokenizer, text, None, base, asked.truncate) for text in (asked.text, second)
     )
-    parts, texts = [_parts(base, family, inputs, freeze) for inputs in (left, right)], (left, right)
+    parts, texts = [_parts(base, family, inputs, asked.freeze) for inputs in (left, right)], (left, right)
     own = [_states(base, family, inputs) for inputs in texts]
     by_source, by_pair = split_cosine(parts[0], parts[1], pooling)
     without_positions, why_not = _without_positions(base, family, texts, pooling, name)
@@ -65,8 +65,8 @@ def similarity(
         why_not=why_not,
         pooling=pooling,
         position_kind=family.position_kind(base.config),
-        freeze=freeze if family.gated(base.config) else "",
-        provenance=provenance(base, name, revision, first, started, second, left_cut or right_cut),
+        freeze=asked.freeze if family.gated(base.config) else "",
+        provenance=provenance(loaded, asked.text, started, second, left_cut or right_cut),
     )
 
 

@@ -7,13 +7,12 @@ import torch
 from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
-from transformers import PreTrainedModel
 
 from analysis.core.term_names import SCORE_BIAS
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.result import Curves
-from analysis.measurements.terms.run import checked_family, encode, error_of, provenance
-from analysis.models.tokenizer import Tokenizer
+from analysis.measurements.terms.run import FollowedText, checked_family, encode, error_of, provenance
+from analysis.models.load import Loaded
 from analysis.models.trace_sources import Layer, trace_sources
 
 REACH = 32
@@ -22,23 +21,14 @@ OF_POSITION = ("position_to_position", SCORE_BIAS)
 """The terms that depend on where query and key stand and on nothing else."""
 
 
-def curves(
-    model: PreTrainedModel,
-    tokenizer: Tokenizer,
-    text: str,
-    text_pair: str | None = None,
-    *,
-    freeze: str = "activation",
-    truncate: bool = False,
-    name: str | None = None,
-    revision: str | None = None,
-) -> Curves:
+def curves(loaded: Loaded, asked: FollowedText) -> Curves:
     """One forward pass with every source followed; of each map only its diagonals' means are kept.
 
-    Arguments and errors as `decompose`.
+    Raises what `decompose` does.
     """
-    family = checked_family(model, name)
-    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    model = loaded.model
+    family = checked_family(model, loaded.source.name)
+    inputs, tokens, cut_from = encode(loaded.tokenizer, asked.text, asked.pair or None, model, asked.truncate)
     started = time.perf_counter()
     reach = min(REACH, len(tokens) - 1)
     distances = np.arange(-reach, reach + 1)
@@ -77,7 +67,7 @@ def curves(
         pairs = np.maximum(pairs, _pairs(len(tokens), mask, reach))
 
     with torch.inference_mode():
-        trace_sources(model, family, inputs, each, freeze=freeze)
+        trace_sources(model, family, inputs, each, freeze=asked.freeze)
     return Curves(
         terms=tuple(term for term in OF_POSITION if term in terms),
         distances=distances,
@@ -87,8 +77,8 @@ def curves(
         shares=np.stack(shares),
         errors=np.asarray(errors),
         tokens=len(tokens),
-        freeze=freeze if family.gated(model.config) else "",
-        provenance=provenance(model, name, revision, text, started, text_pair, cut_from),
+        freeze=asked.freeze if family.gated(model.config) else "",
+        provenance=provenance(loaded, asked.text, started, asked.pair, cut_from),
     )
 
 

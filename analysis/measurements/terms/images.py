@@ -18,6 +18,7 @@ from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import TokenInfo
 from analysis.measurements.terms.run import LayerPass, check_layer, checked_family, decompose_layer, provenance
 from analysis.models.families.patches import ImageInputs, Patches
+from analysis.models.load import Loaded
 
 MAX_PATCHES = 2_500
 """The largest number of patches of an image: every head's scores are its square."""
@@ -45,38 +46,30 @@ class Prepared:
 
 
 def decompose_image(
-    model: PreTrainedModel,
-    processor: ImageProcessor,
-    picture: Image.Image,
-    layer: int = 0,
-    *,
-    freeze: str = "activation",
-    masked: bool = False,
-    title: str = "image",
-    name: str | None = None,
-    revision: str | None = None,
+    loaded: Loaded, picture: Image.Image, layer: int = 0, *, masked: bool = False, title: str = "image"
 ) -> ImageDecomposition:
     """The scores of one layer between the patches of an image, as a sum of sixteen terms.
 
-    processor: the model's image processor. masked: whether a masked autoencoder hides patches, as it did in
-    training. title: what the image is called. The rest is as in `analysis.measurements.terms.decompose`.
+    masked: whether a masked autoencoder hides patches, as it did in training. title: what the image is called. The
+    part of gated units that is held fixed is the activation.
     Raises ModelError for a model that reads no images, ImageError for an image of too many patches.
     """
-    family = checked_patches(model, name)
+    model = loaded.model
+    family = checked_patches(model, loaded.source.name)
     check_layer(model, family, layer)
     with family.showing(model, masked=masked):
-        prepared = prepare(model, family, processor, picture)
+        prepared = prepare(model, family, loaded.tokenizer, picture)
         started = time.perf_counter()
         passed = LayerPass(
             model=model,
             family=family,
             inputs=prepared.inputs,
             layer=layer,
-            freeze=freeze,
+            freeze="activation",
             alone=family.native_inputs(model, prepared.inputs),
         )
         measured, dtype = decompose_layer(ImageDecomposition, passed)
-    about = provenance(model, name, revision, title, started, dtype=dtype)
+    about = provenance(loaded, title, started, dtype=dtype)
     positions = family.patch_positions(model, prepared.inputs["pixel_values"])
     return measured(
         token_info=tokens(family, prepared),

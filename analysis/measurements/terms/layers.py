@@ -1,37 +1,36 @@
 """Every layer of a model on one text: each term's share or effect, and the sources of the hidden states."""
 
 import time
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy import ndarray
 from torch import Tensor
-from transformers import PreTrainedModel
 
 from analysis.core.term_names import SOURCES
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.result import Layers
-from analysis.measurements.terms.run import checked_family, encode, error_of, provenance
-from analysis.models.tokenizer import Tokenizer
+from analysis.measurements.terms.run import FollowedText, checked_family, encode, error_of, provenance
+from analysis.models.load import Loaded
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import stacked, total
 
 
-def layers(
-    model: PreTrainedModel,
-    tokenizer: Tokenizer,
-    text: str,
-    text_pair: str | None = None,
-    *,
-    measure: str = "share",
-    freeze: str = "activation",
-    truncate: bool = False,
-    name: str | None = None,
-    revision: str | None = None,
-) -> Layers:
-    """One forward pass with every source followed; no map is kept. Arguments and errors as `decompose`."""
-    family = checked_family(model, name)
-    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+class EveryLayerOfText(FollowedText, Protocol):
+    """A request for the terms of every layer on a text."""
+
+    @property
+    def measure(self) -> str:
+        """The measure of each term: share or effect."""
+        ...
+
+
+def layers(loaded: Loaded, asked: EveryLayerOfText) -> Layers:
+    """One forward pass with every source followed; no map is kept. Raises what `decompose` does."""
+    model = loaded.model
+    family = checked_family(model, loaded.source.name)
+    inputs, tokens, cut_from = encode(loaded.tokenizer, asked.text, asked.pair or None, model, asked.truncate)
     started = time.perf_counter()
     values: list[ndarray] = []
     names: list[tuple[str, ...]] = []
@@ -54,7 +53,7 @@ def layers(
         cancelled.append(measures.cancellation(squares, power).cpu().numpy())
         result = (
             measures.withhold_meaningless(parts, power, squares)
-            if measure == "share"
+            if asked.measure == "share"
             else measures.effects(*arguments)[0]
         )
         values.append(result.cpu().numpy())
@@ -65,9 +64,9 @@ def layers(
         off.append(float((parts.sum(0) - hidden_total).abs().max() / (hidden_total.max() - hidden_total.min())))
 
     with torch.inference_mode():
-        trace_sources(model, family, inputs, each, states=states, freeze=freeze)
+        trace_sources(model, family, inputs, each, states=states, freeze=asked.freeze)
     return Layers(
-        measure=measure,
+        measure=asked.measure,
         terms=names[0],
         values=np.stack(values),
         carried=np.stack(carried),
@@ -75,6 +74,6 @@ def layers(
         cancellation=np.stack(cancelled),
         state_error=max(off),
         tokens=len(tokens),
-        freeze=freeze if family.gated(model.config) else "",
-        provenance=provenance(model, name, revision, text, started, text_pair, cut_from),
+        freeze=asked.freeze if family.gated(model.config) else "",
+        provenance=provenance(loaded, asked.text, started, asked.pair, cut_from),
     )

@@ -47,8 +47,8 @@ METHODS = ("frozen", "mean")
 analysis/measurements/means/split.py."""
 
 
-class LayerRequest(Protocol):
-    """A request for the terms of one layer on a text; `analysis.probes.text_probe.TermsRequest` is one."""
+class AskedText(Protocol):
+    """A request for a result on a text; those of `analysis.probes.text_probe` are such."""
 
     @property
     def text(self) -> str:
@@ -61,6 +61,24 @@ class LayerRequest(Protocol):
         ...
 
     @property
+    def truncate(self) -> bool:
+        """True if a text that is too long is cut."""
+        ...
+
+
+class FollowedText(AskedText, Protocol):
+    """A request for which the sources of a text are followed through the layers."""
+
+    @property
+    def freeze(self) -> str:
+        """The part of gated units that is held fixed."""
+        ...
+
+
+class LayerRequest(FollowedText, Protocol):
+    """A request for the terms of one layer on a text."""
+
+    @property
     def layer(self) -> int:
         """The layer, from 0."""
         ...
@@ -68,16 +86,6 @@ class LayerRequest(Protocol):
     @property
     def method(self) -> str:
         """One of `METHODS`: `frozen` is exact at layer 0."""
-        ...
-
-    @property
-    def freeze(self) -> str:
-        """The part of gated units that is held fixed."""
-        ...
-
-    @property
-    def truncate(self) -> bool:
-        """True if a text that is too long is cut."""
         ...
 
 
@@ -129,7 +137,7 @@ def decompose(loaded: Loaded, asked: LayerRequest, basis: StoredBasis | None = N
         parts=None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens)),
     )
     measured, dtype = decompose_layer(Decomposition, passed)
-    about = provenance(model, name, loaded.source.revision, asked.text, started, asked.pair, cut_from, dtype=dtype)
+    about = provenance(loaded, asked.text, started, asked.pair, cut_from, dtype=dtype)
     result = measured(token_info=tokens, provenance=about)
     if result.unknown:
         because = unknown_cause(tokenizer, tokenizer(*texts, verbose=False), texts)
@@ -178,9 +186,7 @@ def decompose_layer(of: type[DecompositionT], passed: LayerPass) -> tuple[partia
 
 
 def provenance(
-    model: PreTrainedModel,
-    name: str | None,
-    revision: str | None,
+    loaded: Loaded,
     text: str,
     started: float,
     text_pair: str | None = None,
@@ -192,9 +198,10 @@ def provenance(
 
     started: by time.perf_counter. dtype: the precision of its numbers, if not the model's.
     """
+    model, source = loaded.model, loaded.source
     return Provenance(
-        model=name or model.name_or_path or type(model).__name__,
-        revision=revision or "unknown",
+        model=source.name or model.name_or_path or type(model).__name__,
+        revision=source.revision or "unknown",
         device=str(model.device),
         dtype=dtype or str(model.dtype).removeprefix("torch."),
         seconds=time.perf_counter() - started,

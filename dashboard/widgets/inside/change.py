@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.ablation.variants import readable
 from analysis.core import optional_dependencies
 from analysis.core.errors import NotInstalled
 from analysis.figures import stored_figure
@@ -18,29 +19,41 @@ FIGURES = {
     "tokens": "What becomes of the output",
     "heads": "Which heads change",
     "order": "Does order show without positions?",
-    "effects": "Over many texts",
+}
+OF_MANY = {
+    "effects": "Every change, over a corpus",
     "surgery": "Sentence similarity",
     "masked": "Masked words",
 }
+"""Figures of stored results, which need no model and follow no form."""
 STORED = {"effects": "intervention_effects", "surgery": "surgery", "masked": "masked_surgery"}
-"""Figures of stored results, which need no model."""
+
+
+def of_many(pickers: Pickers) -> bool:
+    """True where the link asks for stored results: by `over`, or, as older links do, by their figure alone."""
+    return pickers.get("over") == "corpus" or pickers.get("look") in STORED
+
+
+def draw_many(pickers: Pickers) -> None:
+    """The tab over many texts: what was measured of stored models before."""
+    shown = look(pickers, OF_MANY)
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    of = "our own encoders" if shown == "masked" else readable(str(values["model"]))
+    st.caption(escape_markdown(f"Of {of}, measured before; no text of the form above plays a part."))
+    with show.reporting_missing_results():
+        show.show(stored_figure(STORED[shown], values), PAGE, values)
 
 
 def draw(pickers: Pickers, facts: Any) -> None:
     """The tab. facts: the place of the line that is true of every figure."""
-    figures = FIGURES
     try:
         optional_dependencies.models_can_run()
     except NotInstalled as problem:
         show.show_problem(problem)
-        figures = {name: title for name, title in FIGURES.items() if name in STORED}
-    shown = look(pickers, figures)
-    if shown in STORED:
-        values = pickers.done()
-        show.copy_link(PAGE, values)
-        with show.reporting_missing_results():
-            show.show(stored_figure(STORED[shown], values), PAGE, values)
+        draw_many(pickers)
         return
+    shown = look(pickers, FIGURES)
     if shown == "order":
         test = run(pickers, lambda progress: live.run_request(PermutationRequest.of(pickers.values()), progress))
         about(test, len(test.token_info), "tokens permuted, with positions off and on", facts)

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.core.formatting import join_names
 from analysis.figures.compare.two_sides import SIDES, common_terms
 from analysis.figures.one_run import unknown_tokens_note
-from analysis.figures.terms.measures import MEASURES, term_label
+from analysis.figures.terms.measures import term_label
 from analysis.links import VIEWS, Value
 from analysis.measurements.terms.result import Decomposition, Layers
 from analysis.probes import text_probe
@@ -18,7 +18,7 @@ from analysis.store import checkpoints
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form, show
-from dashboard.widgets.inside.run import PAGE, look, run, show_figure
+from dashboard.widgets.inside.run import PAGE, look, measure, run, show_figure
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.term_pickers import METHOD_HELP, METHODS, cell_pickers, row_names
 
@@ -165,16 +165,19 @@ def scores(pickers: Pickers, facts: Any) -> None:
     for one in results:
         if note := unknown_tokens_note(one):
             st.warning(escape_markdown(note))
-    st.markdown(escape_markdown(what_differs(pickers)))
-    _layer_and_head(pickers, results)
+    if len(differences(pickers.values())) != 1:  # What alone differs stands on the button that opens the choice.
+        st.markdown(escape_markdown(what_differs(pickers)))
     terms = common_terms(results)
-    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        if terms:
-            pickers.choice("term", "Term", terms, term_label)
-        below = look(pickers, BELOW, "Below the maps") if terms else "terms"
-        if below == "terms":
-            _measure(pickers)
+    _controls(pickers, results, terms)
     maps = st.container()
+    below = "terms"
+    if terms:
+        with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+            below = look(pickers, BELOW, "Below the maps")
+            if below == "terms":
+                measure(pickers)
+    else:
+        measure(pickers)
     if terms and below == "cell":
         cell_pickers(pickers, min((row_names(pickers, one) for one in results), key=len))
     values = pickers.done()
@@ -188,11 +191,14 @@ def scores(pickers: Pickers, facts: Any) -> None:
         show_figure(f"compare_{below}", values, results)
 
 
-def _layer_and_head(pickers: Pickers, results: Sequence[Decomposition]) -> None:
-    """Layer and head of the left side, and of the right one where it has its own; the method where that differs."""
+def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequence[str]) -> None:
+    """Term, layer and head of the left side; of the right one, where it has its own; the method where that differs."""
     aspects = compared(pickers)
     own = "layer or head" in aspects
-    places = iter(st.columns(4 if own else 2))
+    places = iter(st.columns(2 * (1 + own) + bool(terms)))
+    if terms:
+        with next(places):
+            pickers.choice("term", "Term", terms, term_label)
     of_sides = text_probe.sides(pickers.values())
     for suffix, side, result, values in zip(("", "2") if own else ("",), SIDES, results, of_sides, strict=False):
         where = f" on the {side}" if own else ""
@@ -213,10 +219,6 @@ def _left_or_number(number: int) -> str:
     return AS_LEFT if number < 0 else str(number)
 
 
-def _measure(pickers: Pickers) -> None:
-    pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-
-
 def layers(pickers: Pickers, facts: Any) -> None:
     """The tab Layers: every layer of both sides on one scale, and their difference."""
     left, right = (LayersRequest.of(side) for side in text_probe.sides(pickers.values()))
@@ -231,11 +233,11 @@ def layers(pickers: Pickers, facts: Any) -> None:
             "in Scores alone.",
             icon=":material/info:",
         )
-    else:
+    elif len(differences(pickers.values())) > 1:
         st.markdown(escape_markdown(what_differs(pickers)))
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         shown = look(pickers, OVER_LAYERS)
-        _measure(pickers)
+        measure(pickers)
     if shown == "layers":
         common = [term for term in results[0].terms if term in results[1].terms]
         pickers.choice("term", "Term", common, term_label)

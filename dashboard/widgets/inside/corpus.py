@@ -8,14 +8,14 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.ablation.variants import readable
 from analysis.figures import stored_figure
 from analysis.figures.depth import measured as stored
-from analysis.figures.terms.measures import MEASURES, term_label
+from analysis.figures.terms.measures import term_label
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.inside.run import PAGE, choose, look
+from dashboard.widgets.inside.run import PAGE, choose_once, look, measure
 from dashboard.widgets.pickers import Pickers
 
 OVER = {"": "This text", "corpus": "Many texts, measured before"}
-"""The sources of the numbers of Scores and Layers: the value of `over` -> its name."""
+"""The sources of the numbers of Scores, Layers and Change: the value of `over` -> its name."""
 CORPORA = {"probe_set": "the probe set"}
 LOOKS = {
     "heads": "One term, every head",
@@ -32,10 +32,15 @@ FIGURES = {
 }
 
 
-def shown(pickers: Pickers) -> bool:
-    """Asks whether this text or many texts are shown; true for many."""
-    asked = str(pickers.get("over"))
-    return choose(pickers, "over", "Numbers of", OVER, asked if asked in OVER else "") == "corpus"
+def shown(pickers: Pickers, *, many: bool) -> bool:
+    """Asks whether this text or many texts are shown, of which `many` says what is; returns it."""
+
+    def change(chosen: str) -> None:
+        pickers.set("over", chosen)
+        pickers.set("look", "")  # The figures of one are none of the other.
+
+    choose_once("over", "Numbers of", OVER, "corpus" if many else "", change)
+    return many
 
 
 def _models(pickers: Pickers, models: Sequence[str]) -> bool:
@@ -74,10 +79,6 @@ def _corpus(pickers: Pickers, corpora: Sequence[str]) -> None:
         pickers.fixed("corpus", corpora)
 
 
-def _measure(pickers: Pickers) -> None:
-    pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-
-
 def _pick_measured(pickers: Pickers) -> tuple[str, DeltaGenerator]:
     """The measured model, empty where none is known, and the column beside it, which its measure and texts follow."""
     measured = stored.models_and_corpora()
@@ -88,7 +89,7 @@ def _pick_measured(pickers: Pickers) -> tuple[str, DeltaGenerator]:
         return "", beside
     model = str(pickers.get("model")).strip()
     with third, st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        _measure(pickers)
+        measure(pickers)
         _corpus(pickers, list(measured[measured.model == model].corpus))
     return model, beside
 

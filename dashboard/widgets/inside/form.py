@@ -31,7 +31,7 @@ FREEZES = {"activation": "activation", "other": "other factor", "half": "half of
 GROUPS = {"four": "the four of word and position", "all": "all"}
 CHANGES = {"shuffle_positions": "shuffle", "zero_positions": "remove", "scale_positions": "weaken"}
 """Changes of positions that every model with added positions takes: the intervention -> what it does."""
-INPUTS = {"text": ":material/notes: Text", "image": ":material/image: Image"}
+INPUTS = {"text": "Text", "image": "Image"}
 UPLOADS = "inside.uploads"
 """The key in a session's state of how often its reader went from a file of their own to a drawn image."""
 MODELS = "inside.last_models"
@@ -52,23 +52,15 @@ def form(pickers: Pickers) -> Upload | None:
     is_image = bool(pickers.get("image"))
     with st.form("inside.form", border=True):
         uploaded = _image_boxes(pickers) if is_image else _text_boxes(pickers)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         kind = "image" if is_image else "text"
         choose_once("input", "What the model reads", INPUTS, kind, lambda chosen: _read(pickers, chosen))
         if is_image:
             _image_examples(pickers, uploaded)
         else:
             _examples(pickers)
-            comparison.pills(pickers)
-        _changes(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
             _more(pickers, is_image=is_image)
-    if is_image and str(pickers.get("model")).strip() == random_vit.NAME:
-        st.info(
-            "The weights of this model are random: it has learned nothing. Layers and Positions show a trained model; "
-            "to see one here, name it above.",
-            icon=":material/casino:",
-        )
     return uploaded
 
 
@@ -150,7 +142,10 @@ def _read(pickers: Pickers, kind: str) -> None:
     default = VIEWS["inside"].defaults()
     model, revision = models.get(kind, (default["model"], ""))
     image = next(iter(IMAGES)) if kind == "image" else ""
-    changed = {"image": image, "model": model, "revision": revision, "probe": "", "look": "", "layer": 0, "head": -1}
+    # A trained model of images is stored, not embedded: the tab that shows it is the first.
+    tab = "layers" if image and model == random_vit.NAME else ""
+    changed = {"image": image, "model": model, "revision": revision, "tab": tab}
+    changed |= {"probe": "", "look": "", "layer": 0, "head": -1}
     for name, value in changed.items():
         pickers.set(name, value)
     _forget_cell(pickers)
@@ -181,7 +176,9 @@ def _examples(pickers: Pickers) -> None:
         if (chosen := st.session_state[key]) is not None:
             set_example(pickers, chosen)
 
-    st.pills("Examples", list(EXAMPLES), default=shown, key=key, on_change=fill, wrap=True)
+    st.pills(
+        "Examples", list(EXAMPLES), default=shown, key=key, on_change=fill, wrap=True, label_visibility="collapsed"
+    )
 
 
 def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
@@ -201,10 +198,20 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
         list(IMAGES),
         default=shown,
         key=key,
-        format_func=lambda name: IMAGES[name].title,
         on_change=fill,
         wrap=True,
+        label_visibility="collapsed",
     )
+
+
+def options(pickers: Pickers) -> None:
+    """Two buttons that open to what the numbers are compared with, and to changes of positions."""
+    if not pickers.get("image"):
+        compared = comparison.compared(pickers)
+        with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
+            comparison.pills(pickers)
+    with st.popover("Change positions", key="inside.change_positions"):
+        _changes(pickers)
 
 
 def _changes(pickers: Pickers) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.figures import stored_figure
 from analysis.figures.depth.measured import models_of_images
-from analysis.figures.terms.measures import MEASURES, term_label
+from analysis.figures.terms.measures import term_label
 from analysis.figures.vision.one_image import model_title, strongest_query
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.models import random_vit_name as random_vit
@@ -15,7 +15,7 @@ from analysis.probes.intervention_probe import ImageInterventionRequest
 from dashboard.session import live
 from dashboard.widgets import show
 from dashboard.widgets.inside.form import Upload, why_no_link
-from dashboard.widgets.inside.run import PAGE, about, choose_once, look, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, choose_once, look, measure, run, show_figure
 from dashboard.widgets.intervention_form import intervention_pickers
 from dashboard.widgets.pickers import Pickers
 
@@ -51,7 +51,7 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     with bars:
         show_figure("vision_cell", values, result, why_not=why_not)
     if look(pickers, BELOW, "A figure below") == "heads":
-        _measure(pickers)
+        measure(pickers)
         values = pickers.done()
         show_figure(
             "vision_heads",
@@ -65,14 +65,16 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
 
 def layers(pickers: Pickers, _facts: Any, _uploaded: Upload | None) -> None:
     """Every layer and head of a trained model over the drawn images, and the pressed head's terms."""
-    first, second = st.columns([2, 3], vertical_alignment="bottom")
-    with first:
+    with st.container(horizontal=True, vertical_alignment="center"):
         _stored(pickers)
-    with second:
-        _measure(pickers)
+        measure(pickers)
+        st.caption(
+            f"{pickers.get('stored')}, a trained model, measured over all drawn images together. Press a cell to see "
+            "its terms.",
+            width="content",
+        )
     values = pickers.done()
     show.copy_link(PAGE, values)
-    st.caption("Measured over all drawn images together, not on the one above alone. Press a cell to see its terms.")
     maps, bars = st.columns([7, 4], gap="large")
     with maps, show.reporting_missing_results():
         setter = pickers.cell_setter("at_layer", "at_head")
@@ -103,7 +105,8 @@ def change(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     intervention_pickers(pickers)
     request = ImageInterventionRequest.of(pickers.values(), uploaded)
     result = run(pickers, lambda progress: live.run_request(request, progress))
-    about(result, len(result.tokens), f"{result.layers} layers of {result.heads} heads; {result.words}", facts)
+    extra = f"{result.layers} layers of {result.heads} heads; {result.words}"
+    about(result, len(result.tokens), extra, facts, title=model_title(result.provenance.model))
     values = pickers.done()
     why_not = why_no_link(uploaded)
     show.copy_link(PAGE, values, why_not=why_not)
@@ -162,11 +165,11 @@ def _setter(pickers: Pickers, result: ImageDecomposition, field: str) -> Callabl
 
 def _stored(pickers: Pickers) -> None:
     """The trained models of images that the store holds."""
-    pickers.choice("stored", "Trained model", models_of_images())
-
-
-def _measure(pickers: Pickers) -> None:
-    pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+    names = models_of_images()
+    if len(names) > 1:
+        pickers.choice("stored", "Trained model", names)
+    else:
+        pickers.fixed("stored", names)
 
 
 def _set(key: str, value: str) -> None:

@@ -6,11 +6,11 @@ import streamlit as st
 
 from analysis.core.errors import LinkError
 from analysis.core.term_names import ADDED_TERMS
-from analysis.figures.terms.measures import MEASURES, ORDER, term_label
+from analysis.figures.terms.measures import ORDER, term_label
 from analysis.probes import text_probe
 from dashboard.session import live
 from dashboard.widgets import show
-from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, look, measure, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 FIGURES = {"depth": "Against depth", "layers": "One term, every head"}
@@ -28,7 +28,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     about(result, result.tokens, f"{error}{result.errors[:, 0].max():.0e}", facts)
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         shown = look(pickers, FIGURES)
-        pickers.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+        measure(pickers)
     if shown == "layers":
         pickers.choice("term", "Term", [term for term in (*ORDER, *ADDED_TERMS) if term in result.terms], term_label)
     values = pickers.done()

@@ -27,7 +27,7 @@ ROTATED = {
 
 def draw(pickers: Pickers, facts: Any) -> None:
     """The tab. facts: the place of the line that is true of every figure."""
-    probe_form.stored_buttons(pickers, stored_models())
+    controls = st.container(horizontal=True, vertical_alignment="center")
     request = PositionRequest.of(pickers.values() | {"baseline": ""})
     result = run(pickers, lambda progress: request.stored() or live.run_request(request, progress))
     rotates = result.kernels is not None
@@ -41,13 +41,20 @@ def draw(pickers: Pickers, facts: Any) -> None:
         figures = {name: title for name, title in FIGURES.items() if name != "distance"}
         if asked == "distance":
             show.show_problem(curves)
-    shown = look(pickers, figures)
+    with controls:
+        shown = look(pickers, figures)
+        if isinstance(curves, Curves):
+            pickers.segments("heads_by", "Heads", list(ORDERS), ORDERS, label_visibility="collapsed")
+        elif shown == "map":
+            none = {"": "This model alone", **BASELINES}
+            pickers.segments("baseline", "Compare with", list(none), none, label_visibility="collapsed")
+        with st.popover("Stored models", key="inside.stored"):
+            probe_form.stored_buttons(pickers, stored_models())
     if isinstance(curves, Curves):
         _every_head(pickers, curves)
         return
     baseline = None
     if shown == "map":
-        pickers.segments("baseline", "Compare with", ["", *BASELINES], {"": "Nothing", **BASELINES})
         if pickers.get("baseline"):
             with show.reporting_problems():
                 baseline = live.run_request(PositionRequest.of(pickers.values()))
@@ -101,16 +108,18 @@ def _curves(pickers: Pickers) -> Curves | NoFamily:
 def _every_head(pickers: Pickers, curves: Curves) -> None:
     """A small curve a head, and the pressed one with all its terms."""
     layers, heads = curves.shares.shape
-    pickers.segments("heads_by", "Heads", list(ORDERS), ORDERS)
     pickers.fixed("layer", list(range(layers)))
     pickers.fixed("head", [-1, *range(heads)])
     values = pickers.done()
     show.copy_link(PAGE, values, without=("text", "pair"))
     small, large = st.columns([7, 4], gap="large")
     with small:
-        st.caption("Press a head to see its scores, term by term.")
         setter = pickers.cell_setter("layer", "head")
-        show_figure("probe_curves", values, curves, on_cell=setter, cell=("layer", "head"))
+
+        def press() -> None:
+            st.caption("Press a head to see its scores, term by term.")
+
+        show_figure("probe_curves", values, curves, on_cell=setter, cell=("layer", "head"), under_heading=press)
     layer, head = strongest(curves) if values["head"] == -1 else (values["layer"], values["head"])
     shown = values | {"layer": layer, "head": head, "probe": ""}
     with large, show.reporting_problems():

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from analysis.core.errors import AddendError
+from analysis.figures.terms.measures import MEASURES
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form, show
@@ -76,6 +77,12 @@ def look(pickers: Pickers, options: Mapping[str, str], label: str = "") -> str:
     asked = str(pickers.get("look"))
     shown = asked if asked in options else next(iter(options))
     return choose(pickers, "look", label or "Figure", options, shown, labelled=bool(label))
+
+
+def measure(pickers: Pickers) -> None:
+    """Buttons for the measure of a term."""
+    titles = {"share": "by share", "effect": "by effect"}
+    pickers.segments("measure", "Measure", list(MEASURES), titles, label_visibility="collapsed")
 
 
 def about(result: Any, tokens: int, extra: str, place: Any, *, title: str = "") -> None:

@@ -8,14 +8,14 @@ import streamlit as st
 from analysis.core.errors import AddendError, NoFamily
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.maps import NO_SOURCE, MapParameters, shown_head
-from analysis.figures.terms.score_maps import MOST_ROWS
+from analysis.figures.terms.score_maps import MOST_ROWS, opening_cell
 from analysis.measurements.terms.result import Decomposition, Layers
 from analysis.probes import text_probe
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
 from dashboard.widgets import probe_form, show
-from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, choose_once, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.score_maps import show_score_maps
 from dashboard.widgets.term_pickers import part_pickers, row_names
@@ -70,7 +70,16 @@ def draw(pickers: Pickers, facts: Any) -> None:
     layers = _all_layers(pickers, result)
     values = _checked(pickers, result, layers)
     figures = FIGURES if layers else {name: title for name, title in FIGURES.items() if name != "layers"}
-    shown = look(pickers, figures, "A figure below, as papers print it")
+    shown = str(values["look"]) if values["look"] in figures else ""
+
+    def choose_figure(chosen: str) -> None:
+        cell = opening_cell(MapParameters.of(values), result) if chosen == "cell" else (-1, -1)
+        if (values["query"], values["key"]) == (-1, -1):  # The cell that stands outlined, not the strongest of all.
+            pickers.set("query", cell[0])
+            pickers.set("key", cell[1])
+        pickers.set("look", chosen)
+
+    choose_once("look", "A figure below, as papers print it", figures, shown, choose_figure, labelled=True)
     with st.container(horizontal=True):
         show.copy_link(PAGE, values, without=("text", "pair"), why_not=probe_form.why_no_link(values))
         probe_form.save_button(pickers, result)

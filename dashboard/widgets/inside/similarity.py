@@ -9,11 +9,19 @@ from analysis.measurements.similarity.result import POOLINGS
 from analysis.probes.similarity_probe import SimilarityRequest
 from dashboard.session import live
 from dashboard.widgets import show
-from dashboard.widgets.inside.form import set_example
+from dashboard.widgets.inside.form import EXAMPLES, set_example
 from dashboard.widgets.inside.run import PAGE, about, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 EXAMPLE = "order alone differs"
+
+
+def begin(pickers: Pickers) -> None:
+    """Fills the form with the example where it has another example, of one text; called before the form is drawn."""
+    one_text = pickers.get("text") in {text for text, pair in EXAMPLES.values() if not pair}
+    taken = pickers.get("pair") or pickers.get("image") or pickers.get("probe")
+    if pickers.get("tab") == "similarity" and one_text and not taken:
+        set_example(pickers, EXAMPLE)
 
 
 def draw(pickers: Pickers, facts: Any) -> None:

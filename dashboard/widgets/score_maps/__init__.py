@@ -26,18 +26,22 @@ def show_score_maps(
     params = MapParameters.of(values)
     colours = {name: of_term(name).on(dark=dark) for name in (*decomposition.names, *ADDED_TERMS, REST)}
     data = score_maps(params, decomposition, measure=str(values["measure"]), layers=layers, colours=colours)
+    if values["look"] == "cell":  # The figure below shows the strongest attention where a link names no cell.
+        for one in data["maps"].values():
+            del one["open"]
     at = {
         "layer": data["layer"],
         "head": data["head"],
         "query": params.query,
         "key": params.key,
         "term": values["term"],
+        "group": params.group,
         "also": [int(row) for row in values["also"] if row.isdecimal()],
     }
 
     def report() -> None:
         pressed = st.session_state[KEY]["cell"]
-        for name in ("layer", "head", "query", "key", "term", "measure", "from"):
+        for name in ("layer", "head", "query", "key", "term", "group", "measure", "from"):
             if name in pressed:
                 pickers.set(name, pressed[name])
         pickers.set("also", tuple(str(row) for row in pressed["also"]))

@@ -82,8 +82,14 @@ class Board {
     const inside = (index) => (index >= first && index < first + tokens.length ? index - first : FRESH);
     const [query, key] = [inside(this.at.query), inside(this.at.key)];
     if (query !== FRESH && key !== FRESH) return [query, key];
+    const { open } = this.data.maps[this.at.head];
+    return query === FRESH && key === FRESH && open ? open : this.strongest(query, key);
+  }
+
+  // The cell with the strongest attention, of a row and a column where they are chosen.
+  strongest(query = FRESH, key = FRESH) {
     const value = this.values();
-    const all = tokens.map((_token, index) => index);
+    const all = this.data.tokens.map((_token, index) => index);
     let best = null;
     for (const i of query === FRESH ? all : [query]) {
       for (const j of key === FRESH ? all : [key]) {
@@ -231,12 +237,14 @@ class Board {
   several() {
     const box = this.part("several");
     box.replaceChildren();
-    const add = put(box, "button", { type: "button", "aria-pressed": this.adding }, "Select several tokens");
+    const title = "A press, like one with Shift, adds its row; the sum is a mean over rows";
+    const add = put(box, "button", { type: "button", "aria-pressed": this.adding, title }, "Select several tokens");
     add.onclick = () => {
       this.adding = !this.adding;
       this.several();
       this.part("several").querySelector("button").focus();
     };
+    if (this.at.group === "all") put(box, "button", { type: "button" }, "Only word and position").onclick = () => this.pick("group", "four");
     if (!this.at.also.length) return;
     put(box, "button", { type: "button" }, "Only the outlined cell").onclick = () => {
       this.adding = false;
@@ -350,8 +358,8 @@ class Board {
     let left = Math.ceil(longest(rowNames)) + 8;
     let size = Math.min(largest, (width - left - (names.flat ? 0 : 4)) / columns);
     size = size >= 4 ? Math.floor(size) : size;
-    const all = size >= LETTER;
-    const top = names.flat ? 18 : Math.ceil(0.71 * longest(columnNames)) + 14;
+    const all = size >= LETTER + 1; // leaning names are closer to one another than rows are
+    const top = names.flat ? 18 : Math.ceil(0.87 * longest(columnNames)) + 12;
     const height = top + size * rows + 3;
     host.replaceChildren();
     host.style.height = `${height}px`;
@@ -397,7 +405,7 @@ class Board {
       const chosen = j === column;
       if (flat ? (j % every || (Math.abs(j - column) < every && !chosen)) && !chosen : !all && !chosen) return;
       const x = left + size * (j + 0.5);
-      const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-45)` };
+      const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-60)` };
       mark(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
     });
     if (row < 0 || column < 0) return;
@@ -418,7 +426,7 @@ class Board {
     this.drawnOf = this.data;
     const [query, key] = this.cell();
     const more = this.rows().slice(1);
-    if (Boolean(more.length) !== this.part("several").children.length > 1) this.several();
+    this.several();
     this.places.forEach(({ host }, place) => {
       this.outline(host, [query, key], `${this.cellText(place, query, key)}. Arrow keys move the cell.`, more);
       host.tabIndex = place === this.active ? 0 : -1;
@@ -493,7 +501,8 @@ class Board {
     this.part("heading").textContent = known && terms > 1
       ? `Head ${this.at.head} of layer ${data.layer} goes most by ${parts[best].label}: ${percent(shares[best])}`
       : `Head ${this.at.head} of layer ${data.layer}`;
-    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}. The percentages are the terms' shares of what varies. Press a cell to see it as a sum; with Shift, or several selected, the sum is a mean over rows.`;
+    const named = this.places[0].host.overlay?.all;
+    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies. Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");
     bar.replaceChildren();
     put(bar, "span", {}, signed(-limit, 1));
@@ -541,6 +550,9 @@ class Board {
       const fill = put(track, "i");
       Object.assign(fill.style, { left: `${place(Math.min(0, amount))}%`, width: `max(1px, ${place(Math.max(0, amount)) - place(Math.min(0, amount))}%)`, background: colour });
       put(track, "u").style.left = `${place(0)}%`;
+      if (index < data.terms) return;
+      const note = put(row, "p", { class: "sub" }, `${data.rest} `);
+      put(note, "button", { type: "button" }, "Show each").onclick = () => this.pick("group", "all");
     });
     const sum = put(box, "div", { class: "bar sum" });
     const line = put(sum, "div");
@@ -563,11 +575,7 @@ class Board {
       this.at.key = this.data.first + key;
       this.choose(this.data.layer + 1, this.at.head);
     });
-    offer("Where this head's attention is strongest", () => {
-      this.at = { ...this.at, query: FRESH, key: FRESH, also: [] };
-      this.paint();
-      this.tell();
-    });
+    offer("Where this head's attention is strongest", () => this.press(...this.strongest()));
   }
 }
 

@@ -4,13 +4,14 @@ from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import fixed, plural, signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
-from analysis.rules import training_rules
+from analysis.rules import encoder_rules, training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
-EQUAL_WORDS = ("C36a", "C36b")
-"""Concatenating against adding to words that are as narrow."""
-WIDTHS = ("C37a", "C37b", "C37c", "C37d")
-"""Concatenating at the same width, by width."""
+NARROW, BESIDE_NARROW = "C36c", "C36a"
+"""Adding to narrower words against adding to full ones; concatenating against adding, with words as narrow."""
+EQUAL_WORDS = (NARROW, BESIDE_NARROW, "C36b")
+WIDTHS = ("C37a", "C37c", "C37d")
+"""Concatenating at the same width, by width, at others than that of the sentence."""
 EARLIER_QUERY = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
 """The first verdict's contest, of the preset `cpu`, whose trainings masked 15 % of the tokens."""
 
@@ -53,8 +54,25 @@ def _range(effects: list[float]) -> str:
 
 
 def _equal_words(facts: Facts) -> str:
-    """The difference that remains if words are equally narrow on both sides, in the sentence that the rules fixed."""
-    return fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
+    """What narrower words cost, and what remains with words as narrow on both sides, in the sentences of the rules."""
+    decided = (
+        fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
+    )
+    return f"{decided}{_undecided(facts)}"
+
+
+def _undecided(facts: Facts) -> str:
+    """The difference with words as narrow, where every run is stored and the rule does not decide it; else empty."""
+    fact = facts.get(BESIDE_NARROW)
+    if fact is None or fact.verdict != OPEN or fact.effect is None or fact.low is None or fact.high is None:
+        return ""
+    if (fact.seeds or 0) < len(encoder_rules().seeds):
+        return ""
+    side = "lower" if fact.effect < 0 else "higher"
+    return (
+        f" With words as narrow, concatenating ended {abs(fact.effect):.2f} nats {side} ({signed(fact.low)} to "
+        f"{signed(fact.high)}), which the rule leaves open: it asks for more than {fact.line or 0.0:g}."
+    )
 
 
 def _widths(facts: Facts) -> str:
