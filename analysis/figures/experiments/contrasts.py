@@ -18,7 +18,7 @@ PARENTS = ("C34", "C36")
 NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
-MOST_NAMED = 3
+MOST_NAMED = 2
 """Decided contrasts that the heading names, at most."""
 
 

@@ -52,7 +52,7 @@ def calls(params: WordParameters) -> Figure:
         "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
-        finding=f"A position makes {_lost_words(lost)} of {len(rows):,} words look like another word",
+        finding=f"One position or another makes {_lost_words(lost)} of {len(rows):,} words look like another word",
         caption=(
             f"Each of {len(rows):,} words of {readable(model)} stands at the one position that brings another word "
             f"nearest, among those that a word can hold. {text} {below} below zero, where a word "

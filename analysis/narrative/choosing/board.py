@@ -255,7 +255,7 @@ def _published(able: Sequence[EncodingRow]) -> list[str]:
     _, first, last = found[name][0]
     said = join_names(f"{_inside(title)} {short.printed} to {long.printed}" for title, short, long in found[name])
     measure = f"{first.metric_title.lower()}, {first.column} to {last.column}"
-    return [f"Published ({published.load(name).title}; {measure}): {said}."]
+    return [f"As published ({published.load(name).title}), {measure}: {said}."]
 
 
 def _code(able: Sequence[EncodingRow]) -> str:

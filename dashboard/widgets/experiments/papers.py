@@ -24,7 +24,9 @@ def draw(pickers: Pickers) -> None:
         "published_table", "Table", list(labels), labels, on_change=lambda: pickers.set("published_baseline", "")
     )
     table = tables.load(table_id)
-    st.caption("Numbers are as printed, of models that do not simply add positions to words.")
+    st.caption(
+        "Numbers are as the papers print them: models that tell positions in other ways, each beside its paper's baseline."
+    )
     link = st.container()
     published_table.show_published(table, PAGE)
     published_table.caveats(table)

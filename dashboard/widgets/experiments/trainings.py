@@ -171,7 +171,7 @@ def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], 
     shown = drawn[0] if drawn else values
     if shown["preset"] != values["preset"]:
         st.info(
-            f"This is not measured for preset {escape_markdown(str(values['preset']))}. What is shown is of preset "
+            f"Not measured with preset {escape_markdown(str(values['preset']))}; these numbers are of preset "
             f"{escape_markdown(str(shown['preset']))}.",
             icon=":material/swap_horiz:",
         )

@@ -9,8 +9,8 @@ FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 TOLD = ("C34p", "C34o", "C34a", "C34c", "C34f", "C34d", "C34n")
 """The statements, of these, that Home tells, in this order; the others are on the page Claims."""
 SHORTER = {
-    ("C34p", SUPPORTED): "An encoder that is told in every layer begins to use word order after {share} of the steps.",
-    ("C34o", CONTRADICTED): "A matrix of its own for positions brings that down by another {less}.",
+    ("C34p", SUPPORTED): "Told in every layer, an encoder needs {share} of the steps to begin to use word order.",
+    ("C34o", CONTRADICTED): "With a matrix of its own for positions it needs another {less} fewer.",
 }
 """Outcomes whose fixed sentence is hard to read, in other words: {share} is a ratio of steps, {less} what it saves."""
 
