@@ -18,7 +18,7 @@ PARENTS = ("C34", "C36")
 NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
-MOST_NAMED = 3
+MOST_NAMED = 2
 """Decided contrasts that the heading names, at most."""
 
 
@@ -85,7 +85,7 @@ def standing(verdict: str, low: float, high: float, margin: float) -> str:
 
 
 def _finding(told: pd.DataFrame, count: int) -> str:
-    """The number of decided contrasts of `count`, and what they say; of more than three, the largest and counts."""
+    """The number of decided contrasts of `count`, and what they say; of many, the counts and the largest."""
     decided = told[told.word != "open"]
     decided = decided.reindex(decided.effect.abs().sort_values(ascending=False).index)
     finding = f"{len(decided)} of {plural(count, 'contrast')} {'is' if len(decided) == 1 else 'are'} decided"
