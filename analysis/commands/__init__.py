@@ -1,4 +1,5 @@
-"""The command line. One file per command, which exposes one function of its name; `options` is what several take.
+"""The command line. One file per command, which exposes one function of its name; `options` is what several take,
+and `into_store` what those share that run trainings.
 
 `measure` is a folder with one file for each kind of measurement.
 

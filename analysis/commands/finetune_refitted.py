@@ -20,23 +20,16 @@ def finetune_refitted(
     jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
 ) -> None:
     """Fine-tunes the refitted encoders on GLUE, into results files. Finished runs are skipped."""
-    import os
-
-    from rich.console import Console
-
     from analysis import store_build
+    from analysis.commands.into_store import check_glue, run_into_store
     from analysis.core.errors import AddendError
-    from analysis.engine import run_all
     from analysis.measurements.refit import glue as refitted_glue
     from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
     rules = refitted_glue_rules()
     if purpose not in rules.purposes:
         raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(rules.purposes)}.")
-    if not glue.is_dir():
-        raise AddendError(
-            f"There is no folder {glue}; expected GLUE's files, one folder per task. Name it with --glue."
-        )
+    check_glue(glue)
     store_build.refresh()  # refits and pilots are read from it
     tasks = refitted_glue.jobs(
         purpose,
@@ -46,8 +39,4 @@ def finetune_refitted(
         refits=refits.resolve(),
         out=out.resolve(),
     )
-    failed = run_all(tasks, workers=jobs or os.cpu_count() or 1, console=Console())
-    store_build.refresh()
-    if failed:
-        raise AddendError(f"{len(failed)} of {len(tasks)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
-    typer.echo(f"{len(tasks)} runs are in the store.")
+    run_into_store(tasks, jobs)

@@ -16,27 +16,14 @@ def finetune_surgery(
     jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
 ) -> None:
     """Fine-tunes the embedded sentence encoder after each surgery, into results files. Finished runs are skipped."""
-    import os
-
-    from rich.console import Console
-
-    from analysis import store_build
-    from analysis.core.errors import AddendError
-    from analysis.engine import run_all
+    from analysis.commands.into_store import check_glue, run_into_store
     from analysis.measurements.surgery.finetuned import SurgeryJob
     from analysis.rules import surgery_rules
 
     names = split_arms(arms) or list(surgery_rules().arms)
     seed_list = split_seeds(seeds) or list(surgery_rules().seeds)
-    if not glue.is_dir():
-        raise AddendError(
-            f"There is no folder {glue}; expected GLUE's files, one folder per task. Name it with --glue."
-        )
+    check_glue(glue)
     tasks = [
         SurgeryJob(arm=arm, seed=seed, glue=glue.resolve(), out=out.resolve()) for seed in seed_list for arm in names
     ]
-    failed = run_all(tasks, workers=jobs or os.cpu_count() or 1, console=Console())
-    store_build.refresh()
-    if failed:
-        raise AddendError(f"{len(failed)} of {len(tasks)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
-    typer.echo(f"{len(tasks)} runs are in the store.")
+    run_into_store(tasks, jobs)

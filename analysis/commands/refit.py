@@ -24,13 +24,11 @@ def refit(
     ray: Ray = None,
 ) -> None:
     """Trains each arm of the embedded sentence encoder on, into results files. Finished runs are skipped."""
-    import os
-
     from rich.console import Console
 
     from analysis import store_build
+    from analysis.commands.into_store import run_into_store
     from analysis.core.errors import AddendError
-    from analysis.engine import run_all
     from analysis.measurements.refit import job
     from analysis.measurements.refit.rates import chosen_rates
     from analysis.rules.refit_rules import PILOT, refit_rules
@@ -54,12 +52,7 @@ def refit(
                 f"--purpose pilot --arms {','.join(missing)}."
             )
         rates = {name: (chosen[name],) for name in names}
-    console = Console()
     data = job.RefitFiles(texts=texts.resolve(), held_out=held_out.resolve(), stsb=stsb.resolve(), out=out.resolve())
-    with console.status("Computing what the intact encoder gives"):
+    with Console().status("Computing what the intact encoder gives"):
         tasks = job.jobs(purpose, names, numbers, rates, data)
-    failed = run_all(tasks, workers=jobs or os.cpu_count() or 1, ray=ray, console=console)
-    store_build.refresh()
-    if failed:
-        raise AddendError(f"{len(failed)} of {len(tasks)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
-    typer.echo(f"{len(tasks)} runs are in the store.")
+    run_into_store(tasks, jobs, ray)

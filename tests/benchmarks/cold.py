@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.machine import ROOT, Table, against, answers, served, synced
+from tests.benchmarks.machine import ROOT, Table, against, answers, chromium, served, synced
 from tests.benchmarks.reader import Reader
 
 BUDGET_SECONDS = 3.0
@@ -51,19 +51,14 @@ def start(page: str, settings: dict[str, str]) -> tuple[float, float, float]:
 
 def drawn(settings: dict[str, str]) -> float:
     """Seconds from starting the process to Home's picture in a browser that is open already."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    with chromium() as browser:
         tab = browser.new_context(viewport={"width": 1360, "height": 1000}).new_page()
         started = time.perf_counter()
         with served("dashboard/app.py", settings, wait=False) as server:
             answers(server)
             tab.goto(server.address)
             tab.locator(HERO).first.wait_for(timeout=120_000)
-            taken = time.perf_counter() - started
-        browser.close()
-    return taken
+            return time.perf_counter() - started
 
 
 def imports() -> list[tuple[float, str]]:

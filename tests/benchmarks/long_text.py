@@ -7,17 +7,14 @@ Budget: 2 s for the median of the longest text that the embedded model takes; th
 """
 
 import argparse
-import shutil
 import statistics
 import tempfile
 import time
-from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.benchmarks.home import ROOT, serve
 from tests.benchmarks.large_maps import WORDS
-from tests.benchmarks.machine import Table, against
+from tests.benchmarks.machine import APP, Table, against, chromium, large_page, served
 
 BUDGET_SECONDS = 2.0
 WARM_UP = "the first text waits for PyTorch and the model"
@@ -42,12 +39,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     table = Table("long-text", f"long_text --tokens {' '.join(map(str, asked.tokens))} --repeats {asked.repeats}")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        process, address = serve(ROOT / "dashboard" / "app.py", Path(folder) / "addend.duckdb")
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
-        page.set_default_timeout(120_000)
-        page.goto(f"{address}/inside")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(APP, {"ADDEND_STORE": f"{folder}/addend.duckdb"}) as server,
+        chromium() as browser,
+    ):
+        page = large_page(browser)
+        page.goto(f"{server.address}/inside")
         page.locator(".why h3").wait_for()
         seconds_to_maps(page, WARM_UP)
         for tokens in asked.tokens:
@@ -58,8 +56,6 @@ def main() -> None:
             median = statistics.median(taken)
             budget = f"  {against(median, BUDGET_SECONDS)}" if tokens == max(asked.tokens) else ""
             table.say(f"{tokens:5} tokens: median {median:.2f} s, most {max(taken):.2f} s{budget}")
-        browser.close()
-        process.terminate()
     table.close(asked.write)
 
 

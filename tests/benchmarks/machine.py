@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,13 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import psutil
 
 from analysis.core.provenance import git_sha, library_versions
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
 ROOT = Path(__file__).parents[2]
+APP = "dashboard/app.py"
 TABLES = Path(__file__).parent / "tables"
 START_SECONDS = 120.0
 
@@ -140,6 +146,25 @@ def served(
         finally:
             process.terminate()
             process.wait()
+
+
+@contextmanager
+def chromium(*arguments: str) -> Iterator["Browser"]:
+    """Chromium without a window, until the block ends."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or playwright.chromium.executable_path
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *arguments])
+        yield browser
+        browser.close()
+
+
+def large_page(browser: "Browser") -> "Page":
+    """A page of a fresh profile, as large as a laptop's screen, which waits for two minutes."""
+    page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+    page.set_default_timeout(120_000)
+    return page
 
 
 def answers(server: Server) -> None:

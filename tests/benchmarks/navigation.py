@@ -7,17 +7,15 @@ round fills the caches and is not counted. Budget: 1 s for the median of each pa
 """
 
 import argparse
-import shutil
 import statistics
 import tempfile
 import time
-from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from tests.app.shown import PAGES
-from tests.benchmarks.home import AT_REST, PAGE_SECONDS, ROOT, TITLE, serve
-from tests.benchmarks.machine import Table, against
+from tests.benchmarks.home import AT_REST, PAGE_SECONDS, TITLE
+from tests.benchmarks.machine import APP, Table, against, chromium, large_page, served
 
 WARM_UP_SECONDS = 15.0
 """For PyTorch and the default model, which load in the background after the first page."""
@@ -51,22 +49,21 @@ def main() -> None:
     asked = parser.parse_args()
     table = Table("navigation", f"navigation --rounds {asked.rounds}")
     taken: dict[str, list[float]] = {path: [] for path in PAGES}
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        process, address = serve(ROOT / "dashboard" / "app.py", Path(folder) / "addend.duckdb")
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
-        page.set_default_timeout(120_000)
-        page.goto(address)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(APP, {"ADDEND_STORE": f"{folder}/addend.duckdb"}) as server,
+        chromium() as browser,
+    ):
+        page = large_page(browser)
+        page.goto(server.address)
         page.locator(TITLE).first.wait_for()
         time.sleep(WARM_UP_SECONDS)
         for number in range(asked.rounds + 1):
             for path in [*filter(None, PAGES), ""]:
-                seconds = seconds_to(page, path, address)
+                seconds = seconds_to(page, path, server.address)
                 if number:
                     taken[path].append(seconds)
                 time.sleep(0.3)
-        browser.close()
-        process.terminate()
     for path, seconds in sorted(taken.items(), key=lambda entry: -statistics.median(entry[1])):
         median = statistics.median(seconds)
         share = median / PAGE_SECONDS

@@ -101,7 +101,7 @@ def test_a_measurement_without_a_kind_is_of_terms(run: Run) -> None:
 @pytest.mark.parametrize(
     ("folder", "app", "names", "shared"),
     [
-        ("analysis/commands", commands.app, {*commands.COMMANDS} - {"measure"}, {"options"}),
+        ("analysis/commands", commands.app, {*commands.COMMANDS} - {"measure"}, {"options", "into_store"}),
         ("analysis/commands/measure", commands.measure.app, {*commands.measure.KINDS}, {"announce", "plan"}),
     ],
 )

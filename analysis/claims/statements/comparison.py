@@ -4,7 +4,7 @@ All of it is read from the files of rules while the store is built, so that page
 in fact applied.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -225,14 +225,19 @@ REFITTED_NUMBERS = {
 }
 
 
+def _holm_over(tests: Iterable[bool]) -> str:
+    """A sentence on the correction over a family of tests; empty for a family of one. tests: true for its members."""
+    size = sum(tests)
+    return f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
+
+
 def _refitting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     """The rule of a statement about an encoder that was trained on after a change."""
     rules = refit_rules()
     arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
     number = f"{judgement.line:g}"
     lines = {"lower": f"\N{MINUS SIGN}{number}", "upper": number}
-    size = sum(one.family == rule["family"] for one in rules.statements)
-    correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
+    correction = _holm_over(one.family == rule["family"] for one in rules.statements)
     seeds = plural(len(rules.purposes["judged"].seeds), "seed")
     return (
         f"The rule takes {REFITTED_NUMBERS[judgement.kind].format(arm=f'“{arm}”')}, and compares it with that of "
@@ -252,8 +257,7 @@ def _refitted_glue_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     rules = refitted_glue_rules()
     arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
     task, number = rule["task"], f"{judgement.line:g}"
-    size = sum(one.family == rule["family"] for one in rules.statements)
-    correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
+    correction = _holm_over(one.family == rule["family"] for one in rules.statements)
     return (
         f"The rule takes what “{arm}” misses of 100 points on {TASKS[task].title} "
         f"({METRIC_NAMES[rules.metric[task]]}), and compares it with what “{baseline}” misses, seed by seed over "

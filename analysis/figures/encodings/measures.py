@@ -11,13 +11,19 @@ from analysis.core.colours import SEQUENTIAL
 from analysis.core.errors import AddendError
 from analysis.core.formatting import sentences
 from analysis.encodings import ENCODINGS
-from analysis.figures import marks
+from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 COMMAND = "python -m analysis measure encodings"
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
+
+
+SHORT = 15
+"""Pixels of a number such as .71."""
+PALE = 3
+"""Stops of the scale of colours on which the ink is read everywhere."""
 
 
 class DescribedMeasure(NamedTuple):
@@ -240,52 +246,32 @@ def _short(name: str, value: float) -> str:
 def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: Theme) -> Chart:
     """One table at the longest size: a row an encoding, a column a measure, with the number in each cell.
 
-    A cell is the darker the nearer its number comes to the largest that its measure can take; the names of the picked
+    A cell is the darker the nearer its number comes to the largest that its measure can take; the numbers of the picked
     encodings are bold.
     """
     longest = rows[rows.about == rows.about.max()]
     longest = longest[longest.measure.isin(list(MEASURES))].drop_duplicates(["encoding", "measure"])
     tops = longest.measure.map(lambda name: MEASURES[name].top or np.nan)
     cells = longest.assign(
-        heading=longest.measure.map(lambda name: MEASURES[name].title),
+        column=longest.measure.map(lambda name: MEASURES[name].title),
         meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
-        written=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
+        text=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         shade=(longest.value.where(np.isfinite(longest.value)) / tops).clip(0, 1).fillna(0.0),
         short=longest.measure.map(lambda name: MEASURES[name].short),
     )
-    present = [title for title in order if title in set(cells.title)]
-    bold = [title for title in rows[rows.encoding.isin(selected)].title.unique() if title in present]
-    y = marks.rows_down("title", present, limit=132, grid=False)
-    y["axis"]["labelFontWeight"] = {
-        "condition": {"test": f"indexof({bold}, datum.label) >= 0", "value": "bold"},
-        "value": "normal",
-    }
-    headings = [measure.title for name, measure in MEASURES.items() if name in set(cells.measure)]
-    base = alt.Chart(cells).encode(
-        x=marks.columns_across("heading", headings),
-        y=y,
-        tooltip=marks.tips(
-            ("title", "encoding"),
-            ("heading", "measure"),
-            ("short", "is"),
-            "meaning",
-            ("length:Q", "rows"),
+    picked = set(rows[rows.encoding.isin(selected)].title)
+    return cell_table(
+        cells.assign(open=~np.isfinite(cells.value), bold=cells.title.isin(picked)),
+        columns=[measure.title for name, measure in MEASURES.items() if name in set(cells.measure)],
+        titles=[title for title in order if title in set(cells.title)],
+        value="shade",
+        scale=alt.Scale(domain=[0, 1], range=SEQUENTIAL[theme.dark][:PALE], interpolate="rgb"),
+        key=None,
+        strong="false",
+        number=SHORT,
+        tooltip=(
+            ("title", "encoding"), ("column", "measure"), ("short", "is"), "meaning", ("length:Q", "rows"),
             ("dim:Q", "columns"),
         ),
-    )
-    colours = SEQUENTIAL[theme.dark]
-    shades = alt.Color(
-        "shade:Q", scale=alt.Scale(domain=[0, 1], range=[colours[0], colours[2]], interpolate="rgb"), legend=None
-    )
-    text = base.mark_text(fontSize=marks.TEXT).encode(
-        text="written:N",
-        color=alt.value(theme.ink),
-        opacity=alt.condition("isFinite(datum.value)", alt.value(1), alt.value(0.6)),
-    )
-    return marks.panel(
-        base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(color=shades),
-        text,
         theme=theme,
-        width=marks.WIDE,
-        height=marks.ROW * len(present),
-    )
+    )  # fmt: skip

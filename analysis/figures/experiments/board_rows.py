@@ -40,6 +40,11 @@ REFITTED = {"similarity": ("stsb", "spearmanr"), "cola": ("cola", "matthews_corr
 NAN = float("nan")
 
 
+def is_imported(preset: str) -> bool:
+    """True for a preset of rows that a reader imported."""
+    return preset.startswith(IMPORTED)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Gap:
     """A difference of final losses from the baseline's, in nats, paired by seed. seeds: pairs; needed: for a verdict.
@@ -139,7 +144,7 @@ class ExperimentsBoard:
     @property
     def imported(self) -> bool:
         """A reader imported the rows; no rule of ours judges them."""
-        return self.preset.startswith(IMPORTED)
+        return is_imported(self.preset)
 
     @property
     def judged(self) -> tuple[VariantRow, ...]:
@@ -266,7 +271,7 @@ def board(preset: str) -> ExperimentsBoard:
     needed = seeds_needed(preset)
     trained = _trained_rows(trainings, needed) if trainings is not None else {}
     trained, order = _with_ranks(trained)
-    if preset.startswith(IMPORTED):
+    if is_imported(preset):
         # What was measured of variants of ours with the same names was not measured of these.
         return ExperimentsBoard(
             preset=preset, rows=_by_way(list(trained.values())), others=(), ranks=order, needed=needed,

@@ -21,12 +21,16 @@ ROW = 22
 """Pixels of a line."""
 TILE = 300
 """Area of the square that says a verdict, in square pixels."""
+TILE_WIDTH = 26
+"""Pixels from the left edge to a title."""
+WITH_COUNTS = "width > 480"
+"""Whether there is room for the counts beside the titles, which a phone does not have."""
 COUNTS = 160
 """Pixels at the right that the counts of a claim's verdicts take."""
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 """Verdict -> the sign that says it without its colour."""
 SIDES = {"supported": "for", "contradicted": "against", "mixed": "mixed", "open": "open"}
-"""What a verdict on a claim is called where several are counted."""
+"""Words for verdicts on a claim where several are counted."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -78,7 +82,7 @@ def reading_open(params: VerdictParameters) -> Figure:
 
 
 def _on_the_claim(statement: Judgement) -> str:
-    """What the verdict on a statement says of its claim, whose opposite the statement may say."""
+    """The verdict on a claim that follows from one of its statements, which may say the opposite of it."""
     turned = {"supported": "contradicted", "contradicted": "supported"} if statement.opposes else {}
     return turned.get(statement.verdict, statement.verdict)
 
@@ -128,11 +132,15 @@ def _draw(frame: pd.DataFrame, headings: Sequence[stored.Heading], theme: Theme)
         x=alt.value(0), text="sign:N"
     )
     titles = base.mark_text(
-        align="left", fontSize=marks.TEXT, color=theme.ink, xOffset=26, limit=alt.ExprRef(f"width - {26 + COUNTS}")
+        align="left",
+        fontSize=marks.TEXT,
+        color=theme.ink,
+        xOffset=TILE_WIDTH,
+        limit=alt.ExprRef(f"width - {TILE_WIDTH} - ({WITH_COUNTS} ? {COUNTS} : 0)"),
     ).encode(x=alt.value(0), text="title:N")
-    counts = base.mark_text(align="right", fontSize=marks.TEXT, color=theme.ink).encode(
-        x=alt.value("width"), text="counts:N"
-    )
+    counts = base.mark_text(
+        align="right", fontSize=marks.TEXT, color=theme.ink, fillOpacity=alt.ExprRef(f"{WITH_COUNTS} ? 1 : 0")
+    ).encode(x=alt.value("width"), text="counts:N")
     questions = alt.Chart(every[every.question.notna()]).mark_text(
         align="left", baseline="middle", dy=4, fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ink
     )

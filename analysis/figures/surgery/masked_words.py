@@ -16,7 +16,7 @@ from analysis.figures.surgery.sentence_similarity import LABEL_CHARACTERS, RANK,
 from analysis.store import read
 
 JUDGED = "cpu2-"
-"""How the names of encoders of the judged recipe begin: the title is of one of them, where one was measured."""
+"""The beginning of the names of encoders of the judged recipe: the title is of one of them, where one was measured."""
 
 
 @figure("masked_surgery", Parameters)

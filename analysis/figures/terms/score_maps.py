@@ -128,7 +128,7 @@ def score_maps(
     measure: str,
     layers: Layers | None,
     colours: Mapping[str, str],
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Everything that the component needs of one layer. colours: of the terms, and of `REST`.
 
     Raises LinkError for a head or rows that there are not.

@@ -150,9 +150,15 @@ def _largest_model(wide: pd.DataFrame) -> str:
     if "parameters" not in wide or "bert_a" not in wide.index or wide.parameters.isna().all():
         return ""
     largest = str(wide.parameters.idxmax())
-    shares: dict[str, float] = (wide.loc[largest] / wide.loc["bert_a"] - 1).dropna().to_dict()
-    parts = [f"{_percent(shares[name])} {words}" for name, words in WORDS.items() if name in shares]
+    shares = {name: _share(wide, largest, name) for name in WORDS if name in wide}
+    parts = [f"{_percent(share)} {WORDS[name]}" for name, share in shares.items() if share == share]
     return f"{title(largest)} is the largest model: {join_names(parts)}, compared with {title('bert_a')}"
+
+
+def _share(wide: pd.DataFrame, variant: str, measure: str) -> float:
+    """A cost of a variant less that of adding, as a share of it."""
+    values = wide[measure].to_dict()
+    return float(values[variant] / values["bert_a"] - 1)
 
 
 def compared(wide: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.figures import stored_figure
 from analysis.figures.experiments.board import ORDERS, columns_note, ordered
-from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, judged_presets
+from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, is_imported, judged_presets
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.figures.training.data import stored_presets
@@ -28,7 +28,11 @@ PAGE = "experiments"
 def recipe(preset: str) -> str:
     """A preset in the words of the chip: its size, its steps, and who judges it."""
     if preset not in PRESETS:
+<<<<<<< HEAD
+        return f"imported results ({preset})" if is_imported(preset) else preset
+=======
         return preset
+>>>>>>> exper
     settings = PRESETS[preset]
     judged = "judged by frozen rules" if preset in judged_presets() else "exploratory"
     return f"width {settings.hidden_size}, {settings.steps:,} steps, {judged} ({preset})"

@@ -54,7 +54,7 @@ def _range(effects: list[float]) -> str:
 
 
 def _equal_words(facts: Facts) -> str:
-    """What narrower words cost, and what remains with words as narrow on both sides, in the sentences of the rules."""
+    """The cost of narrower words, and what remains with words as narrow on both sides, in the words of the rules."""
     decided = (
         fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
     )

@@ -16,7 +16,7 @@ SHORTER = {
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """What telling positions in every layer gains, and how little of that a matrix of their own explains."""
+    """The gain of telling positions in every layer, and how little of it a matrix of their own explains."""
     del ask
     isolated = facts["C34b"]
     if isolated.verdict == SUPPORTED and isolated.effect is not None:
