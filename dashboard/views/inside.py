@@ -27,7 +27,9 @@ for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
 uploaded = form.form(pickers)
 is_image = bool(pickers.get("image"))
-facts, tabs = st.empty(), st.container(horizontal=True, vertical_alignment="center")
+with st.container(key="inside.facts"):  # The style keeps its height while it is empty.
+    facts = st.empty()
+tabs = st.container(horizontal=True, vertical_alignment="center")
 asked = pickers.get("tab")
 if asked and asked not in TABS:
     known = ", ".join(TABS)
@@ -44,6 +46,7 @@ with tabs:
 if is_image:
     image.DRAW[tab](pickers, facts, uploaded)
 elif many:
+    facts.caption(corpus.facts(pickers))
     OF_MANY[tab](pickers)
 else:
     if pickers.get("pair") and tab != "similarity":

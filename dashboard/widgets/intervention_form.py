@@ -59,6 +59,7 @@ def _groups(pickers: Pickers, titles: Mapping[str, str]) -> tuple[str, ...]:
                 selection_mode="multi",
                 key=key,
                 on_change=update,
+                wrap=True,
                 label_visibility="collapsed" if group == MOST_USED else "visible",
             )
         if group == MOST_USED:

@@ -96,12 +96,17 @@ def test_the_boxes_of_the_form_come_in_the_order_of_their_labels(page: Page, add
 
 def test_the_button_of_a_stored_map_is_pressed_only_while_that_map_is_shown(page: Page, address: str) -> None:
     opened(page, address, "positions")
+    stored = page.get_by_role("button", name="Stored models")
     pressed = page.get_by_role("radio", checked=True).filter(has_text="MiniLM")
+    stored.click()
     expect(pressed).to_have_count(1)
+    page.keyboard.press("Escape")
     page.get_by_label("Model", exact=True).fill("cpu-bert_a-0")
     page.get_by_role("button", name="Take apart").click()
     expect(page.get_by_text(re.compile("^cpu-bert_a-0 "))).to_be_visible()
     settled(page)
+    stored.click()
+    expect(page.get_by_role("radio").filter(has_text="MiniLM")).to_have_count(1)
     expect(pressed).to_have_count(0)
 
 

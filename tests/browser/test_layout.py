@@ -12,7 +12,9 @@ pytestmark = pytest.mark.browser
 
 SHIFTS = """() => {
   window.shifts = [];
+  window.layoutShift = 0;
   new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.layoutShift += entry.hadRecentInput ? 0 : entry.value;
     for (const entry of list.getEntries()) for (const source of entry.sources) {
       const moved = Math.abs(source.currentRect.x - source.previousRect.x);
       const width = Math.min(source.currentRect.width, source.previousRect.width);
@@ -20,7 +22,8 @@ SHIFTS = """() => {
     }
   }).observe({type: "layout-shift", buffered: true});
 }"""
-"""Records how far to the side the page's wide parts move; a word moves when the one beside it is drawn."""
+"""Records how far to the side the page's wide parts move; a word moves when the one beside it is drawn. And the
+cumulative layout shift, of which a tenth or less counts as good."""
 TITLE_AT = 110
 """Pixels from the top within which a title begins, below the links to the other pages of its room."""
 
@@ -69,7 +72,7 @@ def test_the_keyboard_is_seen_and_a_pointer_is_not(page: Page, address: str, sel
     assert link.evaluate(outline) == "solid 2px"
 
 
-def test_a_hosted_page_does_not_move_to_the_side(browser, tmp_path, built) -> None:
+def test_a_hosted_page_stands_still_while_it_is_drawn(browser, tmp_path, built) -> None:
     """The server sends the room of the list of pages, and that of the content, with the page itself."""
     with running(tmp_path, built, free_port(), script="dashboard/server.py") as address:
         page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
@@ -78,4 +81,8 @@ def test_a_hosted_page_does_not_move_to_the_side(browser, tmp_path, built) -> No
         settled(page)
         expect(page.locator("[data-testid=stSidebarNavLink]").first).to_be_visible()
         assert max(page.evaluate("window.shifts"), default=0) < WIDTH / 10
+        page.goto(f"{address}/inside")
+        settled(page)
+        expect(page.locator(".why h3")).to_be_visible()
+        assert page.evaluate("window.layoutShift") < 0.1
         page.context.close()

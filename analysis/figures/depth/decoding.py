@@ -108,7 +108,7 @@ def _draw_one(shown: pd.DataFrame, title: str, names: dict[tuple[str, str, str],
     rows = rows[rows.series != ""]
     order = [name for name in names.values() if (rows.series == name).any()]
     color = marks.series("series", order, theme)
-    x = marks.categories(alt.X, "layer", "layer that the hidden states enter; the last number: what leaves the last")
+    x = marks.categories(alt.X, "layer", "layer (after the last: the output)")
     y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
     dashed = alt.Chart(rows).mark_line(strokeDash=marks.DASH, opacity=0.5)
     lines = marks.line_plot(

@@ -163,7 +163,7 @@ def _layers(maps: Mapping[str, np.ndarray], measure: str, theme: Theme) -> list[
     return [
         heatmap(
             values, domain=(-limit if share else 0.0, limit), row_title="layer", column_title="head",
-            value_title="share" if share else "effect (nats)", title=term_label(term), legend=index >= len(maps) - 2,
+            value_title="share" if share else "effect (nats)", title=term_label(term), legend=index == len(maps) - 1,
             side=marks.HALF, height=22 * len(values), theme=theme,
         )
         for index, (term, values) in enumerate(maps.items())

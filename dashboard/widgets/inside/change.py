@@ -4,7 +4,6 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.ablation.variants import readable
 from analysis.core import optional_dependencies
 from analysis.core.errors import NotInstalled
 from analysis.figures import stored_figure
@@ -39,8 +38,6 @@ def draw_many(pickers: Pickers) -> None:
     shown = look(pickers, OF_MANY)
     values = pickers.done()
     show.copy_link(PAGE, values)
-    of = "our own encoders" if shown == "masked" else readable(str(values["model"]))
-    st.caption(escape_markdown(f"Of {of}, measured before; no text of the form above plays a part."))
     with show.reporting_missing_results():
         show.show(stored_figure(STORED[shown], values), PAGE, values)
 

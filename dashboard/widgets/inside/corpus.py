@@ -43,6 +43,17 @@ def shown(pickers: Pickers, *, many: bool) -> bool:
     return many
 
 
+def facts(pickers: Pickers) -> str:
+    """The line that is true of every figure over many texts: whose numbers they are."""
+    of_many_models = pickers.get("look") in FIGURES and pickers.get("tab") == "layers"
+    of = str(pickers.get("model")).strip()
+    if of_many_models:
+        of = "the models named below"
+    if pickers.get("tab") == "change" and pickers.get("look") == "masked":
+        of = "our own encoders"
+    return escape_markdown(f"Of {readable(of)}, measured before; no text of the form above plays a part.")
+
+
 def _models(pickers: Pickers, models: Sequence[str]) -> bool:
     """A drop-down of the models that were measured. False, with a sentence, where the form's model is none of them."""
     key, model = f"{PAGE}.measured", str(pickers.get("model")).strip()

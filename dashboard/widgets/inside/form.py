@@ -119,7 +119,7 @@ def why_no_link(uploaded: Upload | None) -> str:
 
 def side(pickers: Pickers) -> None:
     """The text of a pair that is read."""
-    pickers.segments("side", "The model reads", SIDES, SIDE_TITLES)
+    pickers.segments("side", "The model reads", SIDES, SIDE_TITLES, label_visibility="collapsed")
 
 
 def _check_image(pickers: Pickers) -> None:

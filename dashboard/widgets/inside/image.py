@@ -63,16 +63,13 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         )
 
 
-def layers(pickers: Pickers, _facts: Any, _uploaded: Upload | None) -> None:
+def layers(pickers: Pickers, facts: Any, _uploaded: Upload | None) -> None:
     """Every layer and head of a trained model over the drawn images, and the pressed head's terms."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _stored(pickers)
         measure(pickers)
-        st.caption(
-            f"{pickers.get('stored')}, a trained model, measured over all drawn images together. Press a cell to see "
-            "its terms.",
-            width="content",
-        )
+        st.caption("Press a cell to see its terms.", width="content")
+    facts.caption(f"{pickers.get('stored')}, a trained model, measured before over all drawn images together.")
     values = pickers.done()
     show.copy_link(PAGE, values)
     maps, bars = st.columns([7, 4], gap="large")
@@ -89,6 +86,7 @@ def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     shown = look(pickers, POSITIONS if is_random else dict(reversed(POSITIONS.items())))
     if shown == "stored":
         _stored(pickers)
+        facts.caption(f"{pickers.get('stored')}, a trained model, measured before.")
         values = pickers.done()
         show.copy_link(PAGE, values)
         with show.reporting_missing_results():

@@ -26,7 +26,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     layers, _, heads = result.values.shape
     error = f"{layers} layers of {heads} heads; the parts add up to the model's own scores within "
     about(result, result.tokens, f"{error}{result.errors[:, 0].max():.0e}", facts)
-    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         shown = look(pickers, FIGURES)
         measure(pickers)
     if shown == "layers":

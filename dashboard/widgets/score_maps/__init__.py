@@ -25,7 +25,8 @@ def show_score_maps(
     """
     params = MapParameters.of(values)
     colours = {name: of_term(name).on(dark=dark) for name in (*decomposition.names, *ADDED_TERMS, REST)}
-    data = score_maps(params, decomposition, measure=str(values["measure"]), layers=layers, colours=colours)
+    measure = str(values["measure"])
+    data: dict[str, Any] = score_maps(params, decomposition, measure=measure, layers=layers, colours=colours)
     if values["look"] == "cell":  # The figure below shows the strongest attention where a link names no cell.
         for one in data["maps"].values():
             del one["open"]

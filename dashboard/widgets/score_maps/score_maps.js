@@ -335,6 +335,7 @@ class Board {
     const width = this.board.clientWidth;
     if (!width || !this.data) return;
     this.width = width;
+    this.board.classList.add("drawn");
     this.board.classList.toggle("wide", width >= WIDE);
     this.board.classList.toggle("middle", width >= MIDDLE && width < WIDE);
     this.paint();
