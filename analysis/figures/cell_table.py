@@ -11,16 +11,12 @@ import pandas as pd
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 
-NARROW, LETTER = 40, 7
-"""Pixels of a column in which a number stands upright, and those that a letter of a heading takes."""
 ROW, TALL = 30, 40
 """Pixels of a row, at least; and of one in which numbers may stand upright."""
 FEW = 6
 """Columns in which numbers lie flat on a phone, too."""
 LABEL = 24
 """Letters in a line of a name."""
-SLANT = 5.2
-"""Pixels of height that a letter of a slanting name takes."""
 
 
 def cell_table(
@@ -35,29 +31,25 @@ def cell_table(
     tooltip: Sequence[marks.Tip],
     theme: Theme,
     heading: str = "",
-    number: int = NARROW,
+    number: int = marks.NARROW,
 ) -> Chart:
     """One table. cells: `title`, `column`, `text`, `open` and `bold` of each, its value, and what the tooltip reads.
 
     columns, titles: from left to right and from top to bottom. value: the column that has the colours of a scale, with
-    its key, if it is drawn here. strong: Vega's test of a cell whose digits take the
-    ground's colour. Cells that are `open` are grey, and keep the ink. number: the pixels that the widest number takes;
-    in narrower columns numbers stand upright.
+    its key, if it is drawn here. strong: Vega's test of a cell whose digits take the ground's colour. Cells that are
+    `open` are grey, and keep the ink. number: the pixels that the widest number takes; in narrower columns numbers
+    stand upright.
     """
     labels = marks.wrapped_labels(list(titles), LABEL)
     used = [(tip if isinstance(tip, str) else tip[0]).split(":")[0] for tip in tooltip]
     used += ["column", "label", "text", "open", "bold", value]
     frame = cells.assign(label=cells.title.map(labels))
     frame = frame[list(dict.fromkeys(used))]
-    x, count = marks.columns_across("column", columns), len(columns)
-    # Names lie flat where they have room; where columns are narrow they stand, since slanting ones would overlap.
-    longest = max(map(len, columns))
-    flat, narrow = f"width / {count} > {LETTER * longest}", f"width / {count} < {NARROW}"
-    x["axis"].labelAngle = alt.expr(f"{flat} ? 0 : {narrow} ? -90 : -55")
-    x["axis"].labelAlign = alt.expr(f"{flat} ? 'center' : 'left'")
-    x["axis"].labelBaseline = alt.expr(f"{flat} ? 'bottom' : 'middle'")
+    count = len(columns)
     base = alt.Chart(frame).encode(
-        x=x, y=marks.labelled_rows(list(labels.values()), gap=0), tooltip=marks.tips(*tooltip)
+        x=marks.columns_across("column", columns, level=True),
+        y=marks.labelled_rows(list(labels.values()), gap=0),
+        tooltip=marks.tips(*tooltip),
     )
     text = base.mark_text(
         fontSize=marks.TEXT,
@@ -65,7 +57,7 @@ def cell_table(
         baseline="middle",
         angle=alt.expr(f"width > 0 && width / {count} < {number} ? 270 : 0"),
     )
-    row = TALL if theme.screen and count > FEW and number == NARROW else ROW
+    row = TALL if theme.screen and count > FEW and number == marks.NARROW else ROW
     return marks.panel(
         base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(
             color=alt.condition("datum.open", alt.value(theme.grid), alt.Color(f"{value}:Q", scale=scale, legend=key))
@@ -73,8 +65,8 @@ def cell_table(
         text.encode(text="text:N", color=theme.ink_on_cells(f"!datum.open && ({strong})")),
         theme=theme,
         width=marks.WIDE,
-        # On screen the slanting names take their room from the height.
+        # On screen the names of columns take their room from the height.
         height=marks.row_height(list(labels.values()), row) * len(labels)
-        + (round(SLANT * longest) if theme.screen else 0),
+        + (marks.slant_height(columns) if theme.screen else 0),
         title=heading,
     )

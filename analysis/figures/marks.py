@@ -35,6 +35,8 @@ WIDE, HALF, THIRD = 820, 380, 250
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
 """The most letters in a line of a label that is broken into lines, and the height of a line in pixels."""
+NARROW, LETTER, SLANT = 40, 7, 5.2
+"""Pixels of a column in which numbers and names stand upright; of a letter of a level name; and of a slanting one."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
 
@@ -137,14 +139,30 @@ def rows_down(
     return alt.Y(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
 
 
-def columns_across(field: str, order: Sequence[str], *, title: str | list[str] | None = None) -> alt.X:
-    """One column a name, in the order given, with the names slanting above."""
+def columns_across(
+    field: str, order: Sequence[str], *, title: str | list[str] | None = None, level: bool = False
+) -> alt.X:
+    """One column a name, in the order given, with the names slanting above.
+
+    level: names lie level where they have room, and stand upright where columns are too narrow for slanting ones.
+    """
     axis = alt.Axis(
         orient="top", labelAngle=-55, labelLimit=260, labelFontSize=TEXT, ticks=False, domain=False,
         labelOverlap=False, titleAnchor="start", titlePadding=8,
     )  # fmt: skip
     names = list(order)
+    if level:
+        column = f"width / {len(names)}"
+        lies = f"{column} > {LETTER * max(map(len, names))}"
+        axis["labelAngle"] = alt.expr(f"{lies} ? 0 : {column} < {NARROW} ? -90 : -55")
+        axis["labelAlign"] = alt.expr(f"{lies} ? 'center' : 'left'")
+        axis["labelBaseline"] = alt.expr(f"{lies} ? 'bottom' : 'middle'")
     return alt.X(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
+
+
+def slant_height(names: Sequence[str]) -> int:
+    """Pixels that slanting names of columns take above a plot."""
+    return round(SLANT * max(map(len, names)))
 
 
 def wrap_lines(text: str, width: int) -> list[str]:

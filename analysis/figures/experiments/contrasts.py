@@ -85,7 +85,7 @@ def standing(verdict: str, low: float, high: float, margin: float) -> str:
 
 
 def _finding(told: pd.DataFrame, count: int) -> str:
-    """The number of decided contrasts of `count`, and what they say; of more than three, the largest and counts."""
+    """The number of decided contrasts of `count`, and what they say; of many, the counts and the largest."""
     decided = told[told.word != "open"]
     decided = decided.reindex(decided.effect.abs().sort_values(ascending=False).index)
     finding = f"{len(decided)} of {plural(count, 'contrast')} {'is' if len(decided) == 1 else 'are'} decided"

@@ -136,7 +136,7 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
     )
     columns = list(dict.fromkeys(frame.column))
     base = alt.Chart(frame).encode(
-        x=marks.columns_across("column", columns, title=_difference_title(cells, 60)),
+        x=marks.columns_across("column", columns, title=_difference_title(cells, 60), level=True),
         y=marks.labelled_rows(labels, gap=0.03),
         tooltip=marks.tips(*VARIANT, "baseline", BASELINE, ("written", "difference"), *SOURCE),
     )
@@ -149,6 +149,8 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
     text = base.mark_text(fontSize=marks.TEXT, lineBreak="\n", baseline="middle", dy=shift, angle=rotation)
     layers = squares, text.encode(text=alt.Text("written:N"), color=theme.ink_on_cells("datum.strong"))
     height = max(marks.row_height(labels, 36), 40 if has_spread.any() else 0) * len(labels)
+    # On screen the names of columns take their room from the height.
+    height += marks.slant_height(columns) if theme.screen else 0
     return marks.panel(*layers, theme=theme, width=max(marks.HALF, 62 * len(columns)), height=height, title=title)
 
 
