@@ -35,12 +35,14 @@ def cell_table(
     tooltip: Sequence[marks.Tip],
     theme: Theme,
     heading: str = "",
+    number: int = NARROW,
 ) -> Chart:
     """One table. cells: `title`, `column`, `text`, `open` and `bold` of each, its value, and what the tooltip reads.
 
     columns, titles: from left to right and from top to bottom. value: the column that has the colours of a scale, with
     its key, if it is drawn here. strong: Vega's test of a cell whose digits take the
-    ground's colour. Cells that are `open` are grey, and keep the ink.
+    ground's colour. Cells that are `open` are grey, and keep the ink. number: the pixels that the widest number takes;
+    in narrower columns numbers stand upright.
     """
     labels = marks.wrapped_labels(list(titles), LABEL)
     used = [(tip if isinstance(tip, str) else tip[0]).split(":")[0] for tip in tooltip]
@@ -61,9 +63,9 @@ def cell_table(
         fontSize=marks.TEXT,
         fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'"),
         baseline="middle",
-        angle=alt.expr(f"width > 0 && {narrow} ? 270 : 0"),
+        angle=alt.expr(f"width > 0 && width / {count} < {number} ? 270 : 0"),
     )
-    row = TALL if theme.screen and count > FEW else ROW
+    row = TALL if theme.screen and count > FEW and number == NARROW else ROW
     return marks.panel(
         base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(
             color=alt.condition("datum.open", alt.value(theme.grid), alt.Color(f"{value}:Q", scale=scale, legend=key))

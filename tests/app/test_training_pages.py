@@ -12,7 +12,7 @@ HEADINGS = {
     "curves": ["Learning curves"],
     "gap": ["Final loss, and its difference to BERT-A"],
     "parts": ["What lies between BERT-A and TUPE-A"],
-    "convergence": ["How soon BERT-A's final loss is reached", "Steps to leave the plateau"],
+    "convergence": ["Steps to leave the plateau"],
     "length": ["Longer texts than in training"],
     "scores": ["The scale of the scores through training"],
     "costs": ["What each variant costs"],
@@ -58,6 +58,14 @@ def test_every_part(results, part):
     assert figures(app) == HEADINGS[part]
     judged = any("Final validation loss in nats" in text.value for text in app.markdown)
     assert judged == (part != "costs")
+
+
+def test_the_second_figure_of_convergence_is_one_press_away(results):
+    app = opened("experiments", part="convergence", preset="cpu")
+    app.session_state["experiments.training_convergence.fold"] = True
+    app.run()
+    fine(app)
+    assert figures(app) == [*HEADINGS["convergence"], "How soon BERT-A's final loss is reached"]
 
 
 def test_pickers_change_what_is_shown(results):
@@ -117,7 +125,7 @@ def test_without_costs_the_rest_is_shown(tmp_path, nothing):
     assert any("No costs are stored yet" in shown(text.value) for text in app.markdown), "folded below it"
     app = opened("experiments", part="convergence", preset="cpu")
     fine(app)
-    assert len(app.info) == 2
+    assert len(app.info) == 1
     assert any("Inconclusive: no run of" in text.value for text in app.markdown)
 
 

@@ -207,6 +207,24 @@ def test_curves_end_at_the_boards_losses(store):
         assert f"{shown.row(variant).title} ends at {loss:.2f}" in figure.alt
 
 
+def test_a_share_of_steps_that_the_rules_count_otherwise_is_named(store):
+    """The rules of version 2 count whole evaluations: the statement's own number stands beside the board's."""
+    shown = board_rows.board(JUDGED)
+    stated = read.query(
+        "SELECT pair, effect FROM statements WHERE unit LIKE '%steps' AND scope LIKE '%preset cpu2' AND effect IS NOT "
+        "NULL AND pair LIKE '% compared with BERT-A'"
+    )
+    named = 0
+    for pair, effect in zip(stated.pair, stated.effect, strict=True):
+        row = next(row for row in shown.rows if row.title == pair.removesuffix(" compared with BERT-A"))
+        finding = FIGURES["experiments_curves"].make({"preset": JUDGED, "row": row.variant}).finding
+        shares = [f"{100 * effect:.0f} %", f"{100 * row.steps.value / shown.row(BASELINE).steps.value:.0f} %"]
+        if "of adding’s steps" in finding:
+            assert all(share in finding for share in shares), finding
+            named += shares[0] != shares[1]
+    assert named >= 3
+
+
 def test_a_width_is_told_with_its_seeds_and_never_judged_by_too_few(board):
     for row in (*board.rows, *board.others):
         if not row.widths:

@@ -181,7 +181,8 @@ def test_causal_and_masked_never_share_an_axis(whole):
                 found = set(figure.frame().variant)
                 assert found, name
                 assert all(variant.startswith("causal_") == causal for variant in found), name
-    assert "never share an axis" in made("training_curves").caption
+    assert "never share an axis" in made("training_curves", objective="causal").caption
+    assert "causal" not in made("training_curves").caption.lower(), "none is drawn"
 
 
 # ---- Learning curves ----

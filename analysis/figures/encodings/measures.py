@@ -20,6 +20,8 @@ COMMAND = "python -m analysis measure encodings"
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
 
 
+SHORT = 15
+"""Pixels of a number such as .71."""
 PALE = 3
 """Stops of the scale of colours on which the ink is read everywhere."""
 
@@ -266,6 +268,7 @@ def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: 
         scale=alt.Scale(domain=[0, 1], range=SEQUENTIAL[theme.dark][:PALE], interpolate="rgb"),
         key=None,
         strong="false",
+        number=SHORT,
         tooltip=(
             ("title", "encoding"), ("column", "measure"), ("short", "is"), "meaning", ("length:Q", "rows"),
             ("dim:Q", "columns"),

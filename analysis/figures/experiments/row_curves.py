@@ -11,9 +11,12 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import UNIT, title, training_commands
+from analysis.figures.training.data import MASKED, ORDERLESS, UNIT, title, training_commands
 from analysis.figures.training.line_marks import spread_names
 from analysis.figures.training.run_curves import means, thinned
+from analysis.rules import training_rules
+from analysis.statistics import PLATEAU_MARGIN
+from analysis.store import read
 
 REFERENCES = ("no_position", "concat_20")
 """Variants that are drawn besides the row's and the baseline's, where they were trained."""
@@ -61,6 +64,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
             f"and number: the final loss on {trainings.sample}.",
             f"Seeds: {', '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
             "Dotted: the step after which a variant has left the plateau.",
+            _rules_note(row, params.preset),
         ),
         alt="Lines of validation loss against steps: "
         + "; ".join(f"{rows[name].title} ends at {fixed(rows[name].loss or np.nan)}" for name in variants)
@@ -89,8 +93,33 @@ def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
             f"{row.title} leaves the plateau after {row.steps.text} steps, which is not told apart from adding’s "
             f"{baseline.steps.text}"
         )
-    share = row.steps.value / baseline.steps.value
-    return f"{row.title} finds the order of words in {percent(share)} of adding’s steps{few}"
+    share = percent(row.steps.value / baseline.steps.value)
+    judged = judged_share(row, shown.preset)
+    other = f"; {percent(judged)} as the frozen rules count it" if judged and percent(judged) != share else ""
+    return f"{row.title} finds the order of words in {share} of adding’s steps{few}{other}"
+
+
+def judged_share(row: VariantRow, preset: str) -> float | None:
+    """The share of adding's steps that a statement of the frozen rules gives; None where there is no such statement."""
+    if preset != training_rules().preset:
+        return None
+    rows = read.query(
+        "SELECT effect FROM statements WHERE unit = 'times the baseline''s steps' AND pair = ? AND scope LIKE ? "
+        "AND effect IS NOT NULL ORDER BY rules_version DESC, id",
+        [f"{row.title} compared with {title(BASELINE)}", f"% preset {preset}"],
+    )
+    return float(rows.effect.iloc[0]) if len(rows) else None
+
+
+def _rules_note(row: VariantRow, preset: str) -> str:
+    """A sentence on the count of the frozen rules, where they have one of this row; else empty."""
+    if judged_share(row, preset) is None:
+        return ""
+    return (
+        "Here the crossing is interpolated between evaluations, and its level lies "
+        f"{PLATEAU_MARGIN:g} nats below the end of {title(ORDERLESS[MASKED])}; the frozen rules count to the first "
+        f"evaluation below {training_rules().plateau:g} nats, and take the mean ratio of pairs on logarithms."
+    )
 
 
 def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[str, VariantRow], theme: Theme) -> Chart:

@@ -21,6 +21,10 @@ ROW = 22
 """Pixels of a line."""
 TILE = 300
 """Area of the square that says a verdict, in square pixels."""
+TILE_WIDTH = 26
+"""Pixels from the left edge to a title."""
+WITH_COUNTS = "width > 480"
+"""Whether there is room for the counts beside the titles, which a phone does not have."""
 COUNTS = 160
 """Pixels at the right that the counts of a claim's verdicts take."""
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
@@ -128,11 +132,15 @@ def _draw(frame: pd.DataFrame, headings: Sequence[stored.Heading], theme: Theme)
         x=alt.value(0), text="sign:N"
     )
     titles = base.mark_text(
-        align="left", fontSize=marks.TEXT, color=theme.ink, xOffset=26, limit=alt.ExprRef(f"width - {26 + COUNTS}")
+        align="left",
+        fontSize=marks.TEXT,
+        color=theme.ink,
+        xOffset=TILE_WIDTH,
+        limit=alt.ExprRef(f"width - {TILE_WIDTH} - ({WITH_COUNTS} ? {COUNTS} : 0)"),
     ).encode(x=alt.value(0), text="title:N")
-    counts = base.mark_text(align="right", fontSize=marks.TEXT, color=theme.ink).encode(
-        x=alt.value("width"), text="counts:N"
-    )
+    counts = base.mark_text(
+        align="right", fontSize=marks.TEXT, color=theme.ink, fillOpacity=alt.ExprRef(f"{WITH_COUNTS} ? 1 : 0")
+    ).encode(x=alt.value("width"), text="counts:N")
     questions = alt.Chart(every[every.question.notna()]).mark_text(
         align="left", baseline="middle", dy=4, fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ink
     )

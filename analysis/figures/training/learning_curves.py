@@ -10,6 +10,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
+    CAUSAL,
     MASKED,
     OBJECTIVES_NOTE,
     UNIT,
@@ -78,7 +79,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
             else "",
             trainings.pace_note(variants) if axis == "seconds" else "",
             trainings.description(variants),
-            OBJECTIVES_NOTE,
+            OBJECTIVES_NOTE if trainings.objective == CAUSAL else "",
         ),
         alt=_alt(mean, variants, axis),
         command=command("training_curves", params, trainings, variants, "baseline", "axis", "variants"),

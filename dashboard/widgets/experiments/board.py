@@ -28,7 +28,11 @@ PAGE = "experiments"
 def recipe(preset: str) -> str:
     """A preset in the words of the chip: its size, its steps, and who judges it."""
     if preset not in PRESETS:
+<<<<<<< HEAD
         return f"imported results ({preset})" if is_imported(preset) else preset
+=======
+        return preset
+>>>>>>> exper
     settings = PRESETS[preset]
     judged = "judged by frozen rules" if preset in judged_presets() else "exploratory"
     return f"width {settings.hidden_size}, {settings.steps:,} steps, {judged} ({preset})"

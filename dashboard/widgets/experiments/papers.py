@@ -58,22 +58,24 @@ def _pick_view(pickers: Pickers, table: published_table.Table) -> str:
             missing = f"The link compares with {requested!r}, which this table does not have"
             st.warning(escape_markdown(f"{missing}; {default_baseline!r} is used instead."))
         pickers.set("published_baseline", "")
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        view = pickers.segments("published_view", "Chart", offered, VIEWS)
-    with right:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        view = pickers.segments("published_view", "Chart", offered, VIEWS, width="content")
         if view != "scores":
-            pickers.choice("published_baseline", "Compared with", ["", *others], lambda name: name or default_baseline)
-    if view == "average":
-        columns = dict(table.glue_columns)
-        pickers.buttons(
-            "published_without",
-            "Columns in the average: press one to leave it out or to take it in (at first CoLA is left out)",
-            list(columns),
-            list(task_titles()),
-            columns,
-            stores_pressed=False,
-        )
+            names = ["", *others]
+            pickers.choice(
+                "published_baseline", "Compared with", names, lambda name: name or default_baseline, width=240
+            )
+        if view == "average":
+            columns = dict(table.glue_columns)
+            with st.popover("Columns of the average", icon=":material/tune:", key=f"{PAGE}.published_columns"):
+                pickers.buttons(
+                    "published_without",
+                    "Press one to leave it out or to take it in; at first CoLA is left out",
+                    list(columns),
+                    list(task_titles()),
+                    columns,
+                    stores_pressed=False,
+                )
     return view
 
 
@@ -81,6 +83,5 @@ def _show_figure(name: str, values: dict[str, Value]) -> None:
     """One figure or, where it cannot be made, why not."""
     with show.reporting_problems():
         figure = stored_figure(name, values)
-        for sentence in figure.sentences:
-            st.markdown(f"- {escape_markdown(sentence)}")
         show.show(figure, PAGE, values)
+        show.sentences(figure, PAGE)

@@ -26,7 +26,7 @@ EARLIER = "An earlier, exploratory split"
 PARTS = {
     "curves": ("Learning curves", ("training_curves",)),
     "gap": ("Final loss", ("training_gap",)),
-    "convergence": ("Convergence", ("training_convergence", "training_plateau")),
+    "convergence": ("Convergence", ("training_plateau", "training_convergence")),
     "contrasts": ("Frozen contrasts", ("experiments_contrasts",)),
     "parts": (EARLIER, ("training_parts",)),
     "scores": ("Scale of the scores", ("training_scores",)),
@@ -38,6 +38,8 @@ PARTS = {
 TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
+SECOND = {"training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds"}
+"""Figure -> the title of the fold in which it stands under another one that answers first."""
 FOLDED = {"experiments_contrasts": "Contrasts that are not run yet"}
 """Figure -> the title of its folded sentences, where they are no numbers."""
 COMPARED = ("curves", "gap", "settings", "convergence")
@@ -73,7 +75,15 @@ def draw(pickers: Pickers) -> None:
     values = pickers.done()
     show.copy_link(PAGE, values)
     above = st.container()
-    drawn = [_show_figure(name, values, set(trainings.preset)) for name in PARTS[part][1]]
+    drawn = []
+    for name in PARTS[part][1]:
+        if name not in SECOND:
+            drawn.append(_show_figure(name, values, set(trainings.preset)))
+            continue
+        fold = st.expander(SECOND[name], key=f"{PAGE}.{name}.fold", on_change="rerun")
+        if fold.open:
+            with fold:
+                _show_figure(name, values, set(trainings.preset))
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
     if part == "contrasts":
@@ -200,9 +210,7 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
                 st.markdown(escape_markdown(str(missing)))
             return None
         show.show(figure, PAGE, figure_values)
-        if figure.sentences:
-            with st.expander(FOLDED.get(name, "The numbers in sentences"), key=f"{PAGE}.{name}.sentences"):
-                st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in figure.sentences))
+        show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
         if name == "training_costs":
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),

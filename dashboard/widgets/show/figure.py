@@ -17,6 +17,8 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.show import menu, page_head
 from dashboard.widgets.show.panels import ROW_AND_COLUMN, charts
 
+IN_SENTENCES = "The numbers in sentences"
+
 
 def show(
     figure: Figure,
@@ -59,6 +61,13 @@ def show(
     if method:
         with st.container(key=f"{page}.{figure.name}.on_paper"):
             st.caption(escape_markdown(method))
+
+
+def sentences(figure: Figure, page: str, label: str = IN_SENTENCES) -> None:
+    """The numbers of a figure in words, folded; nothing where it has none."""
+    if figure.sentences:
+        with st.expander(label, key=f"{page}.{figure.name}.sentences"):
+            st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in figure.sentences))
 
 
 def _under_heading(figure: Figure) -> tuple[str, str]:
