@@ -19,8 +19,8 @@ EXAMPLE = "order alone differs"
 def begin(pickers: Pickers) -> None:
     """Fills the form with the example where it has another example, of one text; called before the form is drawn."""
     one_text = pickers.get("text") in {text for text, pair in EXAMPLES.values() if not pair}
-    taken = pickers.get("pair") or pickers.get("image") or pickers.get("probe")
-    if pickers.get("tab") == "similarity" and one_text and not taken:
+    other_input = pickers.get("pair") or pickers.get("image") or pickers.get("probe")
+    if pickers.get("tab") == "similarity" and one_text and not other_input:
         set_example(pickers, EXAMPLE)
 
 

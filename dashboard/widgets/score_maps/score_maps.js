@@ -345,7 +345,7 @@ class Board {
   map(host, { rows, columns, colour, here, names, title, largest = LARGEST }) {
     const width = host.clientWidth;
     if (!width) return;
-    const pen = (this.pen ??= host.ownerDocument.createElement("canvas").getContext("2d"));
+    const pen = (this.pen ??= make("canvas").getContext("2d"));
     pen.font = `12.5px ${getComputedStyle(host).fontFamily}`;
     const fitting = (text) => {
       if (pen.measureText(text).width <= MOST_LABEL) return text;
