@@ -24,9 +24,7 @@ def draw(pickers: Pickers) -> None:
         "published_table", "Table", list(labels), labels, on_change=lambda: pickers.set("published_baseline", "")
     )
     table = tables.load(table_id)
-    st.caption(
-        "Numbers are as the papers print them: models that tell positions in other ways, each beside its paper's baseline."
-    )
+    st.caption("Numbers are as the papers print them, of ways to tell positions beside the baseline of each paper.")
     link = st.container()
     published_table.show_published(table, PAGE)
     published_table.caveats(table)
