@@ -70,17 +70,17 @@ def longer(params: VariantsParameters) -> Figure:
 
 
 def _length_finding(mean: pd.DataFrame) -> str:
-    """The smallest and the largest change in loss at the longest texts."""
+    """The variant with the lowest loss at the longest texts, and the smallest and the largest change of the loss."""
     table = mean.pivot(index="variant", columns="times", values="value").dropna()
     if table.empty or table.shape[1] < 2:
         return ""
     growth = (table.iloc[:, -1] - table.iloc[:, 0]).sort_values()
-    smallest, largest = str(growth.index[0]), str(growth.index[-1])
-    text = (
-        f"On texts of {table.columns[-1]} times the training length the loss changes by {signed(growth.iloc[0])} nats "
-    )
-    text += f"({title(smallest)})"
-    return text if smallest == largest else f"{text} to {signed(growth.iloc[-1])} nats ({title(largest)})"
+    smallest, largest, best = str(growth.index[0]), str(growth.index[-1]), str(table.iloc[:, -1].idxmin())
+    changes = f"{signed(growth.iloc[0])} nats ({title(smallest)})"
+    if smallest != largest:
+        changes += f" to {signed(growth.iloc[-1])} ({title(largest)})"
+    ends = f"{title(best)} ends lowest, and the" if len(table) > 1 else "the"
+    return f"On texts of {table.columns[-1]} times the training length {ends} loss changes by {changes}"
 
 
 def _draw(rows: pd.DataFrame, mean: pd.DataFrame, variants: list[str], baseline: str, theme: Theme) -> list[Chart]:
