@@ -138,7 +138,7 @@ def against(but: Iterable[AnswerStep], more: Iterable[AnswerStep], terms: Terms)
     others = list(more)
     names = " · ".join(escape(step.heading) for step in others)
     folded = "".join(f"<div>{_point(step, terms)}</div>" for step in others)
-    summary = f"<summary>Measured as well: {names}</summary>"
+    summary = f"<summary>Also: {names}</summary>"
     below = f'<details class="more">{summary}<div class="inside">{folded}</div></details>' if others else ""
     _show(f"{box}{below}", terms)
 

@@ -134,7 +134,7 @@ def test_a_view_without_results_shows_those_of_a_preset_that_has_them(committed_
     app = opened("experiments", preset="cpu2", part="costs")
     fine(app)
     assert [shown(note.value) for note in app.info] == [
-        "This is not measured for preset cpu2. What is shown is of preset cpu."
+        "Not measured with preset cpu2; these numbers are of preset cpu."
     ]
     assert not any("ablate" in code.value for code in app.code)
     assert app.session_state["experiments.preset"] == "cpu2", "the other views stay with the chosen preset"

@@ -90,6 +90,10 @@ def test_the_first_verdicts_are_in_the_store_and_stay(store: Path) -> None:
     assert {one.day for one in logged} == {"2026-11-24"}
 
 
+TITLES_THEN = {"C05": "Random vectors are nearly orthogonal"}
+"""Claims whose title is another one today."""
+
+
 def test_their_page_has_all_that_the_results_file_has(store: Path) -> None:
     """The page was made once; nothing makes it again, so it is held to the file that it shows."""
     text = html.unescape((ROOT / "data" / "first_verdicts.html").read_text(encoding="utf-8"))
@@ -103,7 +107,7 @@ def test_their_page_has_all_that_the_results_file_has(store: Path) -> None:
     ).itertuples():
         section = sections[row.id]
         for words in (
-            row.title,
+            TITLES_THEN.get(row.id, row.title),
             row.statement,
             row.verdict,
             row.sentence,

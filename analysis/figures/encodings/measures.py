@@ -211,7 +211,10 @@ def _invariant(table: pd.DataFrame) -> str:
         (table.measure == "translation_invariance") & (table.about == table.about.max()) & table.value.notna()
     ]
     invariant = int((longest.value.round(2) == 1).sum())
-    return f"In {invariant} of {len(longest)} encodings, how alike two positions are depends on their distance alone"
+    return (
+        f"In {invariant} of {len(longest)} encodings of about {table.about.max()} positions, how alike two of them are "
+        "depends on their distance alone"
+    )
 
 
 def _alt(table: pd.DataFrame) -> str:

@@ -24,7 +24,7 @@ TILE = 300
 TILE_WIDTH = 26
 """Pixels from the left edge to a title."""
 WITH_COUNTS = "width > 480"
-"""Whether there is room for the counts beside the titles, which a phone does not have."""
+"""Vega's test of a width that has room for the counts beside the titles, which a phone does not have."""
 COUNTS = 160
 """Pixels at the right that the counts of a claim's verdicts take."""
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}

@@ -125,8 +125,7 @@ export default function ({ data, parentElement: root }) {
   const named = stages.map((stage) => stage.label.toLowerCase().replaceAll(" ", "-"));
   const keep = (stage) => {
     const address = new URL(location.href);
-    if (stage === 0) address.searchParams.delete("stage");
-    else address.searchParams.set("stage", named[stage]);
+    address.searchParams.set("stage", named[stage]);
     history.replaceState(history.state, "", address);
   };
   const asked = named.indexOf(new URLSearchParams(location.search).get("stage"));

@@ -171,7 +171,7 @@ def _level(text: str) -> str:
 
 
 QUOTED = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*')")
-SPACED = re.compile(r" *(=>|[,;:?{}()=]) *")
+SPACED = re.compile(r" *(=>|[,;:?{}()=*<>&|]) *")
 INSIDE_STATEMENT = re.compile(r"(?<=[;,{(\[])\n")
 
 
@@ -184,8 +184,9 @@ def _short(script: str) -> str:
 
 
 def _short_style(style: str) -> str:
-    """A style without spaces that mean nothing."""
-    return re.sub(r"\s*([{};,])\s*", r"\1", _level(style)).replace(": ", ":")
+    """A style without comments and spaces that mean nothing."""
+    bare = re.sub(r"(?s)/\*.*?\*/", "", style)
+    return re.sub(r"\s*([{};,])\s*", r"\1", _level(bare)).replace(": ", ":")
 
 
 def _without_comment(line: str) -> str:

@@ -40,6 +40,7 @@ class Board {
     this.part = (id) => root.querySelector(`[data-id="${id}"]`);
     this.board = root.querySelector(".board");
     this.active = 0; // the map that the keyboard is on
+    this.told = []; // the states that the server was told and has not answered
     this.adding = false; // whether a press adds its row, as with Shift
     atEveryWidth(this.board, () => this.layout());
   }
@@ -53,8 +54,10 @@ class Board {
     const data = (this.data = JSON.parse(json));
     this.decoded = new Map();
     const asked = JSON.stringify(data.at);
-    // What the reader has pressed since is newer than what the server answers.
-    if (first || (asked !== this.told && asked !== this.asked)) {
+    // What the reader has pressed since is newer than what the server answers; on a slow server several answers are due.
+    const answered = this.told.indexOf(asked);
+    this.told = this.told.slice(answered + 1);
+    if (first || (answered < 0 && asked !== this.asked)) {
       clearTimeout(this.timer);
       this.at = { ...data.at, also: [...data.at.also] };
     }
@@ -109,7 +112,7 @@ class Board {
   tell(now = false) {
     clearTimeout(this.timer);
     const report = () => {
-      this.told = JSON.stringify(this.at);
+      this.told.push(JSON.stringify(this.at));
       this.send("cell", { ...this.at, also: [...this.at.also] });
     };
     if (now) report();

@@ -29,10 +29,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """An identity needs no data; which models do so is read from their code in transformers (a test holds it)."""
     del facts, ask
     return ComputedSentence(
-        sentence=f"DeepSeek-V2 and V3 do concatenate, inside attention: beside {CONTENT} dimensions of content, every "
-        f"head has {ROTATED} that the position turns. A score is then a score of contents plus one of turned parts, "
-        "without cross terms between the two. Whether that helps, compared with turning all of them, is not measured "
-        "here.",
+        sentence=f"DeepSeek-V2 and V3 do concatenate, inside attention: each head has {CONTENT} dimensions of content "
+        f"and {ROTATED} that the position turns, so that a score is a sum of two scores without cross terms.",
         bold="inside attention",
         heading="Concatenating inside attention",
         value=error_bound(),

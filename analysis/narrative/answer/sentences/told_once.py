@@ -82,10 +82,7 @@ def _outcome(fact: Judgement) -> str:
     if fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
         return fact.answer
     same = f"In final loss, {fact.answer[:1].lower()}{fact.answer[1:]}"
-    return (
-        f"{same.removesuffix('.')} (they differ by {abs(fact.effect):.2f} nats; less than {fact.line:g} counts as the "
-        "same)."
-    )
+    return f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart; below {fact.line:g} counts as the same)."
 
 
 register(
