@@ -73,12 +73,16 @@ def scores(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _headings(content: OwnAndPublished, rows: pd.DataFrame) -> dict[str, str]:
-    """Task -> its heading, with its remarks."""
-    return {
+    """Task -> its heading, with its remarks; of the average, over how many tasks it is."""
+    averaged = len(set(rows.task) & set(content.study.averaged_tasks))
+    names = {
         task: name + "".join(f" ({remark})" for remark in below.split(", ") if remark in REMARKS)
         for task, group in by_task(content, rows)
         for name, below in [heading(content, task, group)]
     }
+    if AVERAGE in names and averaged:
+        names[AVERAGE] += f" of {averaged}"
+    return names
 
 
 def _ordered_titles(rows: pd.DataFrame, column: str) -> list[str]:

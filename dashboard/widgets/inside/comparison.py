@@ -208,7 +208,9 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
             options = range(-1 if suffix else 0, count)
             pickers.slider(f"layer{suffix}", f"Layer{where}", options, format_func=_left_or_number)
         with next(places):
-            first = AS_LEFT if suffix else f"the one that goes most by {term_label(str(pickers.get('term')))}"
+            first = f"the one that goes most by {term_label(str(pickers.get('term')))}"
+            if suffix and pickers.get("head") != -1:
+                first = AS_LEFT
             pickers.choice(f"head{suffix}", f"Head{where}", [-1, *range(result.heads)], {-1: first})
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
