@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import split_arms, split_seeds
+from analysis.commands.options import check_purpose, split_arms, split_seeds
 
 
 def finetune_refitted(
@@ -22,13 +22,11 @@ def finetune_refitted(
     """Fine-tunes the refitted encoders on GLUE, into results files. Finished runs are skipped."""
     from analysis import store_build
     from analysis.commands.into_store import check_glue, run_into_store
-    from analysis.core.errors import AddendError
     from analysis.measurements.refit import glue as refitted_glue
     from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
     rules = refitted_glue_rules()
-    if purpose not in rules.purposes:
-        raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(rules.purposes)}.")
+    check_purpose(purpose, rules.purposes)
     check_glue(glue)
     store_build.refresh()  # refits and pilots are read from it
     tasks = refitted_glue.jobs(

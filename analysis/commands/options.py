@@ -1,5 +1,6 @@
 """Options that several commands take, each defined once."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -46,3 +47,11 @@ def split_arms(text: str) -> list[str]:
     if unknown := [name for name in names if name not in ARMS]:
         raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
     return names
+
+
+def check_purpose(purpose: str, known: Iterable[str]) -> None:
+    """Raises AddendError for a purpose of runs that the rules do not name."""
+    from analysis.core.errors import AddendError
+
+    if purpose not in (names := list(known)):
+        raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(names)}.")

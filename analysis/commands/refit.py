@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import Ray, split_arms, split_seeds
+from analysis.commands.options import Ray, check_purpose, split_arms, split_seeds
 
 
 def refit(
@@ -30,28 +30,18 @@ def refit(
     from analysis.commands.into_store import run_into_store
     from analysis.core.errors import AddendError
     from analysis.measurements.refit import job
-    from analysis.measurements.refit.rates import chosen_rates
-    from analysis.rules.refit_rules import PILOT, refit_rules
+    from analysis.measurements.refit.rates import chosen_rates, rates_of
+    from analysis.rules.refit_rules import refit_rules
 
     rules = refit_rules()
-    if purpose not in rules.purposes:
-        raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(rules.purposes)}.")
+    check_purpose(purpose, rules.purposes)
     names = split_arms(arms) or list(rules.purposes[purpose].arms)
     numbers = split_seeds(seeds) or list(rules.purposes[purpose].seeds)
     for path, option in ((texts, "--texts"), (held_out, "--held-out"), (stsb, "--stsb")):
         if not path.is_file():
             raise AddendError(f"There is no file {path}; name one with {option}.")
     store_build.refresh()  # the chosen rates and the mean positions are read from it
-    if purpose == PILOT:
-        rates = dict.fromkeys(names, rules.rates)
-    else:
-        chosen = chosen_rates()
-        if missing := [name for name in names if name not in chosen]:
-            raise AddendError(
-                f"The pilots that choose the rate of {missing[0]} are still to be run; run them first with "
-                f"--purpose pilot --arms {','.join(missing)}."
-            )
-        rates = {name: (chosen[name],) for name in names}
+    rates = rates_of(purpose, names, rules.rates, chosen_rates)
     data = job.RefitFiles(texts=texts.resolve(), held_out=held_out.resolve(), stsb=stsb.resolve(), out=out.resolve())
     with Console().status("Computing what the intact encoder gives"):
         tasks = job.jobs(purpose, names, numbers, rates, data)

@@ -92,15 +92,32 @@ def not_begun_under(sha256: str, frozen: str, config: Mapping[str, object]) -> s
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingRules:
+class FrozenRules:
+    """A file of rules that judges trainings, which name it in their manifests. frozen: a time in UTC."""
+
+    version: int
+    frozen: str
+    sha256: str
+
+    def manifest(self) -> dict[str, object]:
+        """The part of a run's manifest that names the rules it was begun under."""
+        return {"version": self.version, "sha256": self.sha256}
+
+    def refusal(self, config: Mapping[str, object]) -> str:
+        """The reason why a run with this manifest decides nothing under these rules; empty if it may.
+
+        config: the settings of the run as its results file has them, with `rules` and `began`.
+        """
+        return not_begun_under(self.sha256, self.frozen, config)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRules(FrozenRules):
     """Everything that `trainings.toml` or `decoders.toml` says. Losses and margins in nats per predicted token.
 
     steps_of: the steps of variants that take others than the recipe's.
     """
 
-    version: int
-    frozen: str
-    sha256: str
     preset: str
     steps: int
     learning_rate: float
@@ -122,10 +139,6 @@ class TrainingRules:
                 seeds_by_variant.setdefault(variant, set()).update(statement.seeds)
         return {variant: tuple(sorted(seeds)) for variant, seeds in seeds_by_variant.items()}
 
-    def manifest(self) -> dict[str, object]:
-        """The part of a run's manifest that names the rules it was begun under."""
-        return {"version": self.version, "sha256": self.sha256}
-
     def refusal(self, config: Mapping[str, object]) -> str:
         """The reason why a run with this manifest decides nothing under these rules; empty if it may.
 
@@ -133,7 +146,7 @@ class TrainingRules:
         """
         if config.get("preset") != self.preset:
             return f"its preset is {config.get('preset')}, not {self.preset}"
-        if reason := not_begun_under(self.sha256, self.frozen, config):
+        if reason := super().refusal(config):
             return reason
         steps = self.steps_of.get(str(config.get("variant")), self.steps)
         for name, expected in (("steps", steps), ("learning_rate", self.learning_rate)):
@@ -213,12 +226,9 @@ class PlateauRule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderRules:
+class EncoderRules(FrozenRules):
     """Everything that `encoders.toml` says. Losses and margins in nats per predicted token."""
 
-    version: int
-    frozen: str
-    sha256: str
     recipes: Mapping[str, EncoderRecipe]
     pilots: Pilots
     plateau: PlateauRule
@@ -233,10 +243,6 @@ class EncoderRules:
         needed = (one for one in self.statements if preset in one.presets)
         return tuple(dict.fromkeys(name for one in needed for name in (one.variant, one.baseline)))
 
-    def manifest(self) -> dict[str, object]:
-        """The part of a run's manifest that names the rules it was begun under."""
-        return {"version": self.version, "sha256": self.sha256}
-
     def refusal(self, config: Mapping[str, object]) -> str:
         """The reason why a run with this manifest decides nothing under these rules; empty if it may.
 
@@ -245,7 +251,7 @@ class EncoderRules:
         preset = str(config.get("preset"))
         if preset not in self.recipes:
             return f"its preset is {preset}, not one of {', '.join(self.recipes)}"
-        if reason := not_begun_under(self.sha256, self.frozen, config):
+        if reason := super().refusal(config):
             return reason
         if config.get("steps") != self.recipes[preset].steps:
             return f"its steps are {config.get('steps')}, not {self.recipes[preset].steps}"
@@ -312,6 +318,38 @@ def _load_training_rules(path: Path) -> TrainingRules:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefitStatement:
+    """A statement about two arms of a refitted encoder. expect: a word of `margin_test`.
+
+    family: the statements over which its p-values are corrected. supported, contradicted: the sentence about it in each
+    case, with {size} for the effect.
+    """
+
+    id: str
+    statement: str
+    arm: str
+    baseline: str
+    expect: str
+    family: str
+    supported: str
+    contradicted: str
+
+    @property
+    def parent(self) -> str:
+        """The claim that it is a part of."""
+        return self.id[:3]
+
+    @property
+    def arms(self) -> tuple[str, str]:
+        """The two arms that it compares."""
+        return self.arm, self.baseline
+
+    def told(self, verdict: str, size: str) -> str:
+        """The sentence that was fixed for a verdict, with the effect in it; empty for an open one."""
+        return {"supported": self.supported, "contradicted": self.contradicted}.get(verdict, "").format(size=size)
+
+
+@dataclass(frozen=True, kw_only=True)
 class TunedStatement:
     """A statement about two arms of fine-tuned surgery; expect: `worse`, `the same` or what contests know else."""
 
@@ -328,12 +366,9 @@ class TunedStatement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurgeryRules:
+class SurgeryRules(FrozenRules):
     """Everything that `surgeries.toml` says. margin: points of the average over the tasks."""
 
-    version: int
-    frozen: str
-    sha256: str
     settings: Mapping[str, Any]
     changes: Mapping[str, Mapping[str, Any]]
     """Settings that are others for a task."""
@@ -347,10 +382,6 @@ class SurgeryRules:
     def arms(self) -> tuple[str, ...]:
         """The arms that some statement names, in order."""
         return tuple(dict.fromkeys(name for one in self.statements for name in (one.baseline, one.arm)))
-
-    def manifest(self) -> dict[str, object]:
-        """The part of a run's manifest that names the rules it was begun under."""
-        return {"version": self.version, "sha256": self.sha256}
 
     def task_settings(self, task: str) -> dict[str, Any]:
         """The settings, for `FinetuneSettings`, with which every arm is fine-tuned on a task."""

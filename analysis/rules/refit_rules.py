@@ -4,34 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.rules import FOLDER, not_begun_under, rule_file
+from analysis.rules import FOLDER, FrozenRules, RefitStatement, rule_file
 
 REFITS = FOLDER / "refits.toml"
 JUDGED, PILOT = "judged", "pilot"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefitStatement:
-    """A statement about two arms. end: `missed`, `order_error` or `half_tokens`. expect: a word of `margin_test`.
+class EndStatement(RefitStatement):
+    """A statement about an end point: `missed`, `order_error` or `half_tokens`."""
 
-    family: the statements over which its p-values are corrected. supported, contradicted: the sentence about it in each
-    case, with {size} for the effect.
-    """
-
-    id: str
-    statement: str
     end: str
-    arm: str
-    baseline: str
-    expect: str
-    family: str
-    supported: str
-    contradicted: str
-
-    @property
-    def parent(self) -> str:
-        """The claim that it is a part of."""
-        return self.id[:3]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +28,12 @@ class Purpose:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefitRules:
+class RefitRules(FrozenRules):
     """Everything that `refits.toml` says.
 
     rates: those that the pilots of each arm try.
     """
 
-    version: int
-    frozen: str
-    sha256: str
     settings: Mapping[str, Any]
     purposes: Mapping[str, Purpose]
     rates: tuple[float, ...]
@@ -64,15 +44,7 @@ class RefitRules:
     margins: Mapping[str, float]
     sensitive: float
     levelled: float
-    statements: tuple[RefitStatement, ...]
-
-    def manifest(self) -> dict[str, object]:
-        """The part of a run's manifest that names the rules it was begun under."""
-        return {"version": self.version, "sha256": self.sha256}
-
-    def refusal(self, config: Mapping[str, object]) -> str:
-        """The reason why a run with this manifest decides nothing under these rules; empty if it may."""
-        return not_begun_under(self.sha256, self.frozen, config)
+    statements: tuple[EndStatement, ...]
 
 
 def refit_rules() -> RefitRules:
@@ -94,5 +66,5 @@ def refit_rules() -> RefitRules:
         sentences=recipe["sentences"],
         margins=analysis["margin"],
         **{name: analysis[name] for name in ("control", "floor", "sensitive", "levelled")},
-        statements=tuple(RefitStatement(**statement) for statement in content["statement"]),
+        statements=tuple(EndStatement(**statement) for statement in content["statement"]),
     )

@@ -201,9 +201,15 @@ def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     )
 
 
+def _arm_titles(rule: Mapping[str, Any]) -> tuple[str, str]:
+    """The titles of the two arms that a statement compares."""
+    arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
+    return arm, baseline
+
+
 def _tuning_rule(rule: Mapping[str, Any]) -> str:
     rules = surgery_rules()
-    arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
+    arm, baseline = _arm_titles(rule)
     minimum_scores = join_names(f"{score:g} on {task}" for task, score in rules.able.items())
     return (
         f"The mean score over {len(rules.tasks)} tasks of the fine-tuned model “{arm}” is compared with that of "
@@ -234,7 +240,7 @@ def _holm_over(tests: Iterable[bool]) -> str:
 def _refitting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     """The rule of a statement about an encoder that was trained on after a change."""
     rules = refit_rules()
-    arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
+    arm, baseline = _arm_titles(rule)
     number = f"{judgement.line:g}"
     lines = {"lower": f"\N{MINUS SIGN}{number}", "upper": number}
     correction = _holm_over(one.family == rule["family"] for one in rules.statements)
@@ -255,7 +261,7 @@ METRIC_NAMES = {"roc_auc": "the area under the ROC curve", "pearson": "Pearson's
 def _refitted_glue_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     """The rule of a statement about an encoder that was trained on after a change, and then fine-tuned."""
     rules = refitted_glue_rules()
-    arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
+    arm, baseline = _arm_titles(rule)
     task, number = rule["task"], f"{judgement.line:g}"
     correction = _holm_over(one.family == rule["family"] for one in rules.statements)
     return (

@@ -12,7 +12,7 @@ from analysis.claims.statements import margin_contests
 from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
 from analysis.claims.statements.margin_contests import MarginComparison
 from analysis.core.formatting import interval_text, plural
-from analysis.rules.refit_rules import JUDGED, RefitRules, RefitStatement, refit_rules
+from analysis.rules.refit_rules import JUDGED, EndStatement, RefitRules, refit_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, margin_test
 
@@ -127,11 +127,11 @@ def still_falling(arm: str, runs: Runs, rules: RefitRules) -> bool:
     return fmean(falls) >= rules.levelled
 
 
-def compare(statement: RefitStatement, runs: Runs, rules: RefitRules) -> MarginComparison:
+def compare(statement: EndStatement, runs: Runs, rules: RefitRules) -> MarginComparison:
     """The comparison that a statement makes, with its test where every run is there and none speaks against it."""
     needed = {statement.arm, statement.baseline, rules.control, rules.floor}
     seeds = rules.purposes[JUDGED].seeds
-    sides = [values(statement.end, name, runs, rules) for name in _names(statement)]
+    sides = [values(statement.end, name, runs, rules) for name in statement.arms]
     found = difference(*sides)
     result = found if found.n else None
     if missing := sum(seed not in runs.get(name, {}) for name in needed for seed in seeds):
@@ -145,10 +145,6 @@ def compare(statement: RefitStatement, runs: Runs, rules: RefitRules) -> MarginC
     margin = rules.margins[statement.end]
     test = margin_test(found, statement.expect, math.log(margin) if statement.end == HALF_TOKENS else margin)
     return MarginComparison(found=result, test=test)
-
-
-def _names(statement: RefitStatement) -> tuple[str, str]:
-    return statement.arm, statement.baseline
 
 
 def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
@@ -165,7 +161,7 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
 
 
 def _judgement(
-    statement: RefitStatement,
+    statement: EndStatement,
     comparison: MarginComparison,
     verdict: str,
     runs: Runs,
@@ -177,9 +173,8 @@ def _judgement(
         verdict = OPEN
         comparison = MarginComparison(found=comparison.found, test=NOT_TESTED, reason="it has not recovered yet")
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=statement.end == HALF_TOKENS)
-    names = [titles.get(name, name) for name in _names(statement)]
+    names = [titles.get(name, name) for name in statement.arms]
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
-    told = "" if verdict == OPEN else statement.supported if verdict == SUPPORTED else statement.contradicted
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -196,13 +191,13 @@ def _judgement(
         seeds=comparison.found.n if comparison.found else 0,
         would_decide=_would_decide(comparison) if verdict == OPEN else "",
         command="python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV "
-        f"--arms {','.join(dict.fromkeys([*_names(statement), rules.control, rules.floor]))}",
+        f"--arms {','.join(dict.fromkeys([*statement.arms, rules.control, rules.floor]))}",
         page="experiments",
         query=ROWS.strip(),
         rules_version=rules.version,
         rules_sha=rules.sha256,
         exploratory=False,
-        answer="" if effect is None else told.format(size=_size(statement.end, effect)),
+        answer="" if effect is None else statement.told(verdict, _size(statement.end, effect)),
         readings=tuple(
             Reading(
                 source=f"{titles.get(arm, arm)}, seed {seed}",
@@ -211,7 +206,7 @@ def _judgement(
                 value=math.exp(value) if statement.end == HALF_TOKENS else value,
                 note=run.run_id,
             )
-            for arm in _names(statement)
+            for arm in statement.arms
             for seed, run in sorted(runs.get(arm, {}).items())
             if (value := values(statement.end, arm, runs, rules).get(seed)) is not None
         ),

@@ -8,11 +8,11 @@ from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import margin_contests, refitted
-from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
+from analysis.claims.statements.base import OPEN, Ask, Judgement, Reading
 from analysis.claims.statements.margin_contests import MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import refit_rules
-from analysis.rules.refitted_glue_rules import RefittedGlueRules, RefittedGlueStatement, refitted_glue_rules
+from analysis.rules.refitted_glue_rules import RefittedGlueRules, TaskStatement, refitted_glue_rules
 from analysis.statistics import Difference, difference
 from analysis.statistics.margins import NOT_TESTED, margin_test
 
@@ -54,7 +54,7 @@ def points_missed(task: str, arm: str, scores: Scores, rules: RefittedGlueRules)
 
 
 def compare(
-    statement: RefittedGlueStatement, scores: Scores, runs: refitted.Runs, rules: RefittedGlueRules
+    statement: TaskStatement, scores: Scores, runs: refitted.Runs, rules: RefittedGlueRules
 ) -> MarginComparison:
     """The comparison that a statement makes, with its test where every run is there and no gate is shut."""
     sides = {
@@ -77,13 +77,13 @@ def compare(
 
 
 def _closed_gate(
-    statement: RefittedGlueStatement,
+    statement: TaskStatement,
     sides: Mapping[str, Mapping[Hashable, float]],
     scores: Scores,
     rules: RefittedGlueRules,
 ) -> str:
     """The reason why a comparison with every run there decides nothing; empty if it may."""
-    for name in (statement.arm, statement.baseline):
+    for name in statement.arms:
         if stdev(sides[name].values()) > rules.spread:
             return f"the scores of a side spread by more than {rules.spread:g} points over seeds"
         if statement.task == "cola" and any(of["cola", "matthews_correlation"] == 0 for of in scores[name].values()):
@@ -95,9 +95,7 @@ def _closed_gate(
     return ""
 
 
-def _not_recovered(
-    statement: RefittedGlueStatement, found: Difference, runs: refitted.Runs, rules: RefittedGlueRules
-) -> bool:
+def _not_recovered(statement: TaskStatement, found: Difference, runs: refitted.Runs, rules: RefittedGlueRules) -> bool:
     """True of an arm that is not as good as the control and had not levelled off when it was refitted."""
     as_good = margin_test(found, "not worse", rules.margin[statement.task])
     if as_good.p_for <= as_good.level_for or statement.arm == rules.floor:
@@ -120,25 +118,23 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
 
 
 def _judgement(
-    statement: RefittedGlueStatement,
+    statement: TaskStatement,
     comparison: MarginComparison,
     verdict: str,
     scores: Scores,
     rules: RefittedGlueRules,
     titles: Mapping[str, str],
 ) -> Judgement:
-    arms = statement.arm, statement.baseline
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=False)
-    needed = ",".join(dict.fromkeys([*arms, rules.floor]))
+    needed = ",".join(dict.fromkeys([*statement.arms, rules.floor]))
     seeds = comparison.found.n if comparison.found else 0
     found = ""
     if effect is not None:
-        names = [titles.get(name, name) for name in arms]
+        names = [titles.get(name, name) for name in statement.arms]
         found = (
             f"{names[0]} misses {abs(effect):.1f} points {'more' if effect > 0 else 'fewer'} than {names[1]}"
             f"{interval_text(low, high, '+.1f')}, {plural(seeds, 'seed')}"
         )
-    told = "" if verdict == OPEN else statement.supported if verdict == SUPPORTED else statement.contradicted
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -160,7 +156,7 @@ def _judgement(
         rules_version=rules.version,
         rules_sha=rules.sha256,
         exploratory=False,
-        answer="" if effect is None else told.format(size=f"{abs(effect):.1f}"),
+        answer="" if effect is None else statement.told(verdict, f"{abs(effect):.1f}"),
         readings=tuple(
             Reading(
                 source=f"{titles.get(arm, arm)}, seed {seed}",
@@ -168,7 +164,7 @@ def _judgement(
                 standing="stored",
                 value=value,
             )
-            for arm in arms
+            for arm in statement.arms
             for seed, value in sorted(points_missed(statement.task, arm, scores, rules).items(), key=str)
         ),
     )

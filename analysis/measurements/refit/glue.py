@@ -14,6 +14,7 @@ import numpy as np
 
 from analysis.core import frames
 from analysis.core.errors import AddendError
+from analysis.measurements.refit.rates import rates_of
 from analysis.measurements.surgery.finetuned import FineTuningJob
 from analysis.rules.refit_rules import JUDGED, PILOT
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
@@ -128,15 +129,7 @@ def jobs(
     from analysis.store.read import query
 
     rules = refitted_glue_rules()
-    rates: dict[str, tuple[float, ...]] = dict.fromkeys(arms, rules.rates)
-    if purpose != PILOT:
-        chosen = best_rates(frames.records(query(PILOTS)))
-        if missing := [arm for arm in arms if arm not in chosen]:
-            raise AddendError(
-                f"The pilots that choose the rate of {missing[0]} are still to be run; run them first with "
-                f"--purpose pilot --arms {','.join(missing)}."
-            )
-        rates = {arm: (chosen[arm],) for arm in arms}
+    rates = rates_of(purpose, arms, rules.rates, lambda: best_rates(frames.records(query(PILOTS))))
     runs = {(arm, seed): run_id for arm, seed, run_id in query(REFITS).itertuples(index=False, name=None)}
     result = []
     for seed in seeds:
