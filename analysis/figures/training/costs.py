@@ -188,13 +188,10 @@ def _memory(wide: pd.DataFrame) -> str:
 
 
 def _draw(wide: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """One panel a measure, in per cent more or less than adding, on one scale; names stand once."""
+    """One panel a measure, in per cent more or less than adding, on one scale; a phone shows them one below another."""
     shares = compared(wide)
     order = [title(str(name)) for name in shares.index]
-    rows = marks.rows_down("title", order)
-    bare = rows.copy()
-    bare["axis"] = alt.Axis(labels=False, ticks=False, domain=False, grid=True, title=None)
-    panels = []
+    y, panels = marks.rows_down("title", order), []
     drawn = [name for name in DRAWN if name in shares and shares[name].notna().any()]
     low, high = (float(f(100 * shares[drawn].to_numpy())) for f in (np.nanmin, np.nanmax)) if drawn else (0.0, 0.0)
     for name in drawn:
@@ -208,7 +205,6 @@ def _draw(wide: pd.DataFrame, theme: Theme) -> list[Chart]:
             }
         )
         x = marks.number(alt.X, "share", "% more or less than adding", ticks=4, domain=(min(low, 0.0), max(high, 0.0)))
-        y = bare if panels else rows
         tooltip = (VARIANT, ("value", COSTS[name].title, COSTS[name].format), ("written", "compared with adding"))
         layers: list[Chart] = [
             marks.rule(theme, x=0),
