@@ -9,7 +9,15 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import Figure, stored_figure
 from analysis.figures.training.costs import UNMATCHED, cost_table
-from analysis.figures.training.data import COMMAND, MASKED, OBJECTIVES, title, usual_baseline, usual_recipe
+from analysis.figures.training.data import (
+    COMMAND,
+    MASKED,
+    OBJECTIVES,
+    stored_presets,
+    title,
+    usual_baseline,
+    usual_recipe,
+)
 from analysis.figures.training.data import index as stored_trainings
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.verdict import verdict_of
@@ -32,16 +40,21 @@ PARTS = {
     "scores": ("Scale of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
     "settings": ("Other settings", ("training_advantage", "training_settings")),
-    "costs": ("Costs", ("training_costs",)),
+    "costs": ("Costs", ("training_costs", "training_costs_others")),
 }
 """Value of the link's field `part` -> its title, and its figures."""
 TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
-SECOND = {"training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds"}
+SECOND = {
+    "training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds",
+    "training_costs_others": "Costs of the variants that are not on the board",
+}
 """Figure -> the title of the fold in which it stands under another one that answers first."""
 FOLDED = {"experiments_contrasts": "Contrasts that are not run yet"}
 """Figure -> the title of its folded sentences, where they are no numbers."""
+ELSEWHERE = ("settings", "costs")
+"""Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
 UNJUDGED = ("contrasts", "settings", "costs")
@@ -68,12 +81,15 @@ def draw(pickers: Pickers) -> None:
                 label_visibility="collapsed",
                 width="content",
             )
-        # The rules of contrasts say which trainings they compare.
-        runs = trainings if part == "contrasts" else _pick_runs(pickers, trainings, part)
-    if part in ("curves", "length") and set(runs.objective) == {MASKED}:
+        preset = "" if part == "contrasts" else _pick_preset(pickers, trainings, part)
+        # The rules of contrasts say which trainings they compare, and costs are of no training.
+        runs = trainings if part in ("contrasts", "costs") else _pick_runs(pickers, trainings, part, preset)
+    if part == "curves" and set(runs.objective) == {MASKED}:
         _pick_variants(pickers, runs)
     values = pickers.done()
     show.copy_link(PAGE, values)
+    if preset not in ("", values["preset"]):
+        values |= {"preset": preset}
     above = st.container()
     drawn = []
     for name in PARTS[part][1]:
@@ -103,23 +119,62 @@ def _say_that_nothing_is_stored() -> None:
     )
 
 
-def _pick_runs(pickers: Pickers, trainings: pd.DataFrame, part: str) -> pd.DataFrame:
-    """The preset; in a popover what few readers need. Returns the chosen runs."""
+def _pick_preset(pickers: Pickers, trainings: pd.DataFrame, part: str) -> str:
+    """The preset whose results are shown.
 
-    def clear(*names: str) -> None:
-        for name in names:  # Their options have changed.
-            pickers.set(name, "")
+    Of a part that few presets have, those that have it are offered, where there are several. The chosen preset stays
+    in the link where it is none of them.
+    """
+    chosen = str(pickers.get("preset"))
+    if part not in ELSEWHERE:
+        presets = sorted(trainings.preset.unique())
+        clear = {"on_change": _clear, "args": (pickers, "recipe", "rate", "baseline")}
+        return str(
+            pickers.choice("preset", "Recipe", presets, recipe, width=430, help=glossary_hint("preset"), **clear)
+        )
+    name = PARTS[part][1][0]
+    offered = [preset for preset in stored_presets() if _is_stored(name, pickers.values() | {"preset": preset})]
+    shown = chosen if chosen in offered or not offered else offered[0]
+    if len(offered) > 1:
+        key = f"{PAGE}.preset_of_{part}"
+        st.session_state[key] = shown
+        st.selectbox(
+            "Recipe",
+            offered,
+            format_func=recipe,
+            key=key,
+            on_change=lambda: pickers.set("preset", st.session_state[key]),
+            width=430,
+            help=glossary_hint("preset"),
+        )
+    return shown
 
-    reset = {"on_change": clear, "args": ("recipe", "rate", "baseline")}
-    presets = sorted(trainings.preset.unique())
-    preset = pickers.choice("preset", "Recipe", presets, recipe, width=430, help=glossary_hint("preset"), **reset)
+
+def _is_stored(name: str, values: dict[str, Value]) -> bool:
+    """True where there are results for a figure."""
+    try:
+        stored_figure(name, {**values, **USUAL_SETTINGS})
+    except AddendError:
+        return False
+    return True
+
+
+def _clear(pickers: Pickers, *names: str) -> None:
+    """Empties fields whose options have changed."""
+    for name in names:
+        pickers.set(name, "")
+
+
+def _pick_runs(pickers: Pickers, trainings: pd.DataFrame, part: str, preset: str) -> pd.DataFrame:
+    """In a popover what few readers need. Returns the chosen runs of a preset."""
+    reset = {"on_change": _clear, "args": (pickers, "recipe", "rate", "baseline")}
     rows = trainings[trainings.preset == preset]
     offered = [name for name in OBJECTIVES if name in set(rows.objective)]
     with st.popover("More", icon=":material/tune:", key=f"{PAGE}.more"):
         objective = pickers.choice("objective", "Trained to predict", offered, OBJECTIVES, **reset)
         rows = rows[rows.objective == objective]
         if part != "settings":
-            rows = _pick_setting(pickers, rows, clear)
+            rows = _pick_setting(pickers, rows)
         if part in COMPARED:
             usual = usual_baseline(rows.objective.iloc[0], set(rows.variant))
             others = [name for name in VARIANTS if name in set(rows.variant) - {usual}]
@@ -129,14 +184,14 @@ def _pick_runs(pickers: Pickers, trainings: pd.DataFrame, part: str) -> pd.DataF
     return rows
 
 
-def _pick_setting(pickers: Pickers, rows: pd.DataFrame, clear) -> pd.DataFrame:
+def _pick_setting(pickers: Pickers, rows: pd.DataFrame) -> pd.DataFrame:
     """Settings and learning rate, where there are several. Returns the runs of the chosen ones."""
     recipes = dict(zip(rows.recipe, rows.told, strict=True))
     usual = usual_recipe(rows)
     if len(recipes) > 1:
         options = ["", *(recipe for recipe in recipes if recipe != usual)]
         labels = {"": recipes[usual], **recipes}
-        recipe = pickers.choice("recipe", "Settings", options, labels, on_change=clear, args=("rate",))
+        recipe = pickers.choice("recipe", "Settings", options, labels, on_change=_clear, args=(pickers, "rate"))
     else:
         recipe = pickers.fixed("recipe", ["", usual])
     rows = rows[rows.recipe == (recipe or usual)]
