@@ -135,11 +135,11 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         finding=_finding(shares, where),
         frame=lambda: shown[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
-            f"Each variant's cost in training less that of {title(BASELINES[MASKED])}, as a share of it; time is "
-            f"measured, beside {title(BASELINES[MASKED])} in the same run ({machine}), arithmetic and parameters are "
-            "counted.",
-            f"Measured at the size of preset {preset}. Rows stand by the time of a step, the longest first. "
-            "Arithmetic: one forward and one backward pass.",
+            f"Cost of training at the size of preset {preset}, less {title(BASELINES[MASKED])}'s, as a share of it; "
+            "the longest step stands first.",
+            f"Time is measured ({machine}): the median of steps in turns with those of {title(BASELINES[MASKED])}, "
+            "of which no interval is stored. Arithmetic, that of one forward and one backward pass, and parameters "
+            "are counted.",
             "Causal models, which predict every token, are compared with the causal one." if causal else "",
             _memory(own),
         ),
@@ -202,16 +202,17 @@ def _finding(shares: pd.DataFrame, where: str) -> str:
     rest = times.drop(slow.index)
     extremes = list(dict.fromkeys(signed_percent(share) for share in (rest.min(), rest.max()))) if len(rest) else []
     between = f"between {' and '.join(extremes)}" if len(extremes) > 1 else f"at {''.join(extremes)}"
+    longer, count = f"over {percent(NOTABLE)} longer a step than {base}", plural(len(times), "variant")
     if slow.empty:
-        return f"None of {plural(len(times), 'variant')} {where} takes over {percent(NOTABLE)} longer a step than {base}: they lie {between}"
+        return f"None of {count} {where} takes {longer}: they lie {between}"
     if len(slow) <= NAMED:
         named = join_names(f"{title(str(name))} ({signed_percent(share)})" for name, share in slow.items())
         takes = "takes" if len(slow) == 1 else "take"
-        said = f"Of {plural(len(times), 'variant')} {where}, {'only ' if len(rest) else ''}{named} {takes}"
+        said = f"Of {count} {where}, {'only ' if len(rest) else ''}{named} {takes}"
     else:
         named = f"{title(str(slow.index[0]))} most, {signed_percent(slow.iloc[0])}"
-        said = f"Of {plural(len(times), 'variant')} {where}, {len(slow)} ({named}) take"
-    said += f" over {percent(NOTABLE)} longer a step than {base}"
+        said = f"Of {count} {where}, {len(slow)} ({named}) take"
+    said += f" {longer}"
     return f"{said}; {'the other lies' if len(rest) == 1 else 'the others lie'} {between}" if len(rest) else said
 
 
@@ -221,9 +222,9 @@ def compared(wide: pd.DataFrame) -> pd.DataFrame:
     wide: variant by measure. The rows stand in the order of what a step takes, the longest first.
     """
     parts = []
-    for objective in (CAUSAL, MASKED):
-        part = wide[wide.index.str.startswith("causal") == (objective == CAUSAL)]
-        baseline = usual_baseline(objective, set(part.index))
+    for task in (CAUSAL, MASKED):
+        part = wide[wide.index.str.startswith("causal") == (task == CAUSAL)]
+        baseline = usual_baseline(task, set(part.index))
         if baseline in part.index:
             parts.append(part / part.loc[baseline] - 1)
     if not parts:

@@ -23,6 +23,8 @@ NAMED = 2
 """The most variants of a group that the heading names."""
 LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
+LEAST, MOST = -60.0, 140.0
+"""The shares, in per cent, at which the axis ends at the latest."""
 LOSSES, SHARES = 430, 250
 """Pixels of the two panels."""
 SIZES = {1: marks.LARGE_DOT, 2: marks.SEED, 4: marks.LARGE_DOT}
@@ -139,7 +141,8 @@ def _finding(table: pd.DataFrame, control: str) -> str:
         if len(last) < 2:
             return ""
         best, worst = last.iloc[0], last.iloc[-1]
-        return f"{texts} {best.title} ends lowest, at {best.value:.2f} nats, and {worst.title} highest, at {worst.value:.2f}"
+        highest = f"{worst.title} highest, at {worst.value:.2f}"
+        return f"{texts} {best.title} ends lowest, at {best.value:.2f} nats, and {highest}"
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
         said = f"{texts} {first.title} keeps {percent(first.kept)} of what positions gain"
@@ -186,7 +189,7 @@ def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
 def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     """A line a variant from its loss in training to that at the longest texts."""
     low, high = padded_range(pd.concat([table.value, table.low, table.high]).dropna())
-    x = marks.number(alt.X, "value", "validation loss (nats per predicted token); left is better",
+    x = marks.number(alt.X, "value", "validation loss (nats); left is better",
                      domain=(low, high), nice=False, ticks=6)  # fmt: skip
     wide = table.pivot(index="title", columns="times", values="value")
     times = [int(number) for number in wide.columns]
@@ -216,8 +219,10 @@ def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
             table[table.times == number], x=x, y=y, theme=theme, color=hue, tooltip=tooltip,
             size=SIZES.get(number, marks.SEED), filled=number != times[0],
         )  # fmt: skip
-    first = table[table.title == table.title.iloc[0]]
-    named = first.assign(name=[f"{number}×" for number in first.times])[["title", "value", "name"]]
+    # The lengths are named where their dots lie furthest apart.
+    gaps = wide.diff(axis="columns").abs().min(axis="columns")
+    apart = table[table.title == gaps.idxmax()]
+    named = apart.assign(name=[f"{number}×" for number in apart.times])[["title", "value", "name"]]
     layers.append(
         alt.Chart(named)
         .mark_text(dy=-13, fontSize=marks.TEXT, color=theme.ink)
@@ -252,8 +257,9 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         ]
     )  # fmt: skip
     drawn = rows[rows.share.notna()]
+    ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
     # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
-    domain = (min(0.0, float(drawn.share.min())) - 8, max(100.0, float(drawn.share.max())) + 4)
+    domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(max(100.0, float(ends.max())), MOST) + 4)
     x = marks.number(alt.X, "share", f"% of the gain over {title(control)} in training", domain=domain, nice=False,
                      ticks=5)  # fmt: skip
     hue = alt.Color("hue:N", scale=None, legend=None)

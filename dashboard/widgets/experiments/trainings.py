@@ -35,7 +35,7 @@ PARTS = {
     "curves": ("Learning curves", ("training_curves",)),
     "gap": ("Final loss", ("training_gap",)),
     "convergence": ("Convergence", ("training_plateau", "training_convergence")),
-    "contrasts": ("Frozen contrasts", ("experiments_contrasts",)),
+    "contrasts": ("Step by step", ("experiments_contrasts",)),
     "parts": (EARLIER, ("training_parts",)),
     "scores": ("Scale of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
