@@ -87,27 +87,32 @@ def test_a_step_is_its_contrast_and_begins_where_the_one_before_it_ends(store) -
 
 
 @pytest.mark.parametrize("missing", [[], ["C34d"], ["C34b", "C34a"], ["C34q", "C34r"], ["C34i", "C34d", "C34c"]])
-@pytest.mark.parametrize("decided", ["supported", "open"])
-def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch, missing, decided) -> None:
-    """Contrasts arrive one by one: without some, with all of the others decided or open."""
+@pytest.mark.parametrize("size", [0.0, 0.04, -0.08])
+def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch, missing, size) -> None:
+    """Contrasts arrive one by one: without some, with all others decided, of every size; and with all others open."""
     found = contrasts._stored()
-    effects = {id: 0.02 * (-1) ** place * (place + 1) for place, id in enumerate(sorted(found.id))}
-    made = found.assign(
-        effect=[math.nan if id in missing else effects[id] for id in found.id],
-        low=[effects[id] - 0.01 for id in found.id],
-        high=[effects[id] + 0.01 for id in found.id],
-        seeds=8,
-        verdict=["open" if id in missing else decided for id in found.id],
-    )
-    monkeypatch.setattr(contrasts, "_stored", lambda: made)
-    figure = FIGURES["experiments_contrasts"].make({})
-    seen = drawn(figure)
-    assert len(figure.finding) <= 175
-    assert {*seen.id, *missing} >= set(found.id)
-    assert ("gain" in figure.finding or "cost" in figure.finding) == (
-        decided == "supported" and not {"C34a", "C34b"} <= set(missing)
-    )
-    if decided == "supported" and "C34b" not in missing:
-        cost = effects["C34b"] > 0
-        assert f"positions {'cost' if cost else 'gain'} {abs(effects['C34b']):.2f} nats" in figure.finding
-    assert "nan" not in figure.finding + figure.alt + "".join(seen.text)
+    effects = {id: size * (-1) ** place * (place + 1) for place, id in enumerate(sorted(found.id))}
+    for decided in ("supported", "open"):
+        made = found.assign(
+            effect=[math.nan if id in missing else effects[id] for id in found.id],
+            low=[effects[id] - 0.01 for id in found.id],
+            high=[effects[id] + 0.01 for id in found.id],
+            seeds=8,
+            verdict=["open" if id in missing else decided for id in found.id],
+        )
+        monkeypatch.setattr(contrasts, "_stored", lambda made=made: made)
+        figure = FIGURES["experiments_contrasts"].make({})
+        seen, finding = drawn(figure), figure.finding
+        assert len(finding) <= 175
+        assert {*seen.id, *missing} >= set(found.id)
+        assert "nan" not in finding + figure.alt + "".join(seen.text)
+        told = decided == "supported" and "C34b" not in missing
+        assert finding.startswith("Told to every layer's attention, positions ") == told
+        if told and abs(effects["C34b"]) > 0.06:
+            cost = "cost" if effects["C34b"] > 0 else "gain"
+            assert f"positions {cost} {abs(effects['C34b']):.2f} nats over being added once" in finding
+        if told and abs(effects["C34b"]) < 0.04:
+            assert "positions end at the same loss as being added once" in finding
+        # The step goes from the words' matrix to one of their own, the statement the other way.
+        matrix = decided == "supported" and "C34a" not in missing and abs(effects["C34a"]) > 0.06
+        assert ("a matrix of their own " + ("gains" if effects["C34a"] > 0 else "costs") in finding) == matrix

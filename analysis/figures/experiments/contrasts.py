@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.core import frames
@@ -246,22 +247,25 @@ def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        changed = {"lower": "gain", "higher": "cost"}.get(total)
-        does = f"{changed} {effects[TOTAL]:.2f} nats over being" if changed else f"end {_ends(total)} when"
-        parts.append(f"told to every layer's attention, positions {does} added once")
+        parts.append(f"told to every layer's attention, positions {_does(total, effects[TOTAL], 'being added once')}")
     if matrix == "same" and parts:
         parts[-1] += ", with a matrix of their own or not"
     elif matrix != OPEN:
-        changed = {"lower": "gains", "higher": "costs"}.get(matrix)
-        more = f"{changed} {effects[MATRIX]:.2f} more" if changed else f"ends {_ends(matrix)} the words' own"
-        parts.append(f"a matrix of their own {more}")
+        own = _does(matrix, effects[MATRIX], "the words' own", plural_subject=False)
+        parts.append(f"a matrix of their own {own}")
     undecided = len(found) - sum(word != OPEN for word in words.values())
     parts.append(f"{undecided or 'none'} of {plural(len(found), 'contrast')} {'is' if undecided < 2 else 'are'} open")
     return capitalised("; ".join(parts))
 
 
-def _ends(word: str) -> str:
-    return "at the loss of" if word == "same" else f"{word} than"
+def _does(word: str, size: float, other: str, *, plural_subject: bool = True) -> str:
+    """The standing of one encoder against another, as a verb: gains 0.25 nats over the other."""
+    ending, do = ("", "do") if plural_subject else ("s", "does")
+    if word in ("lower", "higher"):
+        return f"{'gain' if word == 'lower' else 'cost'}{ending} {size:.2f} nats over {other}"
+    if word == "same":
+        return f"end{ending} at the same loss as {other}"
+    return f"{do} not end {word.removeprefix('not ')} than {other}"
 
 
 def _draw(table: pd.DataFrame, ladders: Sequence[str], theme: Theme) -> list[Chart]:
@@ -273,9 +277,10 @@ def _draw(table: pd.DataFrame, ladders: Sequence[str], theme: Theme) -> list[Cha
 
 def _domain(rows: pd.DataFrame) -> tuple[float, float]:
     """The range of all that is drawn."""
-    ends = rows[["begin", "level", "low", "high", "box_low", "box_high"]].stack().dropna()
-    room = 0.03 * float(ends.max() - ends.min())
-    return float(ends.min()) - room, float(ends.max()) + room
+    ends = rows[["begin", "level", "low", "high", "box_low", "box_high"]].to_numpy(dtype=float)
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+    room = 0.03 * (high - low)
+    return low - room, high + room
 
 
 def _panel(rows: pd.DataFrame, title: str, domain: tuple[float, float], theme: Theme) -> Chart:

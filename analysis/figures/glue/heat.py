@@ -101,7 +101,15 @@ def _sides(rows: pd.DataFrame) -> list[pd.DataFrame]:
 def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     """A map of our own rows and, below it, one of a published table; their colours are the same."""
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
-    key = marks.colour_bar([f"points, minus {content.baseline}", "grey: not resolved"], length=150)
+    key = marks.colour_bar(
+        [
+            f"points, minus {content.baseline}; colours end at ±{limit:.1f}",
+            f"*: different; =: equal within {content.study.margin:g}; grey: not resolved"
+            if content.study
+            else "as printed, without a test",
+        ],
+        length=150,
+    )
     groups = _sides(rows)
     return [
         cell_table(

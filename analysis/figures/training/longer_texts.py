@@ -96,7 +96,8 @@ def _table(runs: pd.DataFrame, control: str) -> pd.DataFrame:
 
     The variant with the lowest loss at the longest texts stands first.
     """
-    levels = runs[runs.variant == control].groupby("times").value.mean().to_dict()
+    means = runs[runs.variant == control].groupby("times").value.mean()
+    levels = {int(str(times)): float(mean) for times, mean in means.items()}
     longest = int(runs.times.max())
     records: list[dict[str, object]] = []
     for (variant, times), rows in runs.groupby(["variant", "times"]):
