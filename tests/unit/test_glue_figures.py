@@ -424,7 +424,7 @@ def test_the_map_of_differences_holds_every_number_and_signs_what_is_resolved(wo
     assert {row["text"][-1] for row in drawn} >= {"*"}
     for row in drawn:
         sign = signs.get(str(row["verdict"]).split(" within")[0], "")
-        assert row["text"] == f"{row['written']}{sign}"
+        assert row["text"] == f"{row['written']} {sign}".rstrip()
         assert row["open"] == (sign == "" and row["verdict"] != "published"), "grey says: not resolved"
         assert float(row["written"].replace("−", "-")) == pytest.approx(row["difference"], abs=0.0501)
     for panel in panels:
@@ -517,8 +517,8 @@ def test_the_colours_end_where_the_legend_says(world):
     colour = next(layer for layer in panel["layer"] if layer["mark"]["type"] == "rect")["encoding"]["color"]["field"]
     assert colour == "difference"
     legend = panel["layer"][0]["encoding"]["color"]
-    assert f"±{max(legend['scale']['domain']):.1f}" in legend["legend"]["title"][0]
-    assert "different" in legend["legend"]["title"][1]
+    assert legend["legend"]["title"][1] == f"colours end at ±{max(legend['scale']['domain']):.1f}"
+    assert legend["legend"]["title"][2:] == ["* different; = equal within 1", "grey: not resolved"]
 
 
 def test_a_changed_model_is_not_held_against_papers(store):

@@ -50,7 +50,7 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
         open=found.isin(OPEN),
         bold=found == "different",
         written=[signed(value, 1) for value in rows.difference],
-        text=[f"{signed(value, 1)}{sign}" for value, sign in zip(rows.difference, signs, strict=True)],
+        text=[f"{signed(value, 1)} {sign}".rstrip() for value, sign in zip(rows.difference, signs, strict=True)],
         interval=interval_text(rows.difference_low, rows.difference_high),
         over_examples=interval_text(rows.examples_low, rows.examples_high),
     )
@@ -103,10 +103,13 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
     key = marks.colour_bar(
         [
-            f"points, minus {content.baseline}; colours end at ±{limit:.1f}",
-            f"*: different; =: equal within {content.study.margin:g}; grey: not resolved"
-            if content.study
-            else "as printed, without a test",
+            f"points, minus {content.baseline}",
+            f"colours end at ±{limit:.1f}",
+            *(
+                [f"* different; = equal within {content.study.margin:g}", "grey: not resolved"]
+                if content.study
+                else ["as printed, without a test"]
+            ),
         ],
         length=150,
     )
