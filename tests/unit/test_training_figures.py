@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import linregress, ttest_1samp
+from scipy.stats import linregress, ttest_1samp, ttest_rel
 from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
@@ -223,6 +223,22 @@ def test_long_curves_are_thinned_and_keep_their_ends(data):
         assert rows.step.max() == 3_000
     assert min(rows.step.min() for rows in drawn(figure, "variant", "step", "value")) == 0
     assert len(figure.frame()) == 301, "the data keep every evaluation"
+
+
+def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
+    """The committed runs, by scipy's paired t test: rotary and TUPE-A end alike, and adding does not."""
+    asked = {"preset": "cpu2", "variants": ("bert_a", "rotary", "tupe_a")}
+    finding = made("training_curves", **asked).finding
+    losses = {
+        name: pd.Series(select_trainings({**links.VIEWS["training"].defaults(), **asked}).finals(name)).sort_index()
+        for name in asked["variants"]
+    }
+    assert ttest_rel(losses["rotary"], losses["tupe_a"]).pvalue > 0.05
+    assert ttest_rel(losses["rotary"], losses["bert_a"]).pvalue < 0.01
+    assert "not told apart from TUPE-A; BERT-A ends at" in finding
+    one = made("training_curves", preset="cpu2", variants=("bert_a", "no_position", "concat_20")).finding
+    assert one.startswith("BERT-A ends with the lowest loss")
+    assert "told apart" not in one
 
 
 def test_an_unknown_axis_is_refused(three):

@@ -85,7 +85,7 @@ def draw(pickers: Pickers) -> None:
         # The rules of contrasts say which trainings they compare, and costs are of no training.
         runs = trainings if part in ("contrasts", "costs") else _pick_runs(pickers, trainings, part, preset)
     if part == "curves" and set(runs.objective) == {MASKED}:
-        _pick_variants(pickers, runs)
+        _pick_variants(pickers, runs, set(trainings.variant))
     values = pickers.done()
     show.copy_link(PAGE, values)
     if preset not in ("", values["preset"]):
@@ -204,10 +204,16 @@ def _pick_setting(pickers: Pickers, rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _pick_variants(pickers: Pickers, runs: pd.DataFrame) -> None:
-    """The variants to show, of those that were run."""
+def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> None:
+    """The variants to show, of those that were run. named: those of all trainings.
+
+    A reader's own variants have names that no default holds: they are shown unless some of them are chosen.
+    """
     stored = set(runs.variant)
-    known = [*VARIANTS, *sorted(stored - set(VARIANTS))]
+    own, chosen = sorted(stored - set(VARIANTS)), list(pickers.get("variants"))
+    if own and not set(own) & set(chosen):
+        pickers.set("variants", [*chosen, *own])
+    known = [*VARIANTS, *sorted(named - set(VARIANTS))]
     pickers.several(
         "variants",
         "Variants",
