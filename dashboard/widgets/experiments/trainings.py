@@ -51,6 +51,8 @@ SECOND = {
     "training_costs_others": "Costs of the variants that are not on the board",
 }
 """Figure -> the title of the fold in which it stands under another one that answers first."""
+ONLY_WHERE_STORED = ("training_costs_others",)
+"""Figures under a fold that is left out where there is nothing in it."""
 FOLDED = {"experiments_contrasts": "Contrasts that are not run yet"}
 """Figure -> the title of its folded sentences, where they are no numbers."""
 ELSEWHERE = ("settings", "costs")
@@ -95,6 +97,8 @@ def draw(pickers: Pickers) -> None:
     for name in PARTS[part][1]:
         if name not in SECOND:
             drawn.append(_show_figure(name, values, set(trainings.preset)))
+            continue
+        if name in ONLY_WHERE_STORED and not _is_stored(name, values):
             continue
         fold = st.expander(SECOND[name], key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:
