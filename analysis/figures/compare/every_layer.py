@@ -15,7 +15,7 @@ from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures import marks
-from analysis.figures.compare.two_sides import SIDES, pair_facts
+from analysis.figures.compare.two_sides import SIDES, pair_facts, side_names, sized
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.heatmap import LEGEND_PIXELS, heatmap
@@ -78,12 +78,22 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     largest = frame[frame.side == DIFFERENCE].dropna().reset_index(drop=True)
     if largest.empty:
         text = f"{len(pair[0].values)} and {len(pair[1].values)} layers: the lines cannot be subtracted."
+        finding = text.removesuffix(".")
     else:
         peak = largest.iloc[int(largest.value.abs().argmax())]
         text = f"The largest difference is in {peak.series}, layer {peak.layer}: {signed(float(peak.value), 3)}."
+        at = frame[(frame.series == peak.series) & (frame.layer == peak.layer)].set_index("side").value
+        left, right = (sized(float(at[side]), measure) for side in SIDES)
+        names = side_names(pair, ("", ""))
+        finding = (
+            f"Mean over heads, {peak.series} differs most in layer {peak.layer}: {left} {names[0]} and {right} "
+            f"{names[1]}"
+            if peak.value
+            else "Mean over heads, no term differs between the sides in any layer"
+        )
     return Figure(
         title="Against depth, side by side",
-        finding=text.removesuffix("."),
+        finding=finding,
         frame=lambda: frame,
         caption=(
             f"{capitalised(MEASURES[measure])}, mean over heads, of the terms of word and position at each layer, on "
@@ -100,10 +110,11 @@ def _draw_lines(frame: pd.DataFrame, pair: Pair, order: Sequence[str], theme: Th
     domain = (min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max())))
     panels = [name for name in (*SIDES, DIFFERENCE) if (frame.side == name).any()]
     charts = []
+    form = ".0%" if pair[0].measure == "share" else alt.Undefined
     for side in panels:
         rows = frame[frame.side == side]
         title = None if charts else MEASURES[pair[0].measure]
-        y = marks.number(alt.Y, "value", title, domain=domain, padding=6)
+        y = marks.number(alt.Y, "value", title, domain=domain, padding=6, form=form)
         lines = marks.line_plot(
             rows, x=marks.categories(alt.X, "layer", "layer"), y=y, theme=theme, color=series_hues(order, theme),
             tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
@@ -134,12 +145,21 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
         layer, head = np.unravel_index(int(size.argmax()), size.shape)
         value = signed(float(maps[DIFFERENCE][layer, head]), 3)
         text = f"{capitalised(term_label(term))} differs most in layer {layer}, head {head}: {value}."
+        left, right = (sized(float(maps[side][layer, head]), measure) for side in SIDES)
+        names = side_names(pair, ("", ""))
+        finding = (
+            f"{capitalised(term_label(term))} differs most in layer {layer}, head {head}: {left} {names[0]} and "
+            f"{right} {names[1]}"
+            if size.any()
+            else f"{capitalised(term_label(term))} differs in no head"
+        )
     else:
         shapes = " and ".join(f"{len(run.values)} layers of {run.values.shape[2]} heads" for run in pair)
         text = f"{shapes}: the maps cannot be subtracted."
+        finding = text.removesuffix(".")
     return Figure(
         title=f"{term_label(term)} at every layer and head, side by side",
-        finding=text.removesuffix("."),
+        finding=finding,
         frame=lambda: frames.stacked(
             {name: frames.cells(values, "value", layer=None, head=None) for name, values in maps.items()}, "side"
         ),
@@ -156,12 +176,13 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
 def _draw_maps(maps: dict[str, ndarray], pair: Pair, theme: Theme) -> list[Chart]:
     """Layers down, heads across, with one scale; a difference has two signs, so the scale has, too."""
     measure = pair[0].measure
-    limit = max(float(np.nan_to_num(np.abs(values)).max()) for values in maps.values()) or 1.0
+    every = np.concatenate([np.nan_to_num(values).ravel() for values in maps.values()])
+    low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
     most = max(len(values) for values in maps.values())
     signs = measure == "share" or len(maps) > len(SIDES)
     return [
         heatmap(
-            values, domain=(-limit if signs else 0, limit), row_title="layer", column_title="head",
+            values, domain=(low, high if low < high else 1.0), row_title="layer", column_title="head",
             value_title=MEASURES[measure], title=_panel_title(name, pair), diverging=signs, legend=not index,
             side=marks.HALF, height=LEGEND_PIXELS + 22 * most, theme=theme,
         )
