@@ -1,6 +1,6 @@
 """Figures of every layer of two runs side by side: all terms against depth, one term by head, and the differences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated
 
@@ -78,7 +78,8 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     largest = frame[frame.side == DIFFERENCE].dropna().reset_index(drop=True)
     if largest.empty:
         text = f"{len(pair[0].values)} and {len(pair[1].values)} layers: the lines cannot be subtracted."
-        finding = text.removesuffix(".")
+        peaks = [_peak(means[side], (term_label(one) for one in terms), measure) for side in range(2)]
+        finding = f"Mean over heads, the largest is {_of_sides(peaks, pair)}"
     else:
         peak = largest.iloc[int(largest.value.abs().argmax())]
         text = f"The largest difference is in {peak.series}, layer {peak.layer}: {signed(float(peak.value), 3)}."
@@ -97,12 +98,33 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{capitalised(MEASURES[measure])}, mean over heads, of the terms of word and position at each layer, on "
-            f"one scale. {measure_note(measure, coloured=False)} {_caption(pair)}"
+            f"one scale. {text} {measure_note(measure, coloured=False)} {_caption(pair)}"
         ),
         alt=f"Lines over layers in {len(panels)} panels. {text}",
         draw=lambda theme: _draw_lines(frame, pair, [term_label(term) for term in terms], theme),
         columns=len(panels),
     )
+
+
+def _peak(means: Mapping[str, ndarray], labels: Iterable[str], measure: str) -> str:
+    """The largest mean of one side: its term, its layer and its size."""
+    values = np.nan_to_num(np.stack(list(means.values())), nan=-np.inf)
+    term, layer = np.unravel_index(int(values.argmax()), values.shape)
+    return f"{list(labels)[int(term)]} in layer {layer} ({sized(float(values[term, layer]), measure)})"
+
+
+def _largest_head(values: ndarray, measure: str) -> str:
+    """The head of one side where a term is largest, and its size."""
+    known = np.nan_to_num(values, nan=-np.inf)
+    layer, head = np.unravel_index(int(known.argmax()), known.shape)
+    return f"in layer {layer}, head {head} ({sized(float(values[layer, head]), measure)})"
+
+
+def _of_sides(peaks: Sequence[str], pair: Pair) -> str:
+    """What is true of the left and of the right side, as the end of a sentence."""
+    models = [readable(run.provenance.model) for run in pair]
+    names = [f"of {model}" for model in models] if models[0] != models[1] else ["on the left", "on the right"]
+    return " and ".join(f"{peak} {name}" for peak, name in zip(peaks, names, strict=True))
 
 
 def _draw_lines(frame: pd.DataFrame, pair: Pair, order: Sequence[str], theme: Theme) -> list[Chart]:
@@ -156,7 +178,8 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
     else:
         shapes = " and ".join(f"{len(run.values)} layers of {run.values.shape[2]} heads" for run in pair)
         text = f"{shapes}: the maps cannot be subtracted."
-        finding = text.removesuffix(".")
+        peaks = [_largest_head(maps[side], measure) for side in SIDES]
+        finding = f"{capitalised(term_label(term))} is largest {_of_sides(peaks, pair)}"
     return Figure(
         title=f"{term_label(term)} at every layer and head, side by side",
         finding=finding,
@@ -164,7 +187,7 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
             {name: frames.cells(values, "value", layer=None, head=None) for name, values in maps.items()}, "side"
         ),
         caption=(
-            f"{capitalised(MEASURES[measure])} of {term_label(term)}, on one scale. {measure_note(measure)} "
+            f"{capitalised(MEASURES[measure])} of {term_label(term)}, on one scale. {text} {measure_note(measure)} "
             f"{_caption(pair)}"
         ),
         alt=f"{len(maps)} heat maps, layers by heads. {text}",

@@ -320,7 +320,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     return Figure(
         title=f"{term_label(term)}, side by side",
         finding=(
-            f"{capitalised(term_label(term))} makes up {sized(shares[0], 'share')} of what varies in the scores "
+            f"{capitalised(term_label(term))} makes up {sized(shares[0], 'share')} of what varies "
             f"{names[0]} and {sized(shares[1], 'share')} {names[1]}{_shared_layer(pair)}"
         ),
         frame=frame,

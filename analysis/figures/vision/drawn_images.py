@@ -176,6 +176,12 @@ def _leading(heads: Any, measure: str, model: str) -> str:
     return f"{first}{second}; {term_label(FOUR[-1])} reaches {size} in layer {layer}, head {head}"
 
 
+def _range(values: np.ndarray, measure: str) -> str:
+    """The smallest and the largest value of a map, in words: an even map says how small its values are."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return f"{percent(low)} to {percent(high)}" if measure == "share" else f"{low:.2f} to {high:.2f} nats"
+
+
 def _layers(maps: Mapping[str, np.ndarray], measure: str, at: tuple[int, int], theme: Theme) -> list[Chart]:
     """Layers by heads, a map a term, on one scale, with the frame of one head."""
     share = measure == "share"
@@ -184,7 +190,8 @@ def _layers(maps: Mapping[str, np.ndarray], measure: str, at: tuple[int, int], t
         heatmap(
             values, domain=measured_domain(every, measure), row_title="layer", column_title="head",
             value_title=f"{'share' if share else 'effect (nats)'}, one scale for all maps",
-            title=term_label(term), diverging=share, legend=index == len(maps) - 1, side=marks.THIRD,
+            title=(term_label(term), _range(values, measure)), diverging=share, legend=index == len(maps) - 1,
+            side=marks.THIRD,
             height=22 * len(values), theme=theme,
         )
         for index, (term, values) in enumerate(maps.items())

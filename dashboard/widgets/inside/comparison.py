@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import join_names
-from analysis.figures.compare.two_sides import SIDES, common_terms
+from analysis.figures.compare.two_sides import PALE, SIDES, common_terms
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.maps import strongest_head
 from analysis.figures.terms.measures import term_label
@@ -104,6 +104,7 @@ def _example(pickers: Pickers, aspect: str) -> dict[str, Value]:
 def _other_head(pickers: Pickers) -> dict[str, Value]:
     """Of the same layer, the head other than the left one with the largest scores by the term: two to compare.
 
+    Each has its own scale where one of them would be pale on a common one.
     Empty where the scores are not at hand or the layer has one head.
     """
     term, shown = str(pickers.get("term")), int(pickers.get("head"))
@@ -116,7 +117,8 @@ def _other_head(pickers: Pickers) -> dict[str, Value]:
     left = strongest_head(result, term) if shown == -1 else shown
     scores = [result.terms_of(term, head) for head in range(result.heads)]
     sizes = [float(np.abs(one - one.mean(-1, keepdims=True)).max()) for one in scores]
-    return {"head2": max((head for head in range(result.heads) if head != left), key=sizes.__getitem__)}
+    right = max((head for head in range(result.heads) if head != left), key=sizes.__getitem__)
+    return {"head2": right, "own_scale": sizes[left] > PALE * sizes[right]}
 
 
 def boxes(pickers: Pickers) -> dict[str, str]:
