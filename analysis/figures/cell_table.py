@@ -15,8 +15,8 @@ ROW, TALL = 30, 40
 """Pixels of a row, at least; and of one in which numbers may stand upright."""
 FEW = 6
 """Columns in which numbers lie flat on a phone, too."""
-LABEL = 24
-"""Letters in a line of a name."""
+LABEL, HEADING = 24, 13
+"""Letters in a line of a name; and of a column's."""
 
 
 def cell_table(
@@ -43,11 +43,12 @@ def cell_table(
     labels = marks.wrapped_labels(list(titles), LABEL)
     used = [(tip if isinstance(tip, str) else tip[0]).split(":")[0] for tip in tooltip]
     used += ["column", "label", "text", "open", "bold", value]
-    frame = cells.assign(label=cells.title.map(labels))
+    broken = {name: marks.wrap_label(name, HEADING) for name in columns}
+    frame = cells.assign(label=cells.title.map(labels), column=cells.column.map(broken))
     frame = frame[list(dict.fromkeys(used))]
     count = len(columns)
     base = alt.Chart(frame).encode(
-        x=marks.columns_across("column", columns, level=True),
+        x=marks.columns_across("column", list(broken.values()), level=True),
         y=marks.labelled_rows(list(labels.values()), gap=0),
         tooltip=marks.tips(*tooltip),
     )

@@ -144,7 +144,8 @@ def columns_across(
 ) -> alt.X:
     """One column a name, in the order given, with the names slanting above.
 
-    level: names lie level where they have room, and stand upright where columns are too narrow for slanting ones.
+    level: names lie level where they have room, in the lines that they are broken into, and stand upright where columns
+    are too narrow for slanting ones.
     """
     axis = alt.Axis(
         orient="top", labelAngle=-55, labelLimit=260, labelFontSize=TEXT, ticks=False, domain=False,
@@ -153,7 +154,9 @@ def columns_across(
     names = list(order)
     if level:
         column = f"width / {len(names)}"
-        lies = f"{column} > {LETTER * max(map(len, names))}"
+        lies = f"{column} > {LETTER * max(len(line) for name in names for line in name.splitlines())}"
+        axis["labelExpr"] = f"{lies} ? split(datum.label, '\\n') : replace(datum.label, /\\n/g, ' ')"
+        axis["labelLineHeight"] = LABEL_LINE
         axis["labelAngle"] = alt.expr(f"{lies} ? 0 : {column} < {NARROW} ? -90 : -55")
         axis["labelAlign"] = alt.expr(f"{lies} ? 'center' : 'left'")
         axis["labelBaseline"] = alt.expr(f"{lies} ? 'bottom' : 'middle'")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.figures.citation import bibtex_of
-from analysis.narrative.glossary import DEFINITIONS
+from analysis.narrative.glossary import GROUPS
 from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
@@ -52,8 +52,11 @@ number that is stored with the means.
 
 st.header("Glossary", anchor="glossary")
 st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")
-with st.container(key="glossary_terms"):
-    st.markdown("\n".join(f"- **{term}**: {escape_markdown(definition)}" for term, definition in DEFINITIONS.items()))
+for group, definitions in GROUPS.items():
+    st.subheader(group)
+    with st.container(key=f"glossary_terms_{group.split()[0].lower()}"):
+        terms = sorted(definitions, key=str.lower)
+        st.markdown("\n".join(f"- **{term}**: {escape_markdown(definitions[term])}" for term in terms))
 
 st.header("What the store holds", anchor="store")
 st.markdown("Every stored number belongs to a run, with its settings, device, code and versions, or to a citation.")
@@ -92,6 +95,8 @@ result.shares(), result.effects(), result.max_error""",
 
 st.header("Cite", anchor="cite")
 show.cite_this("addend", "The whole dashboard", show.address("", {}))
-st.caption("Every chart's Source button cites that chart and the works it rests on; the literature is listed below.")
+st.caption(
+    "Source, under the three dots of every figure, cites that figure and the works it rests on. All works stand below."
+)
 with st.expander("All works cited"):
     st.code(bibtex_of(), language="latex")

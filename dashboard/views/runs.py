@@ -3,34 +3,36 @@
 import streamlit as st
 
 from analysis.figures import stored_figure
+from analysis.figures.runs.stored import FINISHED, kind_title
 from analysis.figures.runs.stored import all_runs as stored_runs
-from analysis.figures.runs.stored import kind_title
-from analysis.figures.training.data import COMMAND, title
+from analysis.figures.training.data import COMMAND
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.run_facts import facts, label
+from dashboard.widgets.run_facts import facts, label, made
 
 PAGE = "runs"
 ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
 COLUMNS = {
-    "status": "status",
     "kind": "kind",
-    "variant": "variant",
+    "title": "variant",
+    "model": "model",
     "preset": "preset",
     "seed": "seed",
-    "changed": "differs from preset",
-    "model": "model",
-    "device": "device",
+    "status": "status",
     "created": "made (UTC)",
     "seconds": "seconds",
+    "changed": "differs from preset",
+    "device": "device",
     "run_id": "run",
 }
+"""Columns of the table -> their titles. One that is empty is not shown, nor the status where every run is finished."""
 
 
 show.header(
     PAGE, "Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed."
 )
 all_runs = stored_runs()
+titles = dict(zip(all_runs.variant, all_runs.title, strict=True))
 by_id = {run["run_id"]: run for run in all_runs.to_dict("records")}
 
 pickers = Pickers(PAGE)
@@ -38,7 +40,7 @@ matching = all_runs
 with st.container(horizontal=True):
     for name, any_label in ANY.items():
         present = sorted(set(all_runs[name].dropna()))
-        display_name = kind_title if name == "kind" else title if name == "variant" else str
+        display_name = kind_title if name == "kind" else titles.get if name == "variant" else str
         labels = {value: display_name(value) for value in present} | {"": any_label}
         selection = pickers.choice(
             name, name.capitalize(), ["", *present], labels, on_change=lambda: pickers.set("run", ""), width=210
@@ -62,21 +64,21 @@ def select_clicked() -> None:
 
 table = matching[list(COLUMNS)].assign(
     kind=[kind_title(kind) for kind in matching.kind],
-    variant=[title(name) if name else "" for name in matching.variant],
+    created=matching.created.map(made),
+    seconds=matching.seconds.round(),
 ).rename(columns=COLUMNS)  # fmt: skip
 st.dataframe(
-    table.loc[:, (table.notna() & (table != "")).any()],
+    table.loc[:, (table.notna() & (table != "") & (table != FINISHED)).any()],
     hide_index=True,
     height=300 if len(table) > 7 else "auto",
     key="runs.table",
     on_select=select_clicked,
     selection_mode="single-row",
     column_config={
-        "seconds": st.column_config.NumberColumn(format="%.1f"),
+        "seconds": st.column_config.NumberColumn(format="localized"),
         "seed": st.column_config.NumberColumn(format="%d"),
-        "variant": st.column_config.Column(width=150),
+        "variant": st.column_config.Column(width=200),
         "preset": st.column_config.Column(width=80),
-        "differs from preset": st.column_config.Column(width=130),
     },
 )
 st.caption(f"{len(matching)} of {len(all_runs)} runs. Click at the left of a row, or pick one below.")

@@ -72,34 +72,37 @@ def draw(pickers: Pickers, look: str) -> None:
         if fold.open:
             with fold:
                 _draw_figure(name, values, shown)
+    show_sources(shown)
 
 
 def describe(entry: SizedEncoding) -> None:
-    """Shows an encoding's description and paper; and its size, if it is not the selected one."""
-    encoding = entry.encoding
-    st.markdown(f"**{encoding.title}**: {encoding.summary}")
+    """Shows an encoding's description in a sentence; and its size, if it is not the selected one."""
+    st.markdown(f"**{entry.title}** ({ENTERS[entry.encoding.enters]}): {entry.encoding.summary}")
     if entry.adapted:
         st.info(entry.adapted, icon=":material/straighten:")
-    st.caption(f"{encoding.note} Paper: {encoding.paper}.")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.badge(ENTERS[encoding.enters], color="gray")
-        if encoding.key:
-            with st.popover("BibTeX", icon=":material/format_quote:", key=f"{PAGE}.cite.{entry.name}"):
-                show.cite((encoding.key,))
+
+
+def show_sources(shown: Sequence[SizedEncoding]) -> None:
+    """The origin of each encoding's values with its paper, below a press."""
+    fold = st.expander("Where these encodings come from", key=f"{PAGE}.sources.fold", on_change="rerun")
+    if fold.open:
+        with fold:
+            for entry in shown:
+                st.markdown(f"**{entry.title}**: {entry.encoding.note} Paper: {entry.encoding.paper}.")
+                if entry.encoding.key:
+                    show.cite((entry.encoding.key,))
 
 
 def show_numbers(shown: Sequence[SizedEncoding], compare: str) -> None:
-    """The similarity's properties, one row per encoding, with their definitions as help."""
-    for column, entry in zip(st.columns(2), shown, strict=False):
-        similarity = compare_rows(entry, compare)
-        with column:
-            st.markdown(f"**{entry.title}**, {similarity.kind}")
-            with st.container(horizontal=True, gap="small"):
-                for name in NUMBERS:
-                    measure = MEASURES[name]
-                    st.metric(
-                        measure.title, in_words(name, similarity.numbers[name]), help=measure.definition, width=165
-                    )
+    """The similarity's properties as a table, a column an encoding, with their definitions as help."""
+    numbers = [compare_rows(entry, compare).numbers for entry in shown]
+    lines = [f"| |{''.join(f' {entry.title} |' for entry in shown)}", f"|---|{'---:|' * len(shown)}"]
+    for name in NUMBERS:
+        measure = MEASURES[name]
+        values = "".join(f" {in_words(name, values[name])} |" for values in numbers)
+        lines.append(f"| **{measure.title}**: {measure.short} |{values}")
+    definitions = "\n\n".join(f"**{MEASURES[name].title}**: {MEASURES[name].definition}" for name in NUMBERS)
+    st.markdown("\n".join(lines), help=definitions)
 
 
 def _draw_figure(name: str, values: Mapping[str, Value], shown: Sequence[SizedEncoding]) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.runs.stored import UNREADABLE, kind_title, settings
-from analysis.figures.training.data import title
+from analysis.figures.runs.stored import MOST_ROWS, UNREADABLE, kind_title, settings, stored_rows
 from dashboard.session.markdown_escape import hide_server_paths
 
 FEW = 12
@@ -15,9 +14,14 @@ FEW = 12
 
 def label(run: Any) -> str:
     """A run in a line."""
-    parts = [kind_title(run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
+    parts = [kind_title(run["kind"]), run["title"] or run["model"]]
     seed = f"seed {run['seed']:.0f}" if run["variant"] and pd.notna(run["seed"]) else ""
     return " · ".join(part for part in (*parts, seed, run["preset"], run["changed"], run["run_id"]) if part)
+
+
+def made(created: str) -> str:
+    """The minute at which a run was made, in universal time: 2026-11-26 03:24."""
+    return created[:16].replace("T", " ")
 
 
 def facts(run: Any) -> None:
@@ -31,7 +35,7 @@ def facts(run: Any) -> None:
         st.code(hide_server_paths(run["command"]), language="bash", wrap_lines=True)
         details = {
             "status": run["status"],
-            "made": run["created"],
+            "made": made(run["created"]),
             "took": f"{run['seconds']:,.0f} s" if pd.notna(run["seconds"]) else "",
             "device": ", ".join(part for part in (run["device"], run["dtype"]) if part),
             "model": " ".join(part for part in (run["model"], run["revision"]) if part),
@@ -50,3 +54,10 @@ def facts(run: Any) -> None:
             st.text(f"Differs from preset {run['preset']} in: {run['changed'] or 'nothing'}")
         with st.expander(f"Every setting ({len(rows)})", expanded=len(rows) <= FEW):
             st.dataframe(rows, hide_index=True, height="content")
+    rows = stored_rows(run["kind"], run["run_id"])
+    if len(rows):
+        count = f"the first {MOST_ROWS:,}" if len(rows) == MOST_ROWS else f"{len(rows):,}"
+        with st.expander(f"The numbers that it stored ({count})", expanded=len(rows) <= FEW):
+            st.dataframe(
+                rows.dropna(axis="columns", how="all"), hide_index=True, height="content" if len(rows) <= FEW else 300
+            )

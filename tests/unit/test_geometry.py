@@ -168,6 +168,18 @@ def test_tables_on_axes_of_their_own_are_orthogonal_and_one_table_is_not(rng):
     assert value(both, "smallest_angle", "raw", 5).value == pytest.approx(0, abs=1e-5)
 
 
+def test_a_vocabulary_of_few_words_is_measured_at_every_rank_of_the_positions(rng):
+    """Eight words span seven directions; their energy in 20 directions of positions is NumPy's projection all the same."""
+    word, position = rng.normal(size=(8, 60)), rng.normal(size=(48, 60))
+    found = subspaces.subspaces(held(rng, word=word, position=position), DEBUG)
+    about, along = (table - table.mean(0) for table in (word, position[1:-1]))
+    basis = np.linalg.svd(along, full_matrices=False)[2][:20]
+    expected = np.linalg.norm(about @ basis.T) ** 2 / np.linalg.norm(about) ** 2
+    assert value(found, "word_energy_in_position", "centred", 20).value == pytest.approx(expected)
+    ranks = {name: {row.along for row in found.rows if row.measure == name} for name in subspaces.GIVES}
+    assert max(ranks["position_energy_in_word"]) == max(ranks["subspace_overlap"]) == 5
+
+
 def test_words_kept_out_of_positions_dimensions_are_anticorrelated(rng):
     strength = np.linspace(0.1, 2, 24)
     word, position = rng.normal(size=(500, 24)) * strength, rng.normal(size=(500, 24)) * strength[::-1]

@@ -80,7 +80,9 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
         )
         assert positions is not None
         assert positions >= 0.9 or rank == words.along.max()
-        assert width == value("SELECT max(along) FROM newest_geometry WHERE model = ? AND subject = 'word'", model)
+        assert width == value(
+            "SELECT max(along) FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine'", model
+        ), "the widest vectors compared are whole ones"
         assert answer.answer.startswith("Yes") == (row.value < row.baseline_low), model
         assert answer.answer.startswith("No") == (row.value > row.baseline_high), model
         assert answer.numbers.startswith(f"{100 * positions:.0f} % of positions, {100 * row.value:.1f} % of words")

@@ -370,6 +370,16 @@ def test_an_empty_corpus_is_refused_and_a_cut_text_is_counted():
     assert run["command"] == "python -m analysis measure terms --model tiny --corpus long"
 
 
+def test_texts_of_a_file_are_named_by_their_hash(tmp_path):
+    """A corpus of the store and a file of the same texts give the same numbers; the file's run holds its hash."""
+    _, stored, _ = files.read(measure_corpus(tiny_loaded(), TEXTS, "five"))
+    _, own, run = files.read(measure_corpus(tiny_loaded(), TEXTS, "five", given=True))
+    _, _, other = files.read(measure_corpus(tiny_loaded(), TEXTS[:4], "five", given=True))
+    assert own.to_pylist() == stored.to_pylist()
+    assert "measure terms --model tiny --texts TEXT --corpus five" in run["command"]
+    assert run["config"]["texts_sha256"] != other["config"]["texts_sha256"]
+
+
 def test_texts_are_cut_to_the_positions_that_training_reached():
     long = " ".join(["the cat sat on"] * 6)
     _, table, run = files.read(measure_corpus(tiny_loaded(), [(long, None), (TEXT, None)], "cut", tokens=6))

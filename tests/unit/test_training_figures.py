@@ -334,7 +334,8 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     figure = made("training_settings")
     rows = figure.frame().set_index(["setting", "variant"])
     (table,) = (panel.to_dict() for panel in drawing.panels(figure))
-    own, twice, pre, best = table["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    domain = table["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    own, twice, pre, best = (name.replace("\n", " ") for name in domain)
     cells = {(row["setting"], row["title"]): row for row in next(iter(table["datasets"].values()))}
     assert not cells[own, "TUPE-A"]["open"]
     assert cells[twice, "TUPE-A"]["open"], "one seed has no interval, so nothing is resolved"

@@ -1,4 +1,8 @@
-"""Corrections of statements of version 2 (`analysis/rules/corrections.toml`), and the log of what they replaced."""
+"""Corrections of statements, and the log of what they replaced.
+
+`analysis/rules/corrections.toml` withdraws and rewords statements and judges trainings anew. A statement of any later
+file takes the place of the one with its id.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -61,14 +65,18 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     content, date = file.content, str(file.content["frozen"])[:10]
     newest: dict[str, Judgement] = {}
     superseded: list[Superseded] = []
-    reasons = {statement["id"]: statement.get("changed", "") for statement in content["statement"]}
+    reasons = {
+        (file.sha256, statement["id"]): (statement.get("changed", ""), str(file.content.get("frozen", ""))[:10])
+        for file in rule_files()
+        for statement in file.content.get("statement", ())
+    }
 
-    def supersede(judgement: Judgement, by: str, changed: str) -> None:
-        superseded.append(Superseded(judgement=judgement, by=by, changed=changed, date=date))
+    def supersede(judgement: Judgement, by: str, changed: str, since: str = date) -> None:
+        superseded.append(Superseded(judgement=judgement, by=by, changed=changed, date=since))
 
     for judgement in sorted(judgements, key=lambda judgement: judgement.rules_version):
         if judgement.id in newest:
-            supersede(newest[judgement.id], judgement.id, reasons.get(judgement.id, ""))
+            supersede(newest[judgement.id], judgement.id, *reasons[judgement.rules_sha, judgement.id])
         newest[judgement.id] = judgement
     for entry in content["reworded"]:
         source = newest[entry.get("of", entry["id"])]

@@ -1,17 +1,27 @@
 """python -m analysis measure terms: term statistics of a model over a corpus, into a results file."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision
+from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Model, Revision
 
 
 def terms(
     model: Model = EMBEDDED,
     revision: Revision = None,
-    corpus: Corpus = PROBE_SET,
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="A corpus of the store, by default the probe set; or what to call the texts of --texts."),
+    ] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            help="UTF-8 texts, with an empty line between two, instead of a corpus of the store. They are not stored."
+        ),
+    ] = None,
     freeze: Annotated[
         str, typer.Option(help="What is held fixed in gated units: activation, other, or half of each.")
     ] = "activation",
@@ -28,14 +38,20 @@ def terms(
     from rich.progress import Progress
 
     from analysis import store_build
+    from analysis.measurements.means.windows import articles
     from analysis.measurements.terms.corpus import measure_corpus
     from analysis.models.load import load
     from analysis.models.source import resolve
     from analysis.store import read
 
-    store_build.refresh()
-    texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
-    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in texts.to_numpy()]
+    if texts is not None:
+        corpus = corpus or texts.stem
+        pairs = [(text, None) for text in articles(texts)]
+    else:
+        corpus = corpus or PROBE_SET
+        store_build.refresh()
+        rows = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
+        pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in rows.to_numpy()]
     loaded = load(resolve(model, revision))
     with Progress() as progress:
         path = measure_corpus(
@@ -44,6 +60,7 @@ def terms(
             corpus,
             freeze=freeze,
             tokens=tokens,
+            given=texts is not None,
             called=called,
             name=name,
             each=progress.track(range(len(pairs)), description=corpus),

@@ -39,11 +39,8 @@ def heat(params: EncodingPairParameters) -> Figure:
         finding="; ".join(_value_range(entry) for entry in shown),
         frame=frame,
         caption=sentences(
-            "; ".join(f"{entry.title}: {entry.size}, columns are {entry.encoding.columns}" for entry in shown) + ".",
+            "; ".join(f"{entry.title}: {_columns_in_words(entry)}" for entry in shown) + ".",
             "Each map has its own colour scale, symmetric about zero.",
-            "Where a sine and a cosine of one angle have a column each, one of the two is drawn; the data hold both."
-            if any(shown_columns(entry)[0] != slice(None) for entry in shown)
-            else "",
             *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
         ),
         alt=" ".join(_extremes(entry) for entry in shown),
@@ -89,6 +86,16 @@ def shown_columns(entry: SizedEncoding) -> tuple[slice, str]:
     if "then their sines" in entry.encoding.columns:
         return slice(0, entry.dim // 2), "pair of dimensions; cosines alone are drawn"
     return slice(None), entry.column
+
+
+def _columns_in_words(entry: SizedEncoding) -> str:
+    """The size of a table and the meaning of its columns, with those that are drawn where not all are."""
+    every = f"{entry.size}, columns are {entry.encoding.columns}"
+    columns, words = shown_columns(entry)
+    if columns == slice(None):
+        return every
+    kind = "sines" if "sines" in words else "cosines"
+    return f"{every}; the {kind} alone are drawn, and the data hold both"
 
 
 def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:

@@ -24,6 +24,8 @@ from analysis.figures.encodings.sized import (
 from analysis.figures.figure import Figure, figure
 
 THRESHOLD = 0.5
+BARS = 64
+"""The most bars of a panel."""
 
 
 @figure("encoding_movement", EncodingPairParameters)
@@ -64,6 +66,9 @@ def movement(params: EncodingPairParameters) -> Figure:
             "Range (largest minus smallest value) and standard deviation of every column over the rows; at the right, "
             "the share of all variance that the most variable columns hold.",
             scale if len(shown) > 1 else "",
+            f"A bar is the mean over neighbouring columns where there are more than {BARS}; the data hold every column."
+            if max(entry.dim for entry in shown) > BARS
+            else "",
             *(_movement_sentence(entry, m) for entry, m in zip(shown, movements, strict=True)),
             "Exact: nothing is sampled.",
         ),
@@ -131,25 +136,43 @@ def _panels(
         if not rows["range"].to_numpy().any():
             panels.append(empty_panel(entry, f"No {entry.column} moves.", theme=theme))
             continue
-        x = marks.number(alt.X, "column", entry.column, domain=(0, entry.dim - 1), form="d")
-        y = marks.number(alt.Y, "range", entry.unit, domain=(0, top * 1.04))
-        tooltip = (("column:Q", entry.column), ("range", "", ".3~g"), ("sd", "standard deviation", ".3~g"))
-        # Dots, not a line: sines and cosines take turns, and a line between them fills the space.
-        size = 10 if entry.dim > 64 else marks.SEED
-        layers = [
-            *marks.line_plot(rows, x=x, y=y, theme=theme, color=colour, width=0, dots=size, tooltip=tooltip),
-            *marks.line_plot(
-                rows, x=x, y=marks.same_axis(y, "sd"), theme=theme, color=theme.ink, width=0, dots=0.6 * size,
-                tooltip=tooltip,
+        bars = bars_of_columns(rows)
+        base = alt.Chart(bars).encode(
+            x=marks.number(alt.X, "first", entry.column, domain=(0, entry.dim), form="d"),
+            x2=alt.X2("end:Q"),
+            tooltip=marks.tips(
+                ("columns", f"{entry.column}s"), ("range", "range, mean", ".3~g"), ("sd", "standard deviation", ".3~g")
             ),
-        ]  # fmt: skip
-        below = (*entry.lines, f"coloured: range; {'white' if theme.dark else 'black'}: standard deviation")
-        panels.append(
-            marks.panel(*layers, theme=theme, width=marks.THIRD, height=HEIGHT, title=entry.title, below=below)
         )
+        y = marks.number(alt.Y, "range", entry.unit, domain=(0, top * 1.04))
+        below = (*entry.lines, "pale: range; full: standard deviation")
+        panels.append(
+            marks.panel(
+                base.mark_rect(color=colour, opacity=0.4).encode(y=y, y2=alt.datum(0)),
+                base.mark_rect(color=colour).encode(y=marks.same_axis(y, "sd"), y2=alt.datum(0)),
+                theme=theme, width=marks.THIRD, height=HEIGHT, title=entry.title, below=below,
+            )
+        )  # fmt: skip
     if len(cumulative):
         panels.append(_variance_panel(cumulative, shown, theme))
     return panels
+
+
+def bars_of_columns(rows: pd.DataFrame) -> pd.DataFrame:
+    """The mean range and deviation of neighbouring columns, at most `BARS` groups of one size; the last may be smaller.
+
+    A sine and its cosine take turns and differ: a bar each would draw a comb that says nothing.
+    """
+    size = max(1, -(-len(rows) // BARS))
+    grouped = rows.groupby(rows.column // size)
+    bars = grouped.agg(first=("column", "min"), last=("column", "max"), range=("range", "mean"), sd=("sd", "mean"))
+    return bars.assign(
+        end=bars["last"] + 1,
+        columns=[
+            f"{first}" if first == last else f"{first} to {last}"
+            for first, last in zip(bars["first"], bars["last"], strict=True)
+        ],
+    ).reset_index(drop=True)
 
 
 def _variance_panel(cumulative: pd.DataFrame, shown: Sequence[SizedEncoding], theme: Theme) -> Chart:
@@ -159,7 +182,8 @@ def _variance_panel(cumulative: pd.DataFrame, shown: Sequence[SizedEncoding], th
         y=marks.number(alt.Y, "variance", "share of variance", domain=(0, 1), form="%", ticks=5),
         tooltip=(("title", "encoding"), ("columns", "", ".1%"), ("variance", "", ".1%")),
     )  # fmt: skip
-    half = marks.rule(theme, x=0.5, dash=marks.DASH)
+    half = marks.rule(theme, y=0.5, dash=marks.DASH)
     return marks.panel(
-        half, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance"
-    )
+        half, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance",
+        below=["dashed: half of the variance"],
+    )  # fmt: skip

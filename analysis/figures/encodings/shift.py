@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.formatting import fixed, sentences
+from analysis.core.formatting import fixed, power_of_ten, sentences
 from analysis.encodings import ENCODINGS, measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -18,6 +19,7 @@ from analysis.figures.encodings.sized import (
     export_command,
     origins,
     pair,
+    title_colours,
 )
 from analysis.figures.figure import Figure, figure
 from analysis.figures.heatmap import heatmap
@@ -25,6 +27,8 @@ from analysis.figures.heatmap import heatmap
 SHIFTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PAIRS_SHOWN = 8
 MAX_FULL_SIZE = 32
+TALL = 300
+"""Pixels of a matrix's height, with its axis and legend."""
 
 
 def shifts(length: int) -> list[int]:
@@ -107,7 +111,7 @@ def shift(params: EncodingShiftParameters) -> Figure:
         provenance=origins(shown),
         citation_keys=citation_keys(shown),
         draw=lambda theme: _panels(shown, results, k, theme),
-        columns=2,
+        columns=1 + sum(result.matrix is not None or bool(result.reason) for result in results),
     )
 
 
@@ -117,7 +121,7 @@ def _linear(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
         return f"{entry.title}: {result.reason.split(';')[0].removesuffix('.')}"
     if result.matrix is None:
         return f"{entry.title}: the best single matrix predicts a shift by {k} with R² {fixed(result.r2)}"
-    return f"{entry.title}: one matrix shifts every position by {k}, to within {result.residual:.0e}"
+    return f"{entry.title}: one matrix shifts every position by {k}, to within {power_of_ten(result.residual)}"
 
 
 def _shift_sentence(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
@@ -136,40 +140,61 @@ def _shift_sentence(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
     )
     return sentences(
         f"{entry.title}: one matrix for every position, a rotation of each pair of dimensions; the largest difference "
-        f"|M row(pos) − row(pos + {k})| over {entry.length - k} positions is {result.residual:.0e}.",
+        f"|M row(pos) − row(pos + {k})| over {entry.length - k} positions is {power_of_ten(result.residual)}.",
         part,
     )
 
 
 def _panels(shown: Sequence[SizedEncoding], results: Sequence[ShiftResult], k: int, theme: Theme) -> list[Chart]:
-    """The shift matrix where there is a closed form; else in words how well one matrix would do."""
-    panels: list[Chart] = []
-    height = marks.HALF if any(result.matrix is not None for result in results) else 160
-    for entry, result in zip(shown, results, strict=True):
+    """The share of the rows that one matrix foretells in each encoding; then every matrix that has a closed form."""
+    compared = list(zip(shown, results, strict=True))
+    panels = (
+        [_shares([pair for pair in compared if not pair[1].reason], k, theme)]
+        if any(not result.reason for result in results)
+        else []
+    )
+    for entry, result in compared:
         if result.reason:
-            panels.append(
-                empty_panel(
-                    entry, *(result.reason[0].upper() + result.reason[1:]).split("; "), theme=theme, height=height
-                )
-            )
-        elif result.matrix is None:
-            panels.append(
-                empty_panel(
-                    entry, "held-out R² of the best single linear map",
-                    "(1: shifting is linear; 0: no better than the mean row)", "There is no closed form.", theme=theme,
-                    height=height, number=f"{result.r2:.3f}",
-                )
-            )  # fmt: skip
-        else:
+            words = (result.reason[0].upper() + result.reason[1:]).split("; ")
+            panels.append(empty_panel(entry, *words, theme=theme, height=160))
+        elif result.matrix is not None:
             dimensions = shown_dimensions(result.matrix)
             names = [str(dimension) for dimension in dimensions]
             panels.append(
                 heatmap(
                     result.matrix[np.ix_(dimensions, dimensions)], names, names, domain=(-1.0, 1.0),
                     row_title=f"dimension at position + {k}", column_title="dimension at position",
-                    value_title="weight", title=entry.title,
-                    below=(*entry.lines, f"closed form; largest error {result.residual:.0e}"),
-                    side=marks.HALF, theme=theme,
+                    value_title="weight", title=f"{entry.title}: the matrix", below=entry.lines,
+                    side=marks.HALF, height=TALL, theme=theme,
                 )
             )  # fmt: skip
     return panels
+
+
+def _shares(compared: Sequence[tuple[SizedEncoding, ShiftResult]], k: int, theme: Theme) -> Chart:
+    """R squared of the best single matrix, a row an encoding: 1 where there is a closed form."""
+    frame = pd.DataFrame(
+        {
+            "title": [entry.title for entry, _ in compared],
+            "r2": [1.0 if result.matrix is not None else result.r2 for _, result in compared],
+            "found": ["closed form" if result.matrix is not None else "fitted" for _, result in compared],
+            "text": ["1, exactly" if result.matrix is not None else fixed(result.r2) for _, result in compared],
+        }
+    )
+    low = min(0.0, float(frame.r2.min()))
+    x = marks.number(alt.X, "r2", "R² (1: linear; 0: no better than the mean row)", domain=(low, 1.0), ticks=5)
+    y = marks.rows_down("title", list(frame.title))
+    tooltip = (("title", "encoding"), ("r2", "R²", ".3f"), ("found", "the matrix is"))
+    layers = marks.row_plot(
+        frame, x=x, y=y, theme=theme, color=title_colours([entry for entry, _ in compared], theme, key=False),
+        ends=None, bars=True, tooltip=tooltip,
+    )  # fmt: skip
+    words = alt.Chart(frame).mark_text(align="right", dx=-9, dy=-12, fontSize=marks.TEXT, color=theme.ink)
+    return marks.panel(
+        *layers,
+        words.encode(x=x, y=y, text="text:N"),
+        theme=theme,
+        width=marks.HALF,
+        height=46 * len(frame),
+        title=f"How well one matrix shifts by {k}",
+    )

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import plural, sentences
+from analysis.core.formatting import join_names, percent, plural, sentences
 from analysis.encodings import ENCODINGS, measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.sized import (
-    HEIGHT,
     EncodingPairParameters,
     SizedEncoding,
     citation_keys,
@@ -23,11 +22,14 @@ from analysis.figures.encodings.sized import (
     export_command,
     origins,
     pair,
+    title_colours,
 )
 from analysis.figures.figure import Figure, figure
 from analysis.figures.heatmap import heatmap
 
 COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
+TALL = 330
+"""Pixels of a panel's height, so that a map of a third of the page's width is about square beside its legend."""
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
 
 
@@ -89,15 +91,11 @@ def similarity(params: RowSimilarityParameters) -> Figure:
     ]
     return Figure(
         title="Similarity against distance",
-        finding="; ".join(
-            first_rise(entry, comparison)
-            for entry, comparison in zip(shown, comparisons, strict=True)
-            if first_rise(entry, comparison)
-        ),
+        finding=_finding(shown, comparisons),
         frame=frame,
         caption=sentences(
             "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
-            "over those pairs, of which the farthest distance has only one. Map: every pair.",
+            "over those pairs, of which the farthest distance has only one. Maps: every pair.",
             *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
             "Exact: nothing is sampled.",
         ),
@@ -106,8 +104,22 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         provenance=origins(shown),
         citation_keys=citation_keys(shown, "wang2021position"),
         draw=lambda theme: _panels(shown, comparisons, limits, theme),
-        columns=2,
+        columns=3,
     )
+
+
+def _finding(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities]) -> str:
+    """The share of the similarity that distance alone accounts for, in each encoding that has one."""
+    shares = [
+        (percent(comparison.numbers["translation_invariance"]), entry.title)
+        for entry, comparison in zip(shown, comparisons, strict=True)
+        if np.isfinite(comparison.numbers["translation_invariance"])
+    ]
+    named = [
+        f"{share}{' of how alike two positions are' * (index == 0)} in {title}"
+        for index, (share, title) in enumerate(shares)
+    ]
+    return f"Distance alone accounts for {join_names(named)}" if named else ""
 
 
 def _comparison_sentence(entry: SizedEncoding, comparison: RowSimilarities) -> str:
@@ -156,51 +168,54 @@ def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
 def _panels(
     shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], limits: Sequence[float], theme: Theme
 ) -> list[Chart]:
-    """Mean and spread against distance, then position by position; one column an encoding."""
-    cosines = [
-        comparison.profile
-        for comparison in comparisons
-        if comparison.kind.startswith("cosine") and comparison.profile.distance.size
+    """Mean and spread against distance, in one panel where the unit is one; then a map of every pair, an encoding."""
+    drawn = [
+        (entry, comparison, limit)
+        for entry, comparison, limit in zip(shown, comparisons, limits, strict=True)
+        if comparison.profile.distance.size
     ]
-    floor = min((float((profile.mean - profile.sd).min()) for profile in cosines), default=0.0)
-    lines, maps = [], []
-    for entry, comparison, limit, colour in zip(shown, comparisons, limits, theme.many(2), strict=False):
-        if not comparison.profile.distance.size:
-            lines.append(empty_panel(entry, "Every row is zero:", "there is nothing to compare.", theme=theme))
-            maps.append(empty_panel(entry, "", theme=theme))
-            continue
-        lines.append(
-            _profile(
-                entry, comparison, colour, min(floor, 0.0) if comparison.kind.startswith("cosine") else None, theme
-            )
+    kinds = list(dict.fromkeys(comparison.kind for _, comparison, _ in drawn))
+    panels: list[Chart] = [
+        _profiles([(entry, comparison) for entry, comparison, _ in drawn if comparison.kind == kind], shown, theme)
+        for kind in kinds
+    ]
+    panels += [
+        heatmap(
+            comparison.values, domain=(-limit, limit), row_title="query position", column_title="key position",
+            value_title=comparison.kind, title=entry.title, below=entry.lines, side=marks.THIRD, height=TALL,
+            theme=theme,
         )
-        maps.append(
-            heatmap(
-                comparison.values, domain=(-limit, limit), row_title="query position", column_title="key position",
-                value_title=comparison.kind, title=entry.title, below=entry.lines, side=marks.HALF, theme=theme,
-            )
-        )  # fmt: skip
-    return lines + maps if any(comparison.profile.distance.size for comparison in comparisons) else lines
+        for entry, comparison, limit in drawn
+    ]  # fmt: skip
+    return panels + [
+        empty_panel(entry, "Every row is zero:", "there is nothing to compare.", theme=theme, width=marks.THIRD)
+        for entry, comparison in zip(shown, comparisons, strict=True)
+        if not comparison.profile.distance.size
+    ]
 
 
-def _profile(
-    entry: SizedEncoding, comparison: RowSimilarities, colour: str, floor: float | None, theme: Theme
+def _profiles(
+    compared: Sequence[tuple[SizedEncoding, RowSimilarities]], shown: Sequence[SizedEncoding], theme: Theme
 ) -> Chart:
-    profile = comparison.profile
-    frame = pd.DataFrame(profile._asdict()).assign(low=profile.mean - profile.sd, high=profile.mean + profile.sd)
-    domain = alt.Undefined if floor is None else (floor, 1.0)
+    """The mean similarity at every distance with its spread; a dashed line where it first rises again."""
+    kind = compared[0][1].kind
+    frame = pd.concat(
+        pd.DataFrame(comparison.profile._asdict()).assign(title=entry.title) for entry, comparison in compared
+    )
+    frame = frame.assign(low=frame["mean"] - frame.sd, high=frame["mean"] + frame.sd)
+    domain = (min(float(frame.low.min()), 0.0), 1.0) if kind.startswith("cosine") else alt.Undefined
     layers = marks.line_plot(
-        frame, theme=theme, color=colour, dots=0, ends=("low", "high"), band=True,
-        x=marks.number(alt.X, "distance", "distance, key minus query (tokens)", nice=False),
-        y=marks.number(alt.Y, "mean", comparison.kind, domain=domain),
+        frame, theme=theme, color=title_colours(shown, theme), dots=0, ends=("low", "high"), band=True,
+        x=marks.number(alt.X, "distance", "distance, key minus query (tokens)", nice=False, ticks=5),
+        y=marks.number(alt.Y, "mean", kind, domain=domain),
         tooltip=(
-            ("distance:Q", "distance (tokens)"), ("mean", "", ".4~g"), ("sd", "standard deviation", ".3~g"),
-            ("pairs", "", ","),
+            ("title", "encoding"), ("distance:Q", "distance (tokens)"), ("mean", "", ".4~g"),
+            ("sd", "standard deviation", ".3~g"), ("pairs", "", ","),
         ),
     )  # fmt: skip
-    rise = comparison.numbers["first_rise"]
-    below = [*entry.lines, "band: one standard deviation over the pairs"]
-    if np.isfinite(rise):
-        layers.insert(0, marks.rule(theme, x=rise, dash=marks.DASH))
-        below.append(f"dashed: the mean first rises again, at {in_words('first_rise', rise)}")
-    return marks.panel(*layers, theme=theme, width=marks.HALF, height=HEIGHT, title=entry.title, below=below)
+    rises = [comparison.numbers["first_rise"] for _, comparison in compared]
+    layers = [*(marks.rule(theme, x=rise, dash=marks.DASH) for rise in rises if np.isfinite(rise)), *layers]
+    below = [f"dashed: {'the mean' if len(compared) == 1 else 'each mean'} first rises again"] * bool(
+        np.isfinite(rises).any()
+    )
+    return marks.panel(*layers, theme=theme, width=marks.THIRD, height=TALL, title="Mean over all pairs", below=below)

@@ -135,17 +135,16 @@ def origins(shown: list[SizedEncoding]) -> dict[str, str]:
 
 
 def empty_panel(
-    entry: SizedEncoding, *lines: str, theme: Theme, height: int = HEIGHT, width: int = marks.HALF, number: str = ""
+    entry: SizedEncoding, *lines: str, theme: Theme, height: int = HEIGHT, width: int = marks.HALF
 ) -> Chart:
-    """An encoding's panel that says in words why there is nothing to draw, under a number if there is one."""
-    frame = pd.DataFrame({"x": [0.5], "number": [number], "words": ["\n".join(lines)]})
+    """An encoding's panel that says in words why there is nothing to draw."""
+    frame = pd.DataFrame({"x": [0.5], "words": ["\n".join(lines)]})
     base = alt.Chart(frame).encode(x=alt.X("x:Q", scale=alt.Scale(domain=[0, 1]), axis=None), y=alt.value(height / 2))
     words = base.mark_text(color=theme.ink, fontSize=marks.PANEL_TITLE, lineBreak="\n", dy=14, baseline="top")
-    large = base.mark_text(color=theme.ink, fontSize=38, dy=-8, baseline="bottom")
-    layers = large.encode(text=alt.Text("number:N")), words.encode(text=alt.Text("words:N"))
-    return marks.panel(*layers, theme=theme, width=width, height=height, title=entry.title, below=entry.lines)
+    panel = words.encode(text=alt.Text("words:N"))
+    return marks.panel(panel, theme=theme, width=width, height=height, title=entry.title, below=entry.lines)
 
 
-def title_colours(shown: Sequence[SizedEncoding], theme: Theme) -> alt.Color:
-    """The colours of encodings by their titles, with a legend."""
-    return marks.series("title", [entry.title for entry in shown], theme, marks.legend(lines=True))
+def title_colours(shown: Sequence[SizedEncoding], theme: Theme, *, key: bool = True) -> alt.Color:
+    """The colours of encodings by their titles. key: whether a legend names them."""
+    return marks.series("title", [entry.title for entry in shown], theme, marks.legend(lines=True) if key else None)

@@ -44,8 +44,8 @@ def held(model: str) -> Held:
     words = words[words.subject == "centred"]
     if words.empty:
         stored_rows(model, "abs_cosine")  # Says why, where words and positions are no summands.
+    width = int(stored_rows(model, "dimension_energy").along.max()) + 1
     positions = stored_rows(model, "energy_in_top")
-    width = int(positions[positions.subject == "word_centred"].along.max())
     positions = positions[positions.subject == "position_centred"]
     by_rank = positions.set_index("along").value
     ranks = sorted(rank for rank in words.along if rank in by_rank.index)

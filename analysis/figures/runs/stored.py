@@ -9,15 +9,17 @@ import pandas as pd
 from analysis.ablation.presets import describe_changes, options
 from analysis.core import frames
 from analysis.store import read
+from analysis.store.kinds import KINDS
 from analysis.store.kinds import kind_title as kind_title
 
 FINISHED, STOPPED, UNREADABLE, IMPORTED = "finished", "stopped early", "unreadable", "imported"
 
 NUMBERS = ("seed", "seconds", "steps")
 RUNS = """
-SELECT r.run_id, r.kind, r.variant, r.preset, r.seed, r.model, r.revision, r.device, r.dtype, r.created, r.seconds,
-    r.git_sha, r.versions, r.command, r.config, r.file, c.steps
+SELECT r.run_id, r.kind, r.variant, coalesce(v.title, r.variant) AS title, r.preset, r.seed, r.model, r.revision,
+    r.device, r.dtype, r.created, r.seconds, r.git_sha, r.versions, r.command, r.config, r.file, c.steps
 FROM runs r LEFT JOIN (SELECT run_id, max(step) AS steps FROM curves GROUP BY run_id) c USING (run_id)
+LEFT JOIN variants v USING (variant)
 -- Probes that readers saved are theirs alone.
 WHERE r.kind <> 'probe' OR r.run_id LIKE 'example-%'
 UNION ALL BY NAME
@@ -30,7 +32,8 @@ ORDER BY created DESC NULLS FIRST, run_id
 def all_runs() -> pd.DataFrame:
     """One row per run, the newest first, files that could not be read before them.
 
-    status: whether it is complete. changed: what of a pre-training's settings is not its preset's, in words.
+    status: whether it is complete. title: the variant's name on screen. changed: what of a pre-training's settings is
+    not its preset's, in words.
     """
     rows = read.query(RUNS)
     text_columns = [str(name) for name in rows if name not in NUMBERS]
@@ -56,6 +59,17 @@ def _status(run: Mapping[str, Any]) -> str:
         return IMPORTED
     planned = run["config"].get("steps")
     return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
+
+
+MOST_ROWS = 1000
+"""The most stored rows of a run that are shown."""
+
+
+def stored_rows(kind: str, run_id: str) -> pd.DataFrame:
+    """The numbers that a run stored, at most `MOST_ROWS` of them; none for a kind that has no table of its own."""
+    if kind not in KINDS or not KINDS[kind].table:
+        return pd.DataFrame()
+    return read.query(f"SELECT * EXCLUDE (run_id) FROM {kind} WHERE run_id = ? LIMIT {MOST_ROWS}", [run_id])
 
 
 MAX_CHARACTERS = 500

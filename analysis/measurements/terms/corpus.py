@@ -1,5 +1,7 @@
 """Term statistics over a corpus: pooled over its queries, with intervals over its independent texts."""
 
+import hashlib
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -34,6 +36,7 @@ def measure_corpus(
     *,
     freeze: str = "activation",
     tokens: int | None = None,
+    given: bool = False,
     called: str | None = None,
     name: str | None = None,
     each: Iterable[int] | None = None,
@@ -45,7 +48,8 @@ def measure_corpus(
     stories: the mean over heads, and pooled over heads, where a head weighs as the variance of its
     scores. Intervals: percentile bootstrap, 2,000 resamples of groups of texts that share no passage.
     called: the model's name in the results, instead of its folder's. tokens: the most that are taken of a text, where
-    training reached fewer positions than the model has.
+    training reached fewer positions than the model has. given: whether the texts come from a file of the caller's and
+    not from the store; the run then holds their SHA-256.
     Raises TextError for a corpus without texts, or of texts of one token alone.
     """
     if not texts:
@@ -76,7 +80,7 @@ def measure_corpus(
     run = files.Run(
         kind="terms",
         command=(
-            f"{loaded.command('measure terms', called)} --corpus {quote(corpus)}{cached}"
+            f"{loaded.command('measure terms', called)}{' --texts TEXT' * given} --corpus {quote(corpus)}{cached}"
             f"{f' --tokens {tokens}' if tokens else ''}"
         ),
         **loaded.facts(called),
@@ -91,6 +95,7 @@ def measure_corpus(
             "freeze": freeze if cached else None,
             "layers": len(measured[0]),
             "resumed": unfinished.resumed,
+            **({"texts_sha256": hashlib.sha256(json.dumps(texts).encode()).hexdigest()} if given else {}),
         },
         seconds=time.perf_counter() - started,
     )

@@ -55,8 +55,10 @@ def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, opt
         return
     dim = word.shape[1]
     words, positions = axes(word)[1], axes(position)[1]
-    limit = min(dim - 1, len(word) - 1, len(position) - 1)
-    ranks = [rank for rank in RANKS if rank <= limit]
+    # A table of few rows spans few directions, whatever rank the other one has.
+    spanned = {"words": min(dim, len(word)) - 1, "positions": min(dim, len(position)) - 1}
+    ranks = [rank for rank in RANKS if rank <= max(spanned.values())]
+    shared = [rank for rank in ranks if rank <= min(spanned.values())]
 
     def row(name: str, along: int, value: float, bases: ndarray, samples: int = len(word)) -> Row:
         return Row(
@@ -65,19 +67,22 @@ def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, opt
 
     for rank in ranks:
         rng = options.rng()
-        overlaps = cosines(words[:, :rank], positions[:, :rank])
         # Of two subspaces one may stay where it is: only their relation is random.
         bases = [subspace(dim, rank, rng) for _ in range(options.draws)]
+        for name, table, basis, limit in (
+            ("word_energy_in_position", word, positions, spanned["positions"]),
+            ("position_energy_in_word", position, words, spanned["words"]),
+        ):
+            if rank <= limit:
+                yield row(name, rank, energy_inside(table, basis[:, :rank]), _energies(table, bases), len(table))
+        if rank not in shared:
+            continue
+        overlaps = cosines(words[:, :rank], positions[:, :rank])
         random = np.stack([cosines(words[:, :rank], basis) for basis in bases])
         angles = np.degrees(np.arccos(random))
         yield row("smallest_angle", rank, _degrees(overlaps[0]), angles[:, 0])
         yield row("subspace_overlap", rank, float((overlaps**2).mean()), (random**2).mean(1))
-        for name, table, basis in (
-            ("word_energy_in_position", word, positions),
-            ("position_energy_in_word", position, words),
-        ):
-            yield row(name, rank, energy_inside(table, basis[:, :rank]), _energies(table, bases), len(table))
-        if rank == max((r for r in ranks if r <= SHOWN), default=0):
+        if rank == max((r for r in shared if r <= SHOWN), default=0):
             for number in range(rank):
                 yield row("principal_angle", number + 1, _degrees(overlaps[number]), angles[:, number])
 

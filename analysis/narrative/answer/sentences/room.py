@@ -71,7 +71,7 @@ register(
         page="claims",
         values={"claim": "C10", "statement": "C10d"},
         part="reason",
-        tempered_by=("C10f", "C10h", "C09c"),
+        tempered_by=("C10f", "C10h", "C09c", "C10c", "C11a"),
         tell=tell,
     )
 )
