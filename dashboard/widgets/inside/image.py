@@ -23,7 +23,7 @@ from dashboard.widgets.pickers import Pickers
 
 BELOW = {"": "None", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
-THUMBNAIL = 48
+THUMBNAIL = 46
 """Pixels of a side of a small picture of an image that stored results are over."""
 PRESS = {"key": "whom it asks", "patch": "who asks"}
 """The fields of the link that a press on a patch can set, and their names."""
@@ -110,8 +110,9 @@ def stored_panel(pickers: Pickers) -> None:
         with line, st.container(horizontal=True, vertical_alignment="center", gap="small"):
             model = escape_markdown(str(pickers.get("stored")))
             st.markdown(f"**{model}**, a trained model, measured before over all of", width="content")
-            for name in IMAGES:
-                st.image(IMAGES[name].draw(), width=THUMBNAIL)
+            with st.container(horizontal=True, gap="xsmall", width="content"):
+                for name in IMAGES:
+                    st.image(IMAGES[name].draw(), width=THUMBNAIL)
         action.button("Take an image apart", type="primary", width="stretch", on_click=lambda: _take_apart(pickers))
 
 
