@@ -210,7 +210,7 @@ VIEWS: dict[str, View] = {
             ("position_map", "position_cell", "position_kernels", "position_unturned"),
         ),
         View("geometry", "Geometry",
-            _fields(model="all-MiniLM-L6-v2", part="angles", dim=384, word=""),
+            _fields(model="all-MiniLM-L6-v2", part="angles", dim=0, word=""),
             ("geometry_cosines", "geometry_dimension", "geometry_directions", "geometry_subspaces", "geometry_layers",
              "geometry_spectra", "geometry_ranks", "geometry_energies", "geometry_heads", "geometry_states",
              "geometry_decoded", "geometry_order", "geometry_calls", "geometry_kept", "geometry_collisions"),
