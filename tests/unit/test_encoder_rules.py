@@ -158,6 +158,19 @@ def test_a_shared_matrix_that_ends_as_low_is_supported_and_tells_its_sentence() 
     assert "plateau" in stuck.sentence
 
 
+def test_a_test_that_only_the_correction_keeps_open_says_so() -> None:
+    """0.066 lower is beyond the margin by itself; with the other statements of the family untested it stays open."""
+    alone = verdict(planted("width128", {"every_layer_attention": 3.1, "first_layer_attention": 3.166}), "C34c")
+    assert alone.verdict == OPEN
+    assert alone.high is not None
+    assert alone.high < -0.05
+    assert "holds by itself" in alone.sentence
+    assert "of its family still lack" in alone.would_decide
+    near = verdict(planted("width128", {"every_layer_attention": 3.1, "first_layer_attention": 3.155}), "C34c")
+    assert "the interval does not settle it" in near.sentence
+    assert "new seeds" in near.would_decide
+
+
 def test_nothing_stored_leaves_every_statement_open_with_its_experiment() -> None:
     for one in encoders.judge(lambda _: []):
         assert one.verdict == OPEN

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from analysis.core.errors import LinkError, NoResults
+from analysis.core.errors import LinkError
 from analysis.core.term_names import FOUR
 from analysis.figures import FIGURES, Figure, paper_table
 from analysis.links import VIEWS
@@ -12,13 +12,11 @@ from analysis.moved_links import MOVED
 
 pytestmark = pytest.mark.usefixtures("store")
 
-NOT_RUN_YET = {"refit_recovered", "refit_curves"}
-"""Figures of runs that are still to come: `test_refit_figures.py` draws them from made-up runs."""
 STORED = [
     (page, name)
     for page, view in VIEWS.items()
     for name in view.figures
-    if page not in MOVED and FIGURES[name].live is None and name not in NOT_RUN_YET
+    if page not in MOVED and FIGURES[name].live is None
 ]
 OPENED = {"claims": {"claim": "C09"}, "experiments": {"preset": "cpu"}}
 """Page -> the fields with which it has something to show in every figure."""
@@ -27,12 +25,6 @@ BARE = {"sql_chart"}
 LONGEST = 175
 LONGEST_TABLE = 180
 """Lines of a table for a paper; of a map of heads by terms there are as many."""
-
-
-@pytest.mark.parametrize("name", sorted(NOT_RUN_YET))
-def test_what_is_left_out_has_no_results(name: str) -> None:
-    with pytest.raises(NoResults):
-        FIGURES[name].make(VIEWS["experiments"].defaults())
 
 
 @pytest.mark.parametrize(("page", "name"), STORED)

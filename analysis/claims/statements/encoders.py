@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -150,8 +151,11 @@ def judge(ask: Ask) -> list[Judgement]:
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
     families = {contest.id: contest.family for contest in rules.statements}
     verdicts = margin_contests.family_outcomes(families, comparisons)
+    waiting = Counter(families[id] for id, comparison in comparisons.items() if comparison.missing)
     return [
-        _judgement(contest, comparisons[contest.id], verdicts[contest.id], presets, rules)
+        _judgement(
+            contest, comparisons[contest.id], verdicts[contest.id], presets, rules, waiting=waiting[contest.family]
+        )
         for contest in rules.statements
     ]
 
@@ -162,7 +166,10 @@ def _judgement(
     verdict: str,
     presets: Mapping[str, PresetRuns],
     rules: EncoderRules,
+    *,
+    waiting: int,
 ) -> Judgement:
+    """The judgement of a statement. waiting: the statements of its family whose trainings are not complete."""
     values = margin_contests.numbers(comparison.found, logarithm=contest.kind == margin_contests.STEPS)
     seeds = comparison.found.n if comparison.found else 0
     names = (contest.variant, contest.baseline)
@@ -177,7 +184,7 @@ def _judgement(
         statement=contest.statement,
         scope=f"our own encoders, {plural(recipe.layers, 'layer')}, width {widths}",
         line=rules.earlier if contest.kind == STEPS else contest.margin,
-        would_decide=_would_decide(contest, comparison, rules) if verdict == OPEN else "",
+        would_decide=_would_decide(contest, comparison, rules, waiting) if verdict == OPEN else "",
         command=ablate(contest.preset, names, rules.seeds),
         query=RUNS.format(preset=contest.preset).strip(),
         rules_version=rules.version,
@@ -219,7 +226,7 @@ def _answer(contest: EncoderContest, effect: float | None, verdict: str) -> str:
     return text.format(size=f"{abs(effect):.2f}", ratio=f"{effect:.2f}")
 
 
-def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules) -> str:
+def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules, waiting: int) -> str:
     """The trainings that would settle an open statement, with their hours."""
     names = f"{title(contest.variant)} and {title(contest.baseline)}"
     if comparison.missing:
@@ -230,6 +237,11 @@ def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: 
         )
     if comparison.reason:
         return f"{names} trained where this does not happen: {comparison.reason}"
+    if waiting and margin_contests.decided_alone(comparison):
+        return (
+            f"the trainings that {plural(waiting, 'other statement')} of its family still lack, since its test is "
+            "corrected for theirs"
+        )
     spread = comparison.found.sd if comparison.found else math.nan
     known = "" if math.isnan(spread) else f"; the paired differences spread by {spread:.3f} nats so far"
     return f"new seeds of {names}, under a next version of the rules{known}"

@@ -153,11 +153,21 @@ def finding(names: tuple[str, str], kind: str, values: Numbers, seeds: int) -> s
     return f"{text}{where}{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')}"
 
 
+def decided_alone(comparison: MarginComparison) -> bool:
+    """Whether a comparison would be decided if its test stood alone, without a correction for others."""
+    return not comparison.missing and outcomes([comparison.test])[0] != OPEN
+
+
 def sentence(found: str, comparison: MarginComparison, verdict: str) -> str:
     """A finding as the sentence of a verdict, with the reason where that is open."""
     if verdict != OPEN:
         return f"{found[:1].upper()}{found[1:]}."
-    reason = comparison.reason or "the interval does not settle it"
+    reason = comparison.reason or (
+        "its test holds by itself, but not once it is corrected for the other statements of its family; those that are "
+        "not trained yet count as failed"
+        if decided_alone(comparison)
+        else "the interval does not settle it"
+    )
     if comparison.missing:
         reason = f"{plural(comparison.missing, 'training')} still to be run"
     return f"Open: {reason}.{f' So far, {found}.' if found else ''}"

@@ -98,17 +98,10 @@ def refit_recovered(_: Parameters) -> Figure:
     runs = _stored(rules)
     frame = recovered_rows(runs, rules)
     tokens = rules.purposes[JUDGED].tokens
-    others = frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()]
-    least, most = (len(others) and others.value.agg(end) for end in ("min", "max"))
-    finding = (
-        f"{tokens:,} tokens of training give {MODEL} back {percent(least)} to "
-        f"{percent(most)} of what positions are worth, by the way they are told"
-        if len(others)
-        else ""
-    )
+    fewest, asked = int(frame.seeds.min()), len(rules.purposes[JUDGED].seeds)
     return Figure(
         title=f"What {MODEL} recovers when it is told positions in another way",
-        finding=finding,
+        finding=_recovery(frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()], tokens),
         frame=lambda: frame,
         caption=sentences(
             f"{MODEL} after a change of its positions, trained on to give the states that the intact encoder gives: "
@@ -119,6 +112,9 @@ def refit_recovered(_: Parameters) -> Figure:
             "Lines: 95 % intervals of the mean (Student's t) over "
             f"{plural(int(frame.seeds.max()), 'seed')}, which change the order of the texts alone, so that this is one "
             "model",
+            f"The rules ask for {asked} seeds of every row; some have {fewest} so far, and decide nothing yet"
+            if fewest < asked
+            else "",
         ),
         alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.value, strict=True)), percent)}.",
         command=COMMAND,
@@ -128,6 +124,25 @@ def refit_recovered(_: Parameters) -> Figure:
         draw=lambda theme: _recovered_panels(frame, theme),
         columns=2,
     )
+
+
+def _recovery(others: pd.DataFrame, tokens: int) -> str:
+    """The shares that are recovered, from the least to the most; empty where there is no row of another way."""
+    if others.empty:
+        return ""
+    most, least = others.iloc[0], others.iloc[-1]
+    given = f"{tokens:,} tokens of training give {MODEL} back"
+    if len(others) == 1:
+        return f"{given} {percent(most.value)} of what positions are worth: {_lower(most.way)}"
+    return (
+        f"{given} from {percent(least.value)} ({_lower(least.way)}) to {percent(most.value)} ({_lower(most.way)}) of "
+        "what positions are worth"
+    )
+
+
+def _lower(way: str) -> str:
+    """A title inside a sentence."""
+    return way[:1].lower() + way[1:]
 
 
 def _recovered_panels(frame: pd.DataFrame, theme: Theme) -> list[Chart]:
@@ -182,14 +197,14 @@ def refit_curves(_: Parameters) -> Figure:
     last = {str(way): float(loss) for way, loss in ends.items()}
     return Figure(
         title="The loss of refitted encoders while they are trained on",
-        finding=f"{ends.index[0]} ends lowest, at {ends.iloc[0]:.3f}, and {ends.index[-1][:1].lower()}"
-        f"{ends.index[-1][1:]} highest, at {ends.iloc[-1]:.3f}",
+        finding=f"{ends.index[0]} ends lowest, at {ends.iloc[0]:.3f}, and {_lower(str(ends.index[-1]))} highest, at "
+        f"{ends.iloc[-1]:.3f}",
         frame=lambda: frame,
         caption=sentences(
             "The share of the variance of the intact encoder's last states that the refitted one misses, and one less "
             "the cosine of their pooled vectors, summed; mean over texts that were not trained on, and over "
             f"{plural(int(frame.seed.nunique()), 'seed')}. The rate rises over the first twentieth of the tokens and "
-            "then falls to zero. The first point, before any training, is left out where the axis is logarithmic"
+            "then falls to zero. Both axes are logarithmic; the first point, before any training, is left out"
         ),
         alt=f"Lines of loss against tokens, which end so: {_listed(last, '{:.3f}'.format)}.",
         command=COMMAND,
@@ -199,12 +214,14 @@ def refit_curves(_: Parameters) -> Figure:
 
 
 def _curves(lines: pd.DataFrame, order: list[str], theme: Theme) -> Chart:
+    key = marks.legend(lines=True)
+    key["labelLimit"] = marks.WIDE
     drawn = marks.line_plot(
         lines,
         x=marks.number(alt.X, "tokens", "tokens read", log=10, nice=False, form="~s"),
-        y=marks.number(alt.Y, "loss", "loss on held-out texts", zero=True),
+        y=marks.number(alt.Y, "loss", "loss on held-out texts", log=10, nice=False, form="~g"),
         theme=theme,
-        color=marks.series("way", order, theme, marks.legend(lines=True)),
+        color=marks.series("way", order, theme, key),
         tooltip=(("way", "told"), ("tokens", "tokens", ","), ("loss", "loss", ".3f")),
         dots=marks.SEED,
     )
