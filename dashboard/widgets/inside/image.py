@@ -96,7 +96,7 @@ def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
 
 
 def stored_panel(pickers: Pickers) -> None:
-    """What stands in place of the form above stored results: whose they are, the images, and a way to take one apart.
+    """The panel in place of the form above stored results: whose they are, the images, and a way to take one apart.
 
     Nothing in the form would change them.
     """
