@@ -139,7 +139,8 @@ _INTERVENTION = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale=
 INTERVENTION_FIELDS = frozenset(field.name for field in _INTERVENTION)
 
 _TRAININGS = ("training_curves", "training_gap", "training_parts", "training_settings", "training_advantage",
-              "training_convergence", "training_plateau", "training_length", "training_scores", "training_costs")
+              "training_convergence", "training_plateau", "training_length", "training_scores", "training_costs",
+              "training_costs_others")
 _GLUE = ("glue_average", "glue_difference", "glue_scores")
 _PUBLISHED = ("published_average", "published_difference", "published_scores", "published_literature")
 _ENCODINGS = ("encoding_heat", "encoding_movement", "encoding_similarity", "encoding_shift", "encoding_spectrum",
@@ -209,7 +210,7 @@ VIEWS: dict[str, View] = {
             ("position_map", "position_cell", "position_kernels", "position_unturned"),
         ),
         View("geometry", "Geometry",
-            _fields(model="all-MiniLM-L6-v2", part="angles", dim=384, word=""),
+            _fields(model="all-MiniLM-L6-v2", part="angles", dim=0, word=""),
             ("geometry_cosines", "geometry_dimension", "geometry_directions", "geometry_subspaces", "geometry_layers",
              "geometry_spectra", "geometry_ranks", "geometry_energies", "geometry_heads", "geometry_states",
              "geometry_decoded", "geometry_order", "geometry_calls", "geometry_kept", "geometry_collisions"),
@@ -223,7 +224,7 @@ VIEWS: dict[str, View] = {
             (
                 *_fields(part="board", preset="cpu2", row="", tab="curves", order="way"),
                 *_fields(objective="masked", recipe="", rate="", baseline="",
-                         variants=("bert_a", "no_position", "tupe_a", "concat_20"), axis="step"),
+                         variants=("bert_a", "no_position", "tupe_a", "concat_20", "rotary"), axis="step"),
                 *_fields(glue_preset="surgery", glue_baseline="bert_a", glue_view="difference",
                          glue_table="ke2021tupe|Table 1", protocol="mean", margin="1", glue_without=(), including=()),
                 *_fields(published_table="ke2021tupe|Table 1", published_baseline="", published_without=("cola",),

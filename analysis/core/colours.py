@@ -76,10 +76,10 @@ SEQUENTIAL = {
 """Colours of a scale from the ground, at zero, to the strongest; by whether the ground is dark."""
 
 
-STRONG = {False: 0.71, True: 0.54}
-"""The fraction of a colour scale beyond which a cell's digits take the ground's colour, by whether the ground is dark.
-
-On paler cells they have the ink's colour."""
+STRONG = {False: 0.745, True: 0.545}
+"""The fraction of a colour scale beyond which a cell's digits change their colour, by whether the ground is dark."""
+DIGITS = {False: ("#000000", "#ffffff"), True: ("#ffffff", "#000000")}
+"""The colours of digits on pale cells and on strong ones, by whether the ground is dark: as far apart as can be."""
 
 
 def css_variables(*, dark: bool) -> str:

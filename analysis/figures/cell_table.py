@@ -37,8 +37,8 @@ def cell_table(
 
     columns, titles: from left to right and from top to bottom. value: the column that has the colours of a scale, with
     its key, if it is drawn here. strong: Vega's test of a cell whose digits take the ground's colour. Cells that are
-    `open` are grey, and keep the ink. number: the pixels that the widest number takes; in narrower columns numbers
-    stand upright.
+    `open` are grey, and keep the ink. A text may have several lines. number: the pixels of the
+    widest number; in narrower columns numbers stand upright.
     """
     labels = marks.wrapped_labels(list(titles), LABEL)
     used = [(tip if isinstance(tip, str) else tip[0]).split(":")[0] for tip in tooltip]
@@ -56,9 +56,14 @@ def cell_table(
         fontSize=marks.TEXT,
         fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'"),
         baseline="middle",
+        lineBreak="\n",
+        lineHeight=marks.LABEL_LINE,
+        # The middle is that of the first line.
+        dy=alt.expr(f"{-marks.LABEL_LINE / 2} * (length(split(datum.text, '\\n')) - 1)"),
         angle=alt.expr(f"width > 0 && width / {count} < {number} ? 270 : 0"),
     )
     row = TALL if theme.screen and count > FEW and number == marks.NARROW else ROW
+    row = max(row, ROW + marks.LABEL_LINE * int(cells.text.str.count("\n").max()))
     return marks.panel(
         base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(
             color=alt.condition("datum.open", alt.value(theme.grid), alt.Color(f"{value}:Q", scale=scale, legend=key))

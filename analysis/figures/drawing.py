@@ -113,12 +113,13 @@ class Theme:
 
     @property
     def strong(self) -> float:
-        """The fraction of a colour scale beyond which digits on a cell take the ground's colour."""
+        """The fraction of a colour scale beyond which digits on a cell change their colour."""
         return colours.STRONG[self.dark]
 
     def ink_on_cells(self, strong: str) -> Any:
         """The colour of digits on a scale's cells, as a condition. strong: the Vega test that a cell is far from 0."""
-        return alt.condition(strong, alt.value(self.ground), alt.value(self.ink))
+        on_pale, on_strong = colours.DIGITS[self.dark]
+        return alt.condition(strong, alt.value(on_strong), alt.value(on_pale))
 
 
 def colour_scale(stops: Sequence[str], domain: tuple[float, float]) -> alt.Scale:

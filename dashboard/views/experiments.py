@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis import glue_comparison
 from analysis.ablation.presets import PRESETS
 from analysis.figures.experiments import refit
 from analysis.figures.experiments.board_rows import default_preset
@@ -63,4 +64,6 @@ if done := st.session_state.pop("import.done", ""):
     st.success(done, icon=":material/check:")
     st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
 pickers.set_initial("preset", default_preset(), PRESETS)
+fine_tuned = glue_comparison.presets()
+pickers.set_initial("glue_preset", glue.default_preset(fine_tuned), fine_tuned)
 TABS[choose_tab()][1](pickers)

@@ -133,9 +133,9 @@ def test_a_view_without_results_shows_those_of_a_preset_that_has_them(committed_
     """Those of the data that come with Addend: the costs of cpu2 were never measured."""
     app = opened("experiments", preset="cpu2", part="costs")
     fine(app)
-    assert [shown(note.value) for note in app.info] == [
-        "Not measured with preset cpu2; these numbers are of preset cpu."
-    ]
+    assert not app.info, "what was measured is shown, and its caption names the preset"
+    assert any("at the size of preset cpu," in shown(text.value) for text in app.caption)
+    assert not [box for box in app.selectbox if box.key and "preset" in box.key], "one preset has costs: no choice"
     assert not any("ablate" in code.value for code in app.code)
     assert app.session_state["experiments.preset"] == "cpu2", "the other views stay with the chosen preset"
     assert figures(app) == HEADINGS["costs"]

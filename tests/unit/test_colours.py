@@ -72,14 +72,14 @@ def test_marks_stand_out_and_text_can_be_read(dark: bool) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_digits_on_cells_can_be_read(dark: bool) -> None:
-    """Ink up to a part of the way to an end, the ground beyond: at least 3.2 to 1 anywhere on any scale."""
-    ink, ground = colours.INK.on(dark=dark), GROUND.on(dark=dark)
+    """One colour up to a part of the way to an end, another beyond: at least 3.9 to 1 anywhere on any scale."""
+    on_pale, on_strong = colours.DIGITS[dark]
     for stops in (colours.DIVERGING[dark][3:], colours.DIVERGING[dark][3::-1], colours.SEQUENTIAL[dark]):
         knots = np.linspace(0, 1, len(stops))
         for place in np.linspace(0, 1, 201):
             cell = [np.interp(place, knots, [rgb(stop)[channel] for stop in stops]) for channel in range(3)]
             written = "#" + "".join(f"{round(255 * value):02x}" for value in cell)
-            assert contrast(ground if place > colours.STRONG[dark] else ink, written) >= 3.2, (
+            assert contrast(on_strong if place > colours.STRONG[dark] else on_pale, written) >= 3.9, (
                 f"{written} at {place:.2f}"
             )
 

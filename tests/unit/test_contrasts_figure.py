@@ -1,10 +1,16 @@
-"""Proves the words of the contrasts against the statements that the rules decided, and that none is left out."""
+"""Proves the steps of the contrasts against the statements that the rules decided, and that none is left out."""
 
+import math
+import re
+
+import pandas as pd
 import pytest
 
-from analysis.figures import stored_figure
-from analysis.figures.drawing import Theme, panels
-from analysis.figures.experiments.contrasts import PARENTS, standing
+from analysis.core.formatting import signed
+from analysis.figures import FIGURES, Figure, stored_figure
+from analysis.figures.drawing import panels
+from analysis.figures.experiments import contrasts
+from analysis.figures.experiments.contrasts import LADDERS, PARENTS, standing, turned
 from analysis.rules import encoder_rules
 from analysis.store.read import query
 
@@ -27,20 +33,86 @@ def test_a_word_is_where_the_whole_interval_lies(low: float, high: float, word: 
     assert standing("open", low, high, MARGIN) == "open"
 
 
+def drawn(figure: Figure) -> pd.DataFrame:
+    """The rows of all panels, each once."""
+    rows = [row for panel in panels(figure) for part in panel.to_dict()["datasets"].values() for row in part]
+    return pd.DataFrame([row for row in rows if "effect" in row]).drop_duplicates(["id", "label"])
+
+
+@pytest.mark.parametrize("word", ["same", "lower", "higher", "not lower", "not higher", "open"])
+def test_the_word_of_a_turned_contrast_is_that_of_its_reverse(word: str) -> None:
+    low, high = {"same": (0.0, 0.04), "lower": (-0.3, -0.2), "higher": (0.2, 0.3), "not lower": (-0.02, 0.2)}.get(
+        word, (-0.2, 0.02)
+    )
+    verdict = "open" if word == "open" else "supported"
+    assert standing(verdict, low, high, MARGIN) == word
+    assert turned(word) == standing(verdict, -high, -low, MARGIN)
+
+
 def test_every_contrast_is_drawn_or_said_to_be_waiting(store) -> None:
-    """The committed data: a row each, the statements of the rules in `nats per predicted token`."""
+    """The committed data: every statement of the rules in `nats per predicted token`, and the two of the short way."""
     figure = stored_figure("experiments_contrasts", {})
-    rows = figure.frame()
+    rows, seen = figure.frame(), drawn(figure)
     asked = query(
-        f"SELECT pair FROM statements WHERE parent IN {PARENTS} AND unit LIKE 'nats%' AND rules_sha = ?",
+        f"SELECT id, pair FROM statements WHERE parent IN {PARENTS} AND unit LIKE 'nats%' AND "
+        "(rules_sha = ? OR id IN ('C34q', 'C34r'))",
         (encoder_rules().sha256,),
     )
     waiting = [sentence.removesuffix(".") for sentence in figure.sentences]
-    assert sorted([*rows.pair, *waiting]) == sorted(asked.pair)
-    assert waiting
-    (panel,) = panels(figure)
-    drawn = str(panel.to_dict())
-    assert drawn.count("minus ") >= len(rows)
-    decided = rows[rows.verdict != "open"]
-    assert figure.finding.startswith(f"{len(decided)} of {len(asked)} contrasts")
-    assert Theme().grid in drawn, "the band of what the rules call the same"
+    assert sorted([*seen.pair, *waiting]) == sorted(asked.pair)
+    assert set(rows.id) <= set(seen.id), "whatever is measured is drawn"
+    assert set(seen.id[~seen.measured.astype(bool)]).isdisjoint(rows.id), "what is not run is drawn without a number"
+    assert re.search(rf"(\d+|none) of {len(asked)} contrasts (is|are) open$", figure.finding)
+    open_ = len(asked) - len(rows[rows.verdict != "open"])
+    assert f"{open_} of {len(asked)} contrasts" in figure.finding
+
+
+def test_a_step_is_its_contrast_and_begins_where_the_one_before_it_ends(store) -> None:
+    """The effects are those of the statements, turned where a step goes the other way; levels are their sums."""
+    figure = stored_figure("experiments_contrasts", {})
+    effects = figure.frame().set_index("id").effect
+    table = drawn(figure).set_index("id")
+    turned_steps = {step.statement for ladder in LADDERS for step in ladder.steps if step.turned}
+    for id, row in table[table.measured.astype(bool)].iterrows():
+        assert row.effect == pytest.approx(-effects[id] if id in turned_steps else effects[id])
+        assert row.level == pytest.approx(row.begin + row.effect)
+        assert (row.box_low + row.box_high) / 2 == pytest.approx(row.begin)
+        assert row.begin + row.effect_low == pytest.approx(row.low)
+        inside = row.box_low <= row.low and row.high <= row.box_high
+        assert inside or row.word != "same"
+        assert str(row.text).startswith(f"{signed(row.effect)} {row.word}\n")
+    assert table.loc["C34d"].begin == pytest.approx(table.loc["C34i"].level)
+    assert table.loc["C34r"].begin == pytest.approx(table.loc["C34q"].level)
+    assert table.loc[["C34i", "C34b", "C34q"]].begin.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("missing", [[], ["C34d"], ["C34b", "C34a"], ["C34q", "C34r"], ["C34i", "C34d", "C34c"]])
+@pytest.mark.parametrize("size", [0.0, 0.04, -0.08])
+def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch, missing, size) -> None:
+    """Contrasts arrive one by one: without some, with all others decided, of every size; and with all others open."""
+    found = contrasts._stored()
+    effects = {id: size * (-1) ** place * (place + 1) for place, id in enumerate(sorted(found.id))}
+    for decided in ("supported", "open"):
+        made = found.assign(
+            effect=[math.nan if id in missing else effects[id] for id in found.id],
+            low=[effects[id] - 0.01 for id in found.id],
+            high=[effects[id] + 0.01 for id in found.id],
+            seeds=8,
+            verdict=["open" if id in missing else decided for id in found.id],
+        )
+        monkeypatch.setattr(contrasts, "_stored", lambda made=made: made)
+        figure = FIGURES["experiments_contrasts"].make({})
+        seen, finding = drawn(figure), figure.finding
+        assert len(finding) <= 175
+        assert {*seen.id, *missing} >= set(found.id)
+        assert "nan" not in finding + figure.alt + "".join(seen.text)
+        told = decided == "supported" and "C34b" not in missing
+        assert finding.startswith("Told to every layer's attention, positions ") == told
+        if told and abs(effects["C34b"]) > 0.06:
+            cost = "cost" if effects["C34b"] > 0 else "gain"
+            assert f"positions {cost} {abs(effects['C34b']):.2f} nats over being added once" in finding
+        if told and abs(effects["C34b"]) < 0.04:
+            assert "positions end at the same loss as being added once" in finding
+        # The step goes from the words' matrix to one of their own, the statement the other way.
+        matrix = decided == "supported" and "C34a" not in missing and abs(effects["C34a"]) > 0.06
+        assert ("a matrix of their own " + ("gains" if effects["C34a"] > 0 else "costs") in finding) == matrix

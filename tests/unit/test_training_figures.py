@@ -1,6 +1,7 @@
 """Proves that the figures of our own trainings show what was trained: against numbers worked out by hand."""
 
 import math
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -8,16 +9,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import linregress, ttest_1samp
+from scipy.stats import linregress, ttest_1samp, ttest_rel
 from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
+from analysis.figures.experiments.board_rows import board, default_preset
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
-from analysis.figures.training.data import TrainingParameters, index, usual_baseline
+from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.parts import ALL_CHANGES
@@ -25,11 +27,13 @@ from analysis.figures.training.settings import BEST
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
 from analysis.statistics.advantage import power_law
+from analysis.store.read import query
 from tests import trainings
 
 STEPS = (0, 100, 200, 300, 400)
 ADDED = (8.0, 7.0, 6.0, 5.2, 5.0)
-NAMES = links.VIEWS["training"].figures
+NAMES = tuple(name for name in links.VIEWS["training"].figures if name != "training_costs_others")
+"""Figures of every store; what is not on the board is drawn from the committed one."""
 
 
 def made(name: str, **changed):
@@ -221,6 +225,22 @@ def test_long_curves_are_thinned_and_keep_their_ends(data):
     assert len(figure.frame()) == 301, "the data keep every evaluation"
 
 
+def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
+    """The committed runs, by scipy's paired t test: rotary and TUPE-A end alike, and adding does not."""
+    asked = {"preset": "cpu2", "variants": ("bert_a", "rotary", "tupe_a")}
+    finding = made("training_curves", **asked).finding
+    losses = {
+        name: pd.Series(select_trainings({**links.VIEWS["training"].defaults(), **asked}).finals(name)).sort_index()
+        for name in asked["variants"]
+    }
+    assert ttest_rel(losses["rotary"], losses["tupe_a"]).pvalue > 0.05
+    assert ttest_rel(losses["rotary"], losses["bert_a"]).pvalue < 0.01
+    assert "not told apart from TUPE-A; BERT-A ends at" in finding
+    one = made("training_curves", preset="cpu2", variants=("bert_a", "no_position", "concat_20")).finding
+    assert one.startswith("BERT-A ends with the lowest loss")
+    assert "told apart" not in one
+
+
 def test_an_unknown_axis_is_refused(three):
     with pytest.raises(AddendError, match="'epochs'"):
         made("training_curves", axis="epochs")
@@ -339,8 +359,8 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     cells = {(row["setting"], row["title"]): row for row in next(iter(table["datasets"].values()))}
     assert not cells[own, "TUPE-A"]["open"]
     assert cells[twice, "TUPE-A"]["open"], "one seed has no interval, so nothing is resolved"
-    assert (cells[twice, "TUPE-A"]["text"], cells[twice, "BERT-A"]["text"]) == ("−0.10", "4.00")
-    assert figure.finding == "Of 3 comparisons with BERT-A at other settings 1 is resolved: the variant ends lower"
+    assert (cells[twice, "TUPE-A"]["text"], cells[twice, "BERT-A"]["text"]) == ("−0.10\nn = 1", "4.00\nn = 1")
+    assert figure.finding == "In 2 of 3 comparisons a variant ends lower than BERT-A; 1 of 3 comparisons is resolved"
     assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norm pre", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
     paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()
@@ -417,6 +437,22 @@ def test_a_power_law_is_that_of_scipy():
     for wrong in (([1, 2], [1.0, -1.0]), ([1, 1], [1.0, 2.0]), ([0, 1], [1.0, 2.0])):
         with pytest.raises(ValueError, match="power law"):
             power_law(*wrong)
+
+
+def test_the_heading_of_other_settings_holds_with_every_baseline(store):
+    """The committed runs: it counts what is drawn and not on the plateau, and its direction is that of all of it."""
+    whole_direction = 0
+    for base in ("", "bert_a_d", "tupe_a", "no_cross", "tupe_a_tie_cls"):
+        figure = made("training_settings", preset="cpu", baseline=base)
+        (rows,) = drawn(figure, "gap", "setting")
+        compared = rows[rows.gap.notna() & (rows.setting != BEST) & (rows.text != "both on\nplateau")]
+        assert f"of {len(compared)} comparisons" in figure.finding
+        assert f"{(~compared.open).sum() or 'none'} of {len(compared)}" in figure.finding
+        assert not [setting for setting in rows.setting if setting.startswith("steps")], "they have a figure"
+        if "In " not in figure.finding[:3]:
+            whole_direction += 1
+            assert ((compared.gap < 0) == ("lower" in figure.finding)).all()
+    assert whole_direction
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
@@ -576,9 +612,104 @@ def test_causal_models_are_not_judged(whole):
 
 
 def test_longer_texts_say_which_tables_have_untrained_rows(whole):
-    figure = made("training_length", variants=("bert_a", "no_position"))
+    figure = made("training_length")
     assert set(figure.frame().times) == {1, 2, 4}
-    assert "do: BERT-A." in figure.caption
+    untrained = re.search(r"what untrained rows do: (.+?)\. ", figure.caption)
+    assert untrained
+    assert "BERT-A" in untrained[1].split("; ")
+    assert not {"No position", "Rotary"} & set(untrained[1].split("; "))
+
+
+LENGTHS = {
+    "no_position": {1: (6.0, 6.2), 2: (6.1, 6.3), 4: (6.2, 6.4)},  # means 6.1, 6.2, 6.3
+    "rotary": {1: (4.0, 4.2), 2: (4.2, 4.5), 4: (4.5, 4.8)},
+    "bert_a": {1: (5.0, 5.1), 2: (5.6, 5.7), 4: (6.2, 6.3)},
+    "bert_a_d": {1: (5.0, 5.1), 2: (6.0, 6.1), 4: (6.900, 6.901)},
+    "multiply": {1: (6.05, 6.08), 2: (6.2, 6.2), 4: (6.3, 6.3)},  # gains less than 0.1 nats in training
+}
+"""Variant -> length -> the loss of two seeds."""
+
+
+def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
+    """By hand, seed by seed: how far below the control's mean on long texts, over how far in training."""
+    for variant, losses in LENGTHS.items():
+        for seed in range(2):
+            rows = trainings.line(STEPS, ADDED)
+            rows += [(f"final_loss_{times}x", 400, 40.0, both[seed]) for times, both in losses.items()]
+            trainings.write(variant, seed, rows)
+    store_build.refresh()
+    figure = made("training_length")
+    left, right = (panel.to_dict() for panel in drawing.panels(figure))
+    shares = {
+        (row["variant"], row["times"]): row["share"]
+        for rows in right["datasets"].values()
+        for row in rows
+        if row.get("share") is not None and "times" in row
+    }
+    for variant in ("rotary", "bert_a", "bert_a_d"):
+        for times, level in ((2, 6.2), (4, 6.3)):
+            by_seed = [
+                100 * (level - LENGTHS[variant][times][seed]) / (6.1 - LENGTHS[variant][1][seed]) for seed in range(2)
+            ]
+            assert shares[variant, times] == pytest.approx(sum(by_seed) / 2)
+    assert not [key for key in shares if key[0] in ("multiply", "no_position")], "too little to keep; and the control"
+    order = (
+        left["layer"][0]["encoding"]["y"] if "y" in left["layer"][0]["encoding"] else left["layer"][1]["encoding"]["y"]
+    )
+    assert order["scale"]["domain"] == ["Rotary", "BERT-A", "Multiplied", "No position", "BERT-A^d"]
+    kept = round((1.8 / 2.1 + 1.5 / 1.9) / 2 * 100)
+    assert figure.finding == (
+        f"On texts 4 times as long as in training Rotary keeps {kept} % of what positions gain, every other variant "
+        "at most 5 %; BERT-A^d ends worse than with no positions"
+    )
+
+
+@pytest.mark.parametrize("objective", ["masked", "causal"])
+def test_the_heading_of_longer_texts_holds_at_every_preset(store, objective):
+    """The committed runs: what it says of the best, of all others and of those that end worse is what is drawn."""
+    told = 0
+    for preset in sorted(set(index().preset)):
+        try:
+            figure = made("training_length", preset=preset, objective=objective)
+        except NoResults:
+            continue
+        means = figure.frame().groupby(["variant", "times"]).value.mean().unstack()
+        control = "causal_no_position" if objective == "causal" else "no_position"
+        finding = figure.finding
+        assert len(finding) <= 175
+        if "of what positions gain" not in finding:
+            lowest = means[means.columns[-1]].idxmin()
+            assert not finding or title(lowest) in finding
+            continue
+        shares = (means.loc[control, 4] - means[4]) / (means.loc[control, 1] - means[1])
+        learnt = means.loc[control, 1] - means[1] > 0.15
+        best = shares[learnt].drop(control, errors="ignore").max()
+        first = int(re.search(r"(\d+) %", finding)[1])
+        assert first == pytest.approx(100 * best, abs=2.5)
+        if "end worse" in finding or "ends worse" in finding:
+            assert (means[4] > means.loc[control, 4]).any()
+        told += 1
+    assert told == (3 if objective == "masked" else told)
+
+
+def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
+    """No variant is left out, none stands twice, and the range in the heading is that of what is drawn."""
+    first, others = made("training_costs", preset="cpu"), made("training_costs_others", preset="cpu")
+    measured = {*first.frame().variant, *others.frame().variant}
+    stored = query("SELECT DISTINCT variant FROM costs WHERE preset = 'cpu'").variant
+    assert measured == set(stored)
+    assert not set(first.frame().variant) & set(others.frame().variant)
+    trained = {row.variant for row in board(default_preset()).rows if row.trained}
+    assert set(first.frame().variant) == trained & measured
+    for figure in (first, others):
+        times = figure.frame().query("measure == 'step_ratio'").set_index("variant").value
+        base = times.get("bert_a", 1.0)
+        slow = [name for name, value in times.items() if value / base > 1.1 and not name.startswith("causal")]
+        for name in slow if len(slow) <= 2 else []:
+            assert title(name) in figure.finding
+        kinds = [panel.to_dict()["title"]["subtitle"] for panel in drawing.panels(figure)]
+        assert kinds == [["measured"], ["counted"], ["counted"]]
+        assert "preset cpu" in figure.caption
 
 
 def test_score_variance_is_compared_at_the_start_and_the_end(data):

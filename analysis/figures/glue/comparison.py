@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pandas as pd
 
 from analysis.core.errors import LinkError
-from analysis.core.formatting import join_names, signed, span
+from analysis.core.formatting import join_names, plural, signed, span
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.glue import heat
-from analysis.figures.glue.headline import INCONCLUSIVE, JUDGED_AS, headline
+from analysis.figures.glue.headline import INCONCLUSIVE, JUDGED_AS, REFITTED, SURGERY, headline
 from analysis.figures.glue.panels import OwnAndPublished, majority, variants_panel
 from analysis.figures.glue.study_rows import (
     MEANS,
@@ -29,6 +29,12 @@ from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
 
+INTACT = "minilm_intact"
+"""The arm of a changed model that was not changed."""
+REPAIRS = {SURGERY: "Fine-tuning does", REFITTED: "Training on and fine-tuning do"}
+"""Preset of a changed model -> what could have repaired it."""
+MOST_NAMED = 2
+"""The most variants that a heading names."""
 SIGNS_IN_WORDS = ("*", "=", "Grey")
 COLOURS_IN_WORDS = ("Blue", "Green square", "Grey")
 """Words for what is different, equivalent and not resolved, in a map and in panels of dots."""
@@ -44,6 +50,8 @@ def _figure(
     columns: int,
 ) -> Figure:
     study, published = study_and_table(params)
+    if study and study.results.preset in JUDGED_AS:
+        published = None  # No paper prints the changes of this model.
     table = comparison_rows(study, published)
     shown = select(table)
     if shown.empty or (name == "glue_average" and not averaged_tasks(study, published)):
@@ -92,8 +100,8 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{study.name}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {study.name}'s, in points (blue: better; orange: worse; "
-            "grey: not resolved).",
+            "difference": f"Score on each task minus {study.name}'s, in points (blue: better; orange: worse; *: "
+            "different; =: equivalent; grey: not resolved).",
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
@@ -128,6 +136,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             f"over the tasks of a variant). {equivalent}, equivalent: within {study.margin:g} point"
             f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. {neither}, not resolved: neither of "
             "the two, which does not show that the scores are the same.",
+            f"In all, of {_counts(study.contrasts, study)}." if mapped else "",
             f"With these seeds, a difference in averages is detected 80 % of the time if it is at least "
             f"{span(detectable, 1)} points, depending on the variant."
             if len(detectable)
@@ -258,18 +267,55 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
         return ""
     if shows == "difference":
         compared = own_rows[own_rows.difference.notna() & (own_rows.variant != own_rows.baseline)]
-        counts = compared.verdict.str.split(" within").str[0].value_counts()
-        what, of = ("comparisons", "with") if compared.task.nunique() > 1 else ("variants", "compared with")
-        return (
-            f"Of {len(compared)} {what} {of} {study.name}, {counts.get('different', 0)} differ, "
-            f"{counts.get('equivalent', 0)} are equivalent and "
-            f"{len(compared) - counts.get('different', 0) - counts.get('equivalent', 0)} are not resolved"
-        )
+        averages = compared[compared.task == AVERAGE]
+        return _on_average(averages, study) if len(averages) else f"Of {_counts(compared, study)}"
     means = own_rows[own_rows.task == AVERAGE].sort_values("value")
     if means.empty:
         return ""
     low, high = means.iloc[0], means.iloc[-1]
     return f"Averages range from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"
+
+
+def _counts(compared: pd.DataFrame, study: Study) -> str:
+    """The comparisons by their verdicts."""
+    counts = compared.verdict.str.split(" within").str[0].value_counts()
+    different, equivalent = int(counts.get("different", 0)), int(counts.get("equivalent", 0))
+    return (
+        f"{plural(len(compared), 'comparison')} with {study.name}, {different} "
+        f"{'differs' if different == 1 else 'differ'}, {equivalent} {'is' if equivalent == 1 else 'are'} equivalent "
+        f"and {len(compared) - different - equivalent} not resolved"
+    )
+
+
+def _on_average(averages: pd.DataFrame, study: Study) -> str:
+    """The variants that differ from the baseline on the average, and how many others do not or are not resolved."""
+    verdicts = averages.verdict.str.split(" within").str[0]
+    different = averages[verdicts == "different"]
+    different = different.reindex(different.difference.abs().sort_values(ascending=False).index)
+    equivalent = int((verdicts == "equivalent").sum())
+    unresolved = len(averages) - len(different) - equivalent
+    over = f"the average of {plural(len(study.averaged_tasks), 'task')}"
+    rest = [f"{equivalent} {'is' if equivalent == 1 else 'are'} equivalent"] if equivalent else []
+    rest += [f"{unresolved} {'is' if unresolved == 1 else 'are'} not resolved"] if unresolved else []
+    rest = f"; {join_names(rest)}" if rest else ""
+    if different.empty:
+        return f"On {over}, none of {plural(len(averages), 'variant')} is shown to differ from {study.name}{rest}"
+    points = [signed(value, 1) for value in different.difference]
+    if len(different) > MOST_NAMED:
+        return (
+            f"On {over}, {len(different)} of {plural(len(averages), 'variant')} differ from {study.name}, "
+            f"{different.title.iloc[0]} most ({points[0]} points){rest}"
+        )
+    if study.results.preset in REPAIRS and study.baseline == INTACT and (different.difference < 0).all():
+        model = f"{study.name.partition(', ')[0]}, "
+        names = [name.removeprefix(model) for name in different.title]
+        named = " or ".join(
+            f"{name} ({point}{f' points on {over}' if place == 0 else ''})"
+            for place, (name, point) in enumerate(zip(names, points, strict=True))
+        )
+        return f"{REPAIRS[study.results.preset]} not repair {named}{rest}"
+    named = " and ".join(f"{name} ({point})" for name, point in zip(different.title, points, strict=True))
+    return f"On {over}, {named} {'differs' if len(different) == 1 else 'differ'} from {study.name}, in points{rest}"
 
 
 def _draw_average(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:

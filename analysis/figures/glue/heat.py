@@ -50,7 +50,7 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
         open=found.isin(OPEN),
         bold=found == "different",
         written=[signed(value, 1) for value in rows.difference],
-        text=[f"{signed(value, 1)}{sign}" for value, sign in zip(rows.difference, signs, strict=True)],
+        text=[f"{signed(value, 1)} {sign}".rstrip() for value, sign in zip(rows.difference, signs, strict=True)],
         interval=interval_text(rows.difference_low, rows.difference_high),
         over_examples=interval_text(rows.examples_low, rows.examples_high),
     )
@@ -101,7 +101,18 @@ def _sides(rows: pd.DataFrame) -> list[pd.DataFrame]:
 def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     """A map of our own rows and, below it, one of a published table; their colours are the same."""
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
-    key = marks.colour_bar([f"points, minus {content.baseline}", "grey: not resolved"], length=150)
+    key = marks.colour_bar(
+        [
+            f"points, minus {content.baseline}",
+            f"colours end at ±{limit:.1f}",
+            *(
+                [f"* different; = equal within {content.study.margin:g}", "grey: not resolved"]
+                if content.study
+                else ["as printed, without a test"]
+            ),
+        ],
+        length=150,
+    )
     groups = _sides(rows)
     return [
         cell_table(

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import plural, sentences, signed
+from analysis.core.formatting import percent, plural, sentences, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -71,11 +71,12 @@ def advantage(params: SettingsParameters) -> Figure:
         finding=_doubling(table, fits, base),
         frame=lambda: table,
         caption=sentences(
-            "Each length is a separate training with its own learning-rate decay, paired by seed; losses are "
-            f"measured on {sample}. Left: the difference in final loss. Dots are seeds; the line is a power law "
-            "fitted to their logarithms, with the 95 % confidence interval of its mean, and is dotted beyond the "
-            f"longest training, up to {EXTRAPOLATION} times its length. Right: the steps to the baseline's final loss "
-            "as a share of the baseline's own steps; diamonds are geometric means with their 95 % confidence interval.",
+            f"Each length is a separate training of preset {params.preset}, with its own learning-rate decay, paired "
+            f"by seed; losses are measured on {sample}. Left: the difference in final loss. Dots are seeds; the line "
+            "is a power law fitted to their logarithms, with the 95 % confidence interval of its mean, and is dotted "
+            f"beyond the longest training, up to {EXTRAPOLATION} times its length. Right: the steps to the baseline's "
+            "final loss as a share of the baseline's own steps; diamonds are geometric means with their 95 % "
+            "confidence interval.",
             "A length with one seed has no interval: it is a single draw. The line describes these lengths and "
             "forecasts nothing: where the baseline has only just left its plateau, most of the difference is its "
             "late start.",
@@ -169,6 +170,12 @@ def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) 
     """The effect of doubled training on the first variant's difference or, without a fit, its first and last values."""
     variant, fit = next(iter(fits.items()))
     if fit is not None:
+        if fit.exponent < 0 and (table.gap[table.variant == variant] < 0).all():
+            within = "" if np.isnan(fit.low) else f" (95 % interval {span((100 * 2**fit.low, 100 * 2**fit.high))} %)"
+            return (
+                f"Each doubling of the training leaves {percent(2**fit.exponent)} of {title(variant)}'s lead over "
+                f"{title(base)} in final loss{within}"
+            )
         return (
             f"Each doubling of the training multiplies the loss difference of {title(variant)} to {title(base)} by "
             f"{2**fit.exponent:.2f}"

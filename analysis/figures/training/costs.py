@@ -1,4 +1,7 @@
-"""The costs of each variant: parameters, arithmetic, speed and memory."""
+"""The costs of each variant: what a step takes, which is measured, and arithmetic and parameters, which are counted.
+
+One figure has the variants of the board of experiments, the other the rest.
+"""
 
 from shlex import quote
 from typing import NamedTuple
@@ -8,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
-from analysis.core import frames
-from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, sentences, signed_percent
+from analysis.core import colours, frames
+from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import join_names, percent, plural, sentences, signed_percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.board_rows import board, default_preset
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import CAUSAL, MASKED, title, usual_baseline
+from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, objective, title, usual_baseline
 from analysis.figures.training.row_marks import VARIANT, row_texts
 from analysis.store import read
 
@@ -41,12 +45,16 @@ COSTS = {
 }
 DRAWN = ("step_ratio", "flops_per_token", "parameters")
 """The measures that differ between variants enough to be drawn; the others stand in the table."""
-WORDS = {"parameters": "parameters", "flops_per_token": "arithmetic", "step_ratio": "time a step"}
-"""The measures of the finding, and what follows the number of each."""
 PANEL = 190
 """Pixels of a panel, beside which the numbers stand."""
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
-"""Costs that depend on the machine; the others depend on the model alone."""
+"""Costs that are measured and depend on the machine; the others are counted, and depend on the model alone."""
+HEADINGS = {"step_ratio": "Time of a step", "flops_per_token": "Arithmetic", "parameters": "Parameters"}
+"""The headings of the panels."""
+NOTABLE = 0.1
+"""The share of time beyond which the heading names a variant."""
+NAMED = 2
+"""The most variants that it names."""
 
 
 class CostsParameters(Parameters):
@@ -57,11 +65,39 @@ class CostsParameters(Parameters):
 
 @figure("training_costs", CostsParameters)
 def costs(params: CostsParameters) -> Figure:
-    """Every variant by every measure of cost; the newest measurement of each.
+    """Every measure of cost of the variants on the board; the newest measurement of each.
 
     Raises NoResults where none was measured at the preset.
     """
-    preset = params.preset
+    rows = _stored(params.preset)
+    known = on_board(set(rows.variant))
+    return _figure("What each variant costs", params.preset, rows, known, "on the board")
+
+
+@figure("training_costs_others", CostsParameters)
+def others(params: CostsParameters) -> Figure:
+    """The same of the variants that are not on the board. Raises NoResults where none was measured."""
+    rows = _stored(params.preset)
+    rest = set(rows.variant) - on_board(set(rows.variant))
+    if not rest:
+        raise NoResults(
+            "Every variant whose costs are stored is on the board. Measure others with: python -m analysis measure "
+            f"costs --preset {quote(params.preset)}"
+        )
+    return _figure("What the other variants cost", params.preset, rows, rest, "not on the board")
+
+
+def on_board(measured: set[str]) -> set[str]:
+    """The measured variants that the board of experiments compares; all of them where it compares none."""
+    try:
+        compared = {row.variant for row in board(default_preset()).rows if row.trained}
+    except AddendError:
+        return measured
+    return measured & compared or measured
+
+
+def _stored(preset: str) -> pd.DataFrame:
+    """The newest measurement of each cost of each variant, adding first. Raises NoResults where there is none."""
     rows = read.query(
         """
         SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command
@@ -78,31 +114,41 @@ def costs(params: CostsParameters) -> Figure:
         )
     measured = set(rows.variant)
     order = [name for name in VARIANTS if name in measured] + sorted(measured - set(VARIANTS))
-    order.sort(key=lambda name: name != "bert_a")
+    order.sort(key=lambda name: name != BASELINES[MASKED])
     rows = rows.assign(title=[title(name) for name in rows.variant], place=rows.variant.map(order.index))
-    rows = rows.sort_values(["place", "measure"], ignore_index=True)
+    return rows.sort_values(["place", "measure"], ignore_index=True)
+
+
+def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], where: str) -> Figure:
+    """One figure of some variants. rows: of all variants, among which are their baselines."""
     runs = rows.drop_duplicates("run_id")
     devices = sorted(set(rows.device[rows.measure.isin(MACHINE)].dropna()))
-    wide = rows.pivot(index="variant", columns="measure", values="value").reindex(order)
+    wide = rows.pivot(index="variant", columns="measure", values="value").reindex(list(dict.fromkeys(rows.variant)))
+    shares = compared(wide)
+    shares = shares[shares.index.isin(variants)]
+    shown = rows[rows.variant.isin(variants)]
+    own = wide[wide.index.isin(variants)]
+    machine = f"device: {join_names(devices)}" if devices else "on a machine that was not recorded"
+    causal = any(objective(name) == CAUSAL for name in variants)
     return Figure(
-        title="What each variant costs",
-        finding=_largest_model(wide),
-        frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],
+        title=heading,
+        finding=_finding(shares, where),
+        frame=lambda: shown[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
-            f"Preset {preset}, each variant compared with the one that adds learned positions; causal models, which "
-            "predict every token, with the causal one. Arithmetic: one forward and one backward pass.",
-            f"The time of a step depends on the machine ({', '.join(devices)}) and was measured beside that of adding "
-            "in the same run."
-            if devices
-            else "",
-            _memory(wide),
+            f"Cost of training at the size of preset {preset}, less {title(BASELINES[MASKED])}'s, as a share of it; "
+            "the longest step stands first.",
+            f"Time is measured ({machine}): the median of steps in turns with those of {title(BASELINES[MASKED])}, "
+            "of which no interval is stored. Arithmetic, that of one forward and one backward pass, and parameters "
+            "are counted.",
+            "Causal models, which predict every token, are compared with the causal one." if causal else "",
+            _memory(own),
         ),
-        alt=_alt(wide),
+        alt=_alt(own),
         command=runs.command.iloc[0],
         provenance={
             row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
-        draw=lambda theme: _draw(wide, theme),
+        draw=lambda theme: _draw(shares, wide, theme),
         columns=3,
     )
 
@@ -145,20 +191,29 @@ def _alt(wide: pd.DataFrame) -> str:
     return f"Bars, one row per variant, one panel per measure. {' '.join(parts)}"
 
 
-def _largest_model(wide: pd.DataFrame) -> str:
-    """A sentence on the variant with the most parameters, compared with BERT-A; empty if it cannot be told."""
-    if "parameters" not in wide or "bert_a" not in wide.index or wide.parameters.isna().all():
+def _finding(shares: pd.DataFrame, where: str) -> str:
+    """A sentence on the variants whose steps take notably longer than adding's, and on the range of the others."""
+    if "step_ratio" not in shares:
         return ""
-    largest = str(wide.parameters.idxmax())
-    shares = {name: _share(wide, largest, name) for name in WORDS if name in wide}
-    parts = [f"{_percent(share)} {WORDS[name]}" for name, share in shares.items() if share == share]
-    return f"{title(largest)} is the largest model: {join_names(parts)}, compared with {title('bert_a')}"
-
-
-def _share(wide: pd.DataFrame, variant: str, measure: str) -> float:
-    """A cost of a variant less that of adding, as a share of it."""
-    values = wide[measure].to_dict()
-    return float(values[variant] / values["bert_a"] - 1)
+    times = shares.step_ratio[~shares.index.isin(list(BASELINES.values()))].dropna()
+    if times.empty:
+        return ""
+    base, slow = title(BASELINES[MASKED]), times[times > NOTABLE].sort_values(ascending=False)
+    rest = times.drop(slow.index)
+    extremes = list(dict.fromkeys(signed_percent(share) for share in (rest.min(), rest.max()))) if len(rest) else []
+    between = f"between {' and '.join(extremes)}" if len(extremes) > 1 else f"at {''.join(extremes)}"
+    longer, count = f"over {percent(NOTABLE)} longer a step than {base}", plural(len(times), "variant")
+    if slow.empty:
+        return f"None of {count} {where} takes {longer}: they lie {between}"
+    if len(slow) <= NAMED:
+        named = join_names(f"{title(str(name))} ({signed_percent(share)})" for name, share in slow.items())
+        takes = "takes" if len(slow) == 1 else "take"
+        said = f"Of {count} {where}, {'only ' if len(rest) else ''}{named} {takes}"
+    else:
+        named = f"{title(str(slow.index[0]))} most, {signed_percent(slow.iloc[0])}"
+        said = f"Of {count} {where}, {len(slow)} ({named}) take"
+    said += f" {longer}"
+    return f"{said}; {'the other lies' if len(rest) == 1 else 'the others lie'} {between}" if len(rest) else said
 
 
 def compared(wide: pd.DataFrame) -> pd.DataFrame:
@@ -167,9 +222,9 @@ def compared(wide: pd.DataFrame) -> pd.DataFrame:
     wide: variant by measure. The rows stand in the order of what a step takes, the longest first.
     """
     parts = []
-    for objective in (CAUSAL, MASKED):
-        part = wide[wide.index.str.startswith("causal") == (objective == CAUSAL)]
-        baseline = usual_baseline(objective, set(part.index))
+    for task in (CAUSAL, MASKED):
+        part = wide[wide.index.str.startswith("causal") == (task == CAUSAL)]
+        baseline = usual_baseline(task, set(part.index))
         if baseline in part.index:
             parts.append(part / part.loc[baseline] - 1)
     if not parts:
@@ -187,15 +242,14 @@ def _memory(wide: pd.DataFrame) -> str:
     return f"Peak memory is from {low:,.0f} to {high:,.0f} MiB; the table has it, and the trained parameters."
 
 
-def _draw(wide: pd.DataFrame, theme: Theme) -> list[Chart]:
+def _draw(shares: pd.DataFrame, wide: pd.DataFrame, theme: Theme) -> list[Chart]:
     """One panel a measure, in per cent more or less than adding, on one scale; a phone shows them one below another."""
-    shares = compared(wide)
     order = [title(str(name)) for name in shares.index]
     y, panels = marks.rows_down("title", order), []
     drawn = [name for name in DRAWN if name in shares and shares[name].notna().any()]
     low, high = (float(f(100 * shares[drawn].to_numpy())) for f in (np.nanmin, np.nanmax)) if drawn else (0.0, 0.0)
     for name in drawn:
-        values = shares[name].dropna()
+        measured, values = name in MACHINE, shares[name].dropna()
         frame = pd.DataFrame(
             {
                 "title": [title(str(variant)) for variant in values.index],
@@ -204,14 +258,26 @@ def _draw(wide: pd.DataFrame, theme: Theme) -> list[Chart]:
                 "value": wide.loc[values.index, name].to_numpy(),
             }
         )
-        x = marks.number(alt.X, "share", "% more or less than adding", ticks=4, domain=(min(low, 0.0), max(high, 0.0)))
+        x = marks.number(
+            alt.X, "share", f"% more or less than {title(BASELINES[MASKED])}", ticks=4,
+            domain=(min(low, 0.0), max(high, 0.0)), nice=True,
+        )  # fmt: skip
         tooltip = (VARIANT, ("value", COSTS[name].title, COSTS[name].format), ("written", "compared with adding"))
-        layers: list[Chart] = [
-            marks.rule(theme, x=0),
-            *marks.row_plot(frame, x=x, y=y, theme=theme, ends=None, tooltip=tooltip, bars=True),
-            row_texts(frame, y, theme),
-        ]
+        rows = marks.row_plot(
+            frame, x=x, y=y, theme=theme, ends=None, tooltip=tooltip, bars=True,
+            color=theme.series if measured else theme.colour(colours.SOFT),
+            shape="circle" if measured else "square",
+        )  # fmt: skip
         panels.append(
-            marks.panel(*layers, theme=theme, width=PANEL, height=marks.ROW * len(order), title=COSTS[name].title)
+            marks.panel(
+                marks.rule(theme, x=0),
+                *rows,
+                row_texts(frame, y, theme),
+                theme=theme,
+                width=PANEL,
+                height=marks.ROW * len(order),
+                title=HEADINGS[name],
+                below=["measured" if measured else "counted"],
+            )
         )
     return panels

@@ -1,5 +1,7 @@
 """Final losses of every variant, and their differences to the baseline's."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -7,9 +9,9 @@ import pandas as pd
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, WORSE
 from analysis.core import frames
-from analysis.core.formatting import plural, sentences, signed
+from analysis.core.formatting import join_names, plural, sentences, signed
 from analysis.figures import marks
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     UNIT,
@@ -19,7 +21,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import VARIANT, differences, mean_ticks
+from analysis.figures.training.row_marks import TRIANGLE, VARIANT
 from analysis.rules import training_rules
 from analysis.statistics import (
     difference,
@@ -29,7 +31,19 @@ from analysis.statistics import (
 )
 
 ALPHA = 0.05
+OUTLIER = 3
+"""A difference so many times as large as the next lies beyond the axis, or it would press all others together."""
+TWO_LINES = 36
+"""Pixels of a row with two lines of text."""
 NAN = float("nan")
+
+
+def _near(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that set the axis: all but one whose difference is far larger than every other."""
+    sizes = table.gap.abs().sort_values(na_position="first")
+    if sizes.notna().sum() > 2 and table.gap[sizes.index[-1]] > OUTLIER * sizes.iloc[-2]:
+        return table.drop(sizes.index[-1])
+    return table
 
 
 def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
@@ -88,17 +102,20 @@ def gap(params: ComparedParameters) -> Figure:
     trainings = select_trainings(params, baseline=params.baseline)
     table, tests = compared_losses(trainings)
     base = trainings.baseline
-    domain = _axis_range(table)
-    clipped = bool((table.low < domain[0]).any() or (table.high > domain[1]).any())
+    near = _near(table)
+    domain = _axis_range(near)
+    clipped = bool((near.low < domain[0]).any() or (near.high > domain[1]).any())
+    beyond = [str(name) for name in table.title[table.gap > domain[1]]]
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
         title=f"Final loss, and its difference to {title(base)}",
         finding=count_outcomes(table, base),
         frame=lambda: table,
         caption=sentences(
-            f"Left: final validation loss in {UNIT}, on {trainings.sample}; dots are seeds, bars their means. "
-            f"Right: the difference to {title(base)}, with its 95 % t interval over paired seeds and their number n; "
-            "below 0 is better.",
+            f"Final validation loss less that of {title(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
+            "their means with 95 % t intervals.",
+            f"Measured on {trainings.sample}; n: the number of pairs. Below 0 is better.",
+            f"At the edge, and too far for the axis: {join_names(beyond)}." if beyond else "",
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
@@ -113,7 +130,6 @@ def gap(params: ComparedParameters) -> Figure:
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
         draw=lambda theme: _draw(table, runs, title(base), domain, theme),
-        columns=2,
     )
 
 
@@ -155,41 +171,62 @@ def count_outcomes(table: pd.DataFrame, base: str) -> str:
 def _draw(
     table: pd.DataFrame, runs: pd.DataFrame, baseline: str, domain: tuple[float, float], theme: Theme
 ) -> list[Chart]:
-    """Final losses by seed, and the difference to the baseline with its interval."""
+    """The difference of each variant to the baseline: seeds, their mean with its interval, and beside it the loss."""
     order = table.title.tolist()
-    y, height = marks.rows_down("title", order), marks.ROW * len(order)
-    runs = runs.assign(title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))))
-    x = marks.number(alt.X, "value", "final validation loss (nats per predicted token)", ticks=6)
-    finals = [
-        *marks.row_plot(
-            runs, x=x, y=y, theme=theme, ends=None, size=marks.SEED, opacity=0.75,
+    base = table.variant[table.title == baseline]
+    by_seed = runs[runs.variant.isin(base)].set_index("seed").value
+    seeds = runs.assign(
+        title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))),
+        gap=runs.value - runs.seed.map(by_seed.to_dict()),
+    )
+    seeds = seeds[seeds.gap.notna() & ~seeds.variant.isin(base) & seeds.gap.between(*domain)]
+    x = marks.number(
+        alt.X, "gap", f"nats, variant minus {baseline}; left is a lower loss", domain=domain, nice=False, padding=8,
+        ticks=5,
+    )  # fmt: skip
+    y = marks.rows_down("title", order)
+    shown = table.assign(written=[_difference(row) for row in frames.rows(table)])
+    beyond = shown.gap > domain[1]
+    tooltip: tuple[marks.Tip, ...] = (
+        VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
+        ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
+    )  # fmt: skip
+    layers: list[Chart] = [marks.rule(theme, x=0)]
+    if len(seeds):
+        layers += marks.row_plot(
+            seeds[["title", "gap", "seed", "value", "rate"]], x=x, y=y, theme=theme, ends=None, color=GREY,
+            size=marks.SEED, opacity=0.8,
             tooltip=(VARIANT, "seed", ("value", "loss", ".3f"), ("rate", "peak learning rate")),
-        ),
-        mean_ticks(table[["title", "mean", "seeds"]], x, y, theme, (VARIANT, ("mean", "", ".3f"), "seeds")),
-    ]  # fmt: skip
-    panels = [marks.panel(*finals, theme=theme, width=marks.HALF, height=height, title="Final loss")]
-    if table.gap.notna().any():
-        shown = table[["title", "gap", "low", "high", "n", "p", "p_holm", "detectable", "told_apart"]]
-        layers = differences(
-            shown.assign(written=[_difference(row) for row in frames.rows(table)]),
-            marks.number(
-                alt.X, "gap", f"nats, variant minus {baseline}", domain=domain, padding=8, ticks=5
-            ),
-            y,
-            theme,
-            (
-                VARIANT, ("written", "difference"), *marks.interval_tips(".3f"), ("p", "", ".2~g"),
-                ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"),
-            ),
         )  # fmt: skip
-        panels.append(
-            marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=f"Difference to {baseline}")
+    columns = ["title", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds"]
+    for significant in (True, False):
+        part = shown.loc[shown.gap.notna() & ~beyond & (shown.told_apart == significant), columns]
+        if len(part):
+            layers += marks.row_plot(
+                part, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, filled=significant, tooltip=tooltip
+            )
+    if beyond.any():
+        edge = shown.loc[beyond, columns].assign(edge=domain[1])
+        layers += marks.row_plot(
+            edge, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=TRIANGLE, size=marks.LARGE_DOT,
+            tooltip=tooltip,
+        )  # fmt: skip
+    text = alt.Chart(shown[["title", "written"]]).mark_text(
+        align="left", dx=8, dy=-marks.LABEL_LINE / 2, lineBreak="\n", lineHeight=marks.LABEL_LINE,
+        fontSize=marks.TEXT, color=theme.ink,
+    )  # fmt: skip
+    layers.append(text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N")))
+    below = "at the right: the difference, and the final loss itself"
+    return [
+        marks.panel(
+            *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
+            below=[below],
         )
-    return panels
+    ]  # fmt: skip
 
 
-def _difference(row) -> str:
-    """The difference and how many pairs it is of; or why there is none."""
+def _difference(row: Any) -> str:
+    """The difference with its verdict, and below it the loss and how many pairs it is of; or why there is none."""
     if not row.n:
-        return row.note
-    return f"{signed(row.gap)} (n = {row.n}){f', {row.standing}' if row.standing else ''}"
+        return f"{row.note}\n{row.mean:.2f}"
+    return f"{signed(row.gap)}{f', {row.standing}' if row.standing else ''}\n{row.mean:.2f}, n = {row.n}"

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import fixed, sentences, signed
+from analysis.core.formatting import fixed, join_names, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -23,11 +23,13 @@ from analysis.figures.training.data import (
 )
 from analysis.figures.training.line_marks import LOSS, lines, names, padded_range, plot_height, scales
 from analysis.figures.training.run_curves import curve, means, thinned
-from analysis.statistics import Crossing, difference, steps_to
+from analysis.statistics import Crossing, difference, ranks, steps_to
 
 AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
 UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 HEIGHT = 380
+MOST_NAMED = 2
+"""The most variants that the heading names as not told apart."""
 
 
 class LearningCurvesParameters(ComparedParameters, VariantsParameters):
@@ -153,18 +155,22 @@ def _difference(trainings: Trained, variants: list[str]) -> str:
 
 
 def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
-    """The variant with the lowest mean final loss, and the baseline's."""
-    finals = {name: list(trainings.finals(name).values()) for name in variants}
-    mean_losses = {name: sum(losses) / len(losses) for name, losses in finals.items() if losses}
+    """The variant with the lowest mean final loss, those that it is not told apart from, and the baseline's."""
+    finals = {name: losses for name in variants if (losses := trainings.finals(name))}
+    mean_losses = {name: sum(losses.values()) / len(losses) for name, losses in finals.items()}
     if not mean_losses:
         return ""
     best, baseline = min(mean_losses, key=lambda name: mean_losses[name]), trainings.baseline
     text = f"{title(best)} ends with the lowest loss, {mean_losses[best]:.2f} nats"
-    return (
-        text
-        if best == baseline or baseline not in mean_losses
-        else f"{text}; {title(baseline)} ends at {mean_losses[baseline]:.2f}"
-    )
+    # Of a single seed nothing is tested, and each curve is one draw.
+    tested = {name: losses for name, losses in finals.items() if len(losses.keys() & finals[best].keys()) > 1}
+    tied = ranks(tested).tied(best) if len(tested) > 1 else ()
+    if tied:
+        whom = join_names(title(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
+        text += f", not told apart from {whom}"
+    if best == baseline or baseline not in mean_losses or baseline in tied:
+        return text
+    return f"{text}; {title(baseline)} ends at {mean_losses[baseline]:.2f}"
 
 
 def _draw(

@@ -1,24 +1,34 @@
-"""The loss of trained models on texts longer than in training."""
+"""The loss of trained models on texts longer than in training, and the part of what positions gain that is left."""
+
+from collections.abc import Hashable, Mapping
+from math import nan
 
 import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
+from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import sentences, signed
+from analysis.core.formatting import join_names, percent, sentences, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
-    UNIT,
-    VariantsParameters,
-    command,
-    select_trainings,
-    title,
-)
-from analysis.figures.training.line_marks import LOSS, lines, names, padded_range, plot_height
+from analysis.figures.training.data import ORDERLESS, UNIT, TrainingParameters, command, select_trainings, title
+from analysis.figures.training.line_marks import COMBINATION_COLOURS, padded_range
+from analysis.figures.training.row_marks import VARIANT, row_texts
+from analysis.statistics import PLATEAU_MARGIN, mean_interval
 
 LENGTHS = (1, 2, 4)
+NAMED = 2
+"""The most variants of a group that the heading names."""
+LARGE = 0.5
+"""The share of the gain from which the heading says that a variant keeps it."""
+LEAST, MOST = -60.0, 140.0
+"""The shares, in per cent, at which the axis ends at the latest."""
+LOSSES, SHARES = 430, 250
+"""Pixels of the two panels."""
+SIZES = {1: marks.LARGE_DOT, 2: marks.SEED, 4: marks.LARGE_DOT}
+"""Length of the texts -> the area of its dot; those in training are hollow."""
 
 
 def learned_table(variant: str) -> bool:
@@ -27,74 +37,259 @@ def learned_table(variant: str) -> bool:
     return settings.get("position") == "learned" or settings.get("untied", "none") != "none"
 
 
-@figure("training_length", VariantsParameters)
-def longer(params: VariantsParameters) -> Figure:
-    """The trained models' loss at one, two and four times the length they were trained on.
+@figure("training_length", TrainingParameters)
+def longer(params: TrainingParameters) -> Figure:
+    """Every trained variant's loss at one, two and four times the length of its training.
+
+    Beside it, the share of what it gains over no positions in training that is left on longer texts.
 
     Raises NoResults where these runs were not evaluated on longer texts, and what `select_trainings` raises.
     """
     trainings = select_trainings(params)
-    variants = trainings.selected(params.variants)
-    rows = trainings.curves(*(f"final_loss_{times}x" for times in LENGTHS), variants=variants)
-    if rows.empty:
+    runs = trainings.curves(*(f"final_loss_{times}x" for times in LENGTHS))
+    if runs.empty:
         raise NoResults("These runs were not evaluated on texts longer than in training; run them again.")
-    rows = rows.assign(times=rows.metric.str.extract(r"(\d+)x$")[0].astype(int))
-    variants = [name for name in variants if name in set(rows.variant)]
-    mean = rows.groupby(["variant", "times"]).value.mean().reset_index()
-    untrained = [title(name) for name in variants if learned_table(name)]
-    summaries = []
-    for name in variants:
-        losses = mean[mean.variant == name].set_index("times").value
-        summaries.append(f"{title(name)} {', '.join(f'{losses[times]:.2f} at {times}x' for times in losses.index)}")
+    runs = runs.assign(times=runs.metric.str.extract(r"(\d+)x$")[0].astype(int))
+    control = ORDERLESS[trainings.objective]
+    table = _table(runs, control)
+    variants = list(dict.fromkeys(table.variant))
+    untrained = [title(name) for name in trainings.variants if name in variants and learned_table(name)]
+    controlled = control in variants
     return Figure(
         title="Longer texts than in training",
-        finding=_length_finding(mean),
-        frame=lambda: rows[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
+        finding=_finding(table, control),
+        frame=lambda: runs[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
+        summary=lambda: table[["title", "times", "value", "low", "high", "seeds"]],
+        quantity="Validation loss (nats)",
         caption=sentences(
-            f"Validation loss in {UNIT} after the last step, at 1, 2 and 4 times the training length; the windows "
-            "differ from length to length, so compare variants at one length. Thin: one seed; thick: the mean.",
-            f"Learned tables have rows for the longer texts that no training step reached, so their loss there says "
-            f"what untrained rows do: {'; '.join(untrained)}."
+            f"Validation loss in {UNIT} on texts of 1, 2 and 4 times the training length"
+            + (
+                "; right of the dashed line, a model would do better without its positions."
+                if controlled
+                else ", lowest at the longest texts first."
+            ),
+            f"Measured after the last step; the lowest at the longest texts stands first. {title(control)} is the "
+            "control: it reads no positions, so that its loss changes by what the texts alone do. Share kept: how far "
+            f"a variant ends below {title(control)} on the longer texts, over how far it does in training; 100 % is "
+            "all of what positions gain, 0 % nothing of it."
+            if controlled
+            else "",
+            f"Lines through dots: 95 % t intervals over seeds ({span(table.seeds)} a variant; none where there is one)"
+            + ("; in shares, the control's mean is held fixed." if controlled else "."),
+            "The windows differ from length to length, so compare variants at one length.",
+            "Learned tables have rows for the longer texts that no training step reached, so their loss there "
+            f"says what untrained rows do: {'; '.join(untrained)}."
             if untrained
             else "",
             trainings.description(variants),
         ),
-        alt=f"Lines of validation loss against text length: {'; '.join(summaries)}.",
-        command=command("training_length", params, trainings, variants, "variants"),
+        alt=f"Dots of validation loss, one row per variant, three text lengths each: {_in_words(table)}.",
+        command=command("training_length", params, trainings, variants),
         provenance=trainings.provenance(variants),
-        draw=lambda theme: _draw(
-            rows[["variant", "seed", "times", "value"]], mean, variants, trainings.baseline, theme
-        ),
-        columns=1,
+        draw=lambda theme: _draw(table, control, theme),
+        columns=2,
     )
 
 
-def _length_finding(mean: pd.DataFrame) -> str:
-    """The variant with the lowest loss at the longest texts, and the smallest and the largest change of the loss."""
-    table = mean.pivot(index="variant", columns="times", values="value").dropna()
-    if table.empty or table.shape[1] < 2:
-        return ""
-    growth = (table.iloc[:, -1] - table.iloc[:, 0]).sort_values()
-    smallest, largest, best = str(growth.index[0]), str(growth.index[-1]), str(table.iloc[:, -1].idxmin())
-    changes = f"{signed(growth.iloc[0])} nats ({title(smallest)})"
-    if smallest != largest:
-        changes += f" to {signed(growth.iloc[-1])} ({title(largest)})"
-    ends = f"{title(best)} ends lowest, and the" if len(table) > 1 else "the"
-    return f"On texts of {table.columns[-1]} times the training length {ends} loss changes by {changes}"
+def _table(runs: pd.DataFrame, control: str) -> pd.DataFrame:
+    """A row per variant and length: its mean loss, and the share of its gain over the control that is left there.
+
+    The variant with the lowest loss at the longest texts stands first.
+    """
+    means = runs[runs.variant == control].groupby("times").value.mean()
+    levels = {int(str(times)): float(mean) for times, mean in means.items()}
+    longest = int(runs.times.max())
+    records: list[dict[str, object]] = []
+    for (variant, times), rows in runs.groupby(["variant", "times"]):
+        losses = dict(zip(rows.seed, rows.value, strict=True))
+        at_first = runs[(runs.variant == variant) & (runs.times == min(LENGTHS))]
+        trained = dict(zip(at_first.seed, at_first.value, strict=True))
+        mean, kept = mean_interval(losses), mean_interval(_shares(losses, trained, levels, int(str(times))))
+        records.append(
+            {
+                "variant": variant, "title": title(str(variant)), "times": times, "seeds": len(losses),
+                "value": mean.mean, "low": mean.low, "high": mean.high,
+                "kept": kept.mean, "kept_low": kept.low, "kept_high": kept.high,
+            }
+        )  # fmt: skip
+    table = pd.DataFrame(records)
+    last = table[table.times == longest].set_index("variant").value
+    place = table.variant.map(last).fillna(float("inf"))
+    return table.assign(place=place).sort_values(["place", "variant", "times"], ignore_index=True)
 
 
-def _draw(rows: pd.DataFrame, mean: pd.DataFrame, variants: list[str], baseline: str, theme: Theme) -> list[Chart]:
-    """Loss at one, two and four times the training length."""
-    domain = padded_range(rows.value)
-    x = marks.number(
-        alt.X, "times", "length of the texts (times the training length)", domain=(0.94, 4.1), log=2,
-        values=sorted(set(rows.times)), form="d",
+def _shares(
+    losses: Mapping[Hashable, float], trained: Mapping[Hashable, float], levels: Mapping[int, float], times: int
+) -> dict[Hashable, float]:
+    """Seed -> the share of its gain over the control in training that is left; empty where there is too little to keep.
+
+    levels: the control's mean loss, by length.
+    """
+    first = levels.get(min(LENGTHS), nan)
+    gains = {seed: first - trained[seed] for seed in losses if seed in trained}
+    if times not in levels or not gains or min(gains.values()) <= PLATEAU_MARGIN:
+        return {}
+    return {seed: (levels[times] - losses[seed]) / gain for seed, gain in gains.items()}
+
+
+def _finding(table: pd.DataFrame, control: str) -> str:
+    """The variant that keeps most of what positions gain, the most that any other keeps, and those that lose all."""
+    times = int(table.times.max())
+    last = table[table.times == times]
+    texts = f"On texts {times} times as long as in training"
+    kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
+    if kept.empty or times == min(LENGTHS):
+        if len(last) < 2:
+            return ""
+        best, worst = last.iloc[0], last.iloc[-1]
+        highest = f"{worst.title} highest, at {worst.value:.2f}"
+        return f"{texts} {best.title} ends lowest, at {best.value:.2f} nats, and {highest}"
+    first, others = kept.iloc[0], kept.iloc[1:]
+    if first.kept >= LARGE:
+        said = f"{texts} {first.title} keeps {percent(first.kept)} of what positions gain"
+        said += f", every other variant at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
+    else:
+        said = f"{texts} no variant keeps more than {_at_most(first.kept)} of what positions gain ({first.title})"
+    lost = kept[kept.kept_high < 0].title.tolist()
+    if not lost:
+        return said
+    whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)} variants"
+    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} worse than with no positions"
+
+
+def _at_most(share: float) -> str:
+    """A share that is named as the most; one below zero is none."""
+    return percent(max(share, 0.0))
+
+
+def _in_words(table: pd.DataFrame) -> str:
+    parts = []
+    for name, rows in table.groupby("title", sort=False):
+        losses = ", ".join(f"{row.value:.2f} at {row.times}x" for row in frames.rows(rows))
+        kept = rows.kept.iloc[-1]
+        parts.append(f"{name} {losses}" + (f", {percent(kept)} of the gain kept" if kept == kept else ""))
+    return "; ".join(parts)
+
+
+def _colour(variant: str, theme: Theme) -> str:
+    combines = VARIANTS[variant].combines if variant in VARIANTS else ""
+    return theme.colour(colours.WAYS[COMBINATION_COLOURS.get(combines, "none")])
+
+
+def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
+    """Losses at each length with the control's as a line; and the shares that are kept, where there is a control."""
+    order = list(dict.fromkeys(table.title))
+    shown = table.assign(hue=[_colour(str(name), theme) for name in table.variant])
+    y = marks.rows_down("title", order)
+    panels = [_losses(shown, y, control, theme)]
+    if table.kept.notna().any():
+        panels.append(_kept(shown, y, control, theme))
+    return panels
+
+
+def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
+    """A line a variant from its loss in training to that at the longest texts."""
+    low, high = padded_range(pd.concat([table.value, table.low, table.high]).dropna())
+    x = marks.number(alt.X, "value", "validation loss (nats); left is better",
+                     domain=(low, high), nice=False, ticks=6)  # fmt: skip
+    wide = table.pivot(index="title", columns="times", values="value")
+    times = [int(number) for number in wide.columns]
+    ends = table.drop_duplicates("title").assign(
+        start=lambda rows: [wide.loc[name].min() for name in rows.title],
+        end=lambda rows: [wide.loc[name].max() for name in rows.title],
+        written=lambda rows: [
+            f"{wide.loc[name, times[0]]:.2f} → {wide.loc[name, times[-1]]:.2f}" for name in rows.title
+        ],
+    )
+    hue = alt.Color("hue:N", scale=None, legend=None)
+    tooltip: tuple[marks.Tip, ...] = (
+        VARIANT,
+        ("times:Q", "times the training length"),
+        ("value", "mean validation loss", ".3f"),
+        *marks.interval_tips(".3f"),
+        "seeds",
+    )
+    spans = alt.Chart(ends[["title", "start", "end", "hue"]]).mark_rule(strokeWidth=marks.LINE, opacity=0.45)
+    layers: list[Chart] = [spans.encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y, color=hue)]
+    level = table[(table.variant == control) & (table.times == times[-1])]
+    if len(level):
+        at = float(level.value.iloc[0])
+        layers.insert(0, marks.rule(theme, x=at, dash=marks.DASH))
+    for number in times:
+        layers += marks.row_plot(
+            table[table.times == number], x=x, y=y, theme=theme, color=hue, tooltip=tooltip,
+            size=SIZES.get(number, marks.SEED), filled=number != times[0],
+        )  # fmt: skip
+    # The lengths are named where their dots lie furthest apart.
+    gaps = wide.diff(axis="columns").abs().min(axis="columns")
+    apart = table[table.title == gaps.idxmax()]
+    named = apart.assign(name=[f"{number}×" for number in apart.times])[["title", "value", "name"]]
+    layers.append(
+        alt.Chart(named)
+        .mark_text(dy=-13, fontSize=marks.TEXT, color=theme.ink)
+        .encode(x=x, y=y, text=alt.Text("name:N"))
+    )
+    layers.append(row_texts(ends[["title", "written"]], y, theme))
+    return marks.panel(
+        *layers,
+        theme=theme,
+        width=LOSSES,
+        height=_height(table),
+        title=f"Loss at {', '.join(f'{number}' for number in times[:-1])} and {times[-1]} times the training length",
+        below=[f"dashed: {title(control)} at {times[-1]}×"] if len(level) else [" "],
+    )
+
+
+def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
+    """The shares kept at the longest texts, with those at texts between as smaller dots."""
+    times = sorted(set(table.times))
+    longest = int(times[-1])
+    rows = table[table.times > times[0]].assign(
+        share=lambda rows: (100 * rows.kept).where(rows.variant != control),
+        share_low=lambda rows: (100 * rows.kept_low).where(rows.variant != control),
+        share_high=lambda rows: (100 * rows.kept_high).where(rows.variant != control),
+    )
+    last = rows[rows.times == longest]
+    texts = last.assign(
+        written=[
+            "the control" if row.variant == control else "no gain to keep" if row.share != row.share
+            else percent(row.share / 100)
+            for row in frames.rows(last)
+        ]
     )  # fmt: skip
-    y = marks.number(alt.Y, "value", LOSS, domain=domain)
-    tooltip = (("times:Q", "times the training length"), ("value", "mean validation loss", ".3f"))
-    curves = lines(rows, mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip, dots=marks.SEED)
-    last = mean[mean.times == mean.times.max()]
-    height = plot_height(last, 320)
-    labels = names(last, variants, baseline, theme, domain=domain, height=height)
-    panel = marks.panel(curves, labels, theme=theme, width=marks.WIDE, height=height)
-    return [panel.resolve_scale(y="independent")]
+    drawn = rows[rows.share.notna()]
+    ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
+    # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
+    domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(max(100.0, float(ends.max())), MOST) + 4)
+    x = marks.number(alt.X, "share", f"% of the gain over {title(control)} in training", domain=domain, nice=False,
+                     ticks=5)  # fmt: skip
+    hue = alt.Color("hue:N", scale=None, legend=None)
+    tooltip: tuple[marks.Tip, ...] = (
+        VARIANT,
+        ("times:Q", "times the training length"),
+        ("share", "% kept", ".0f"),
+        *marks.interval_tips(".0f", "share_low", "share_high"),
+        "seeds",
+    )
+    layers: list[Chart] = [marks.rule(theme, x=0)]
+    for number in times[1:]:
+        part = drawn[drawn.times == number]
+        if len(part):
+            layers += marks.row_plot(
+                part, x=x, y=y, theme=theme, ends=("share_low", "share_high") if number == longest else None,
+                color=hue, size=SIZES.get(int(number), marks.SEED), tooltip=tooltip,
+            )  # fmt: skip
+    layers.append(row_texts(texts[["title", "written"]], y, theme))
+    between = f"small: at {', '.join(f'{number}' for number in times[1:-1])}×" if len(times) > 2 else " "
+    return marks.panel(
+        *layers,
+        theme=theme,
+        width=SHARES,
+        height=_height(table),
+        title=f"Share of the gain kept at {longest}×",
+        below=[between],
+    )
+
+
+def _height(table: pd.DataFrame) -> int:
+    return (marks.ROW + 4) * table.title.nunique() + 8

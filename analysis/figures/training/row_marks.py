@@ -14,12 +14,6 @@ RING = 2 * marks.LARGE_DOT
 VARIANT: marks.Tip = ("title", "variant")
 
 
-def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> Chart:
-    """The means of dots: a bar across each row. x: on whose axis they stand; frame: with the column `mean`."""
-    bars = alt.Chart(frame).mark_tick(thickness=2.5, size=17, color=theme.ink)
-    return bars.encode(x=marks.same_axis(x, "mean"), y=y, tooltip=marks.tips(*tooltip))
-
-
 def row_texts(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
     """The text `written` of each row, in a column at the right of the plot."""
     text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)

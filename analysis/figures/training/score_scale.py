@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.ablation.presets import ablate
 from analysis.core.errors import NoResults
-from analysis.core.formatting import plural, sentences, signed
+from analysis.core.formatting import join_names, plural, sentences, signed, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -26,6 +26,8 @@ from analysis.figures.training.run_curves import means, thinned
 from analysis.statistics import difference
 
 SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
+MOST_LAYERS = 2
+"""The layers that the heading names at most."""
 
 
 @figure("training_scores", TrainingParameters)
@@ -52,7 +54,7 @@ def score_scale(params: TrainingParameters) -> Figure:
     text = _scale_effect(trainings, mean) if masked else ""
     return Figure(
         title="The scale of the scores through training",
-        finding=(text.split(", by layer")[0] if ", by layer" in text else _variance_finding(mean, trainings.baseline)),
+        finding=_finding(mean, trainings.baseline),
         frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
         caption=sentences(
             "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
@@ -75,13 +77,28 @@ def score_scale(params: TrainingParameters) -> Figure:
     )
 
 
-def _variance_finding(mean: pd.DataFrame, variant: str) -> str:
-    """The variance of a variant's scores, mean over layers, before and after training."""
-    rows = mean[mean.variant == variant]
-    if rows.empty:
+def _finding(mean: pd.DataFrame, baseline: str) -> str:
+    """The variance of a variant's scores after training, as a multiple of the baseline's, by layer.
+
+    Of the baseline alone, its own before and after training. Of several others, that of TUPE-A, else of the one that
+    differs most.
+    """
+    last = mean[mean.step == mean.step.max()].pivot(index="layer", columns="variant", values="value")
+    if baseline not in last:
         return ""
-    by_step = rows.groupby("step").value.mean()
-    return f"The variance of {title(variant)}'s scores goes from {by_step.iloc[0]:.2g} to {by_step.iloc[-1]:.2g}"
+    ratios = last.drop(columns=baseline).div(last[baseline], axis=0)
+    if ratios.empty:
+        first = mean[(mean.step == mean.step.min()) & (mean.variant == baseline)].value.mean()
+        end = significant(float(last[baseline].mean()), 2)
+        return f"The variance of {title(baseline)}'s scores goes from {significant(first, 2)} to {end}"
+    name = SCALED if SCALED in ratios else str(np.log(ratios).abs().max().idxmax())
+    by_layer = {int(str(layer)): significant(float(ratio), 2) for layer, ratio in ratios[name].items()}
+    text = f"After training, the scores of {title(name)} vary"
+    if len(by_layer) > MOST_LAYERS:
+        least, most = (significant(float(end), 2) for end in (ratios[name].min(), ratios[name].max()))
+        return f"{text} {least} to {most} times as much as those of {title(baseline)}, by layer"
+    layers = join_names(f"{ratio} times in layer {layer}" for layer, ratio in by_layer.items())
+    return f"{text} {layers.replace(' times in', f' times as much as those of {title(baseline)} in', 1)}"
 
 
 def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:

@@ -1,7 +1,7 @@
 """Differences under other settings: final losses at other peak learning rates, norms and lengths of training.
 
 A setting is one recipe at one peak learning rate. Variants are compared within a setting only, and once more with each
-at the best of its rates.
+at the best of its rates. Settings that differ in the number of steps alone have a figure of their own, `advantage`.
 """
 
 from urllib.parse import urlencode
@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, plural, sentences, signed, span
+from analysis.core.formatting import capitalised, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
@@ -71,6 +71,9 @@ def settings(params: SettingsParameters) -> Figure:
     level = _plateau_level(newest_runs, orderless)
     table = _table(shown, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
     drawn = table.assign(resolved=(table.low > 0) | (table.high < 0))
+    shown_settings = _drawn_settings(runs)
+    drawn = drawn[drawn.setting.isin([*shown_settings, BEST])]
+    drawn = drawn[drawn.variant.isin(drawn.variant[drawn.setting != BEST])]
     texts = _sentences(table, base)
     if len(stuck := table[table.stuck & (table.setting != BEST)]):
         texts.append(_plateau_sentence(stuck, level, orderless))
@@ -80,11 +83,15 @@ def settings(params: SettingsParameters) -> Figure:
         finding=_finding(drawn, base),
         frame=lambda: table,
         caption=sentences(
-            f"Mean final validation loss less {title(base)}'s at the same setting, in {UNIT}, on {sample}, paired by "
-            f"seed; {title(base)}'s own row has its loss. Below 0 is better.",
-            "A column is a setting, named by what differs from the others. Coloured: the 95 % t interval over seeds "
-            "lies on one side of zero. Grey: it does not, or there is one seed, which has no interval.",
-            f"Seeds per variant: {span(table.seeds)}; a pointer on a cell shows them.",
+            f"Final validation loss less {title(base)}'s at the same setting of preset {params.preset}, in {UNIT}, "
+            f"paired by seed; {title(base)}'s own row has its loss.",
+            f"Measured on {sample}. Below 0 is better. A column is a setting, named by what differs from the others; "
+            "n: the seeds of a cell. Coloured: the 95 % t interval over seeds lies on one side of zero. Grey: it does "
+            "not, or there is one seed, which has no interval. Empty: not trained at this setting.",
+            f"On plateau: neither has learnt what positions are for, so that their difference says nothing: both end "
+            f"above {level:.2f}, {PLATEAU_MARGIN:g} nats below where {title(orderless)} ends."
+            if _tied(drawn, base).any()
+            else "",
             f"'{capitalised(BEST)}' shows each variant at the learning rate with the lowest mean loss. That rate was "
             "chosen on the loss shown here, so these losses are optimistic, more so for variants tried at more rates."
             if len(best_runs)
@@ -184,22 +191,34 @@ def _sentences(table: pd.DataFrame, base: str) -> list[str]:
     return sentences
 
 
+def _drawn_settings(runs: pd.DataFrame) -> list[str]:
+    """The settings that are drawn: those of other lengths are not, where enough remain to compare."""
+    lengths = pd.Series([set(changes) == {"steps"} for changes in runs.changed], index=runs.index)
+    kept = list(dict.fromkeys(runs.setting[~lengths]))
+    return kept if len(kept) > 1 else list(dict.fromkeys(runs.setting))
+
+
+def _tied(table: pd.DataFrame, base: str) -> pd.Series:
+    """True for the comparisons in which neither side has left the plateau."""
+    settings = set(table.setting[table.stuck & (table.variant == base)])
+    return table.stuck & table.setting.isin(settings) & (table.variant != base)
+
+
 def _finding(table: pd.DataFrame, base: str) -> str:
-    """A sentence that counts the comparisons at other settings that are resolved, and the lower losses among them."""
-    compared = table[(table.setting != BEST) & table.gap.notna()]
+    """A sentence on the comparisons in which a side has left the plateau: their direction, how many are resolved."""
+    tied = _tied(table, base)
+    compared = table[(table.setting != BEST) & table.gap.notna() & ~tied]
     if compared.empty:
         return ""
-    resolved = compared[compared.resolved]
+    lower, resolved = int((compared.gap < 0).sum()), int(compared.resolved.sum())
     count = plural(len(compared), "comparison")
-    if resolved.empty:
-        return f"Of {count} with {title(base)} at other settings none is resolved"
-    lower = int((resolved.gap < 0).sum())
-    told = (
-        f"Of {count} with {title(base)} at other settings {len(resolved)} {'is' if len(resolved) == 1 else 'are'} "
-        "resolved: "
-    )
-    whom = "the variant" if lower == len(resolved) else f"in {lower} of these the variant"
-    return f"{told}{whom} ends lower"
+    how_many = f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} resolved"
+    where = "Wherever either learns word order" if tied.any() else "At every setting"
+    names = list(dict.fromkeys(compared.title))
+    who = f"{names[0]} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
+    if lower in (0, len(compared)):
+        return f"{where}, {who} {'lower' if lower else 'higher'} than {title(base)}; {how_many}"
+    return f"In {lower} of {count} a variant ends lower than {title(base)}; {how_many}"
 
 
 def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
@@ -226,13 +245,17 @@ def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
 
 def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
     """Variants by settings: the difference to the baseline there, and in the baseline's own row its loss."""
+    tied = _tied(table, base)
     cells = table.assign(
         column=table.setting,
         open=~table.resolved,
         bold=table.resolved,
         written=[signed(row.gap) if row.n else f"{row.mean:.2f}" for row in frames.rows(table)],
     )
-    cells["text"] = cells.written
+    cells["text"] = [
+        "both on\nplateau" if stuck else f"{row.written}\nn = {row.n or row.seeds}"
+        for stuck, row in zip(tied, frames.rows(cells), strict=True)
+    ]
     titles = list(dict.fromkeys(cells.title))
     titles.sort(key=lambda name: name != title(base))
     limit = float(table.gap[table.resolved].abs().max()) if table.resolved.any() else 1.0
@@ -243,7 +266,7 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
             titles=titles,
             value="gap",
             scale=theme.gains(limit, lower_is_better=True),
-            key=marks.colour_bar([f"nats, minus {title(base)}", "grey: not resolved"], length=150),
+            key=marks.colour_bar([f"nats, minus {title(base)}", "grey: not resolved; empty: not trained"], length=150),
             strong=f"abs(datum.gap) > {theme.strong * limit}",
             tooltip=TIPS,
             theme=theme,

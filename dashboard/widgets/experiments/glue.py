@@ -37,6 +37,12 @@ OPTIMISTIC = (
 )
 
 
+def default_preset(offered: Sequence[str]) -> str:
+    """The runs that the tab opens on: those of the model that was trained on after each change, where there are any."""
+    usual = str(links.VIEWS[PAGE].defaults()["glue_preset"])
+    return REFITTED if REFITTED in offered else usual
+
+
 def draw(pickers: Pickers) -> None:
     """The sentence, the figure and the table of the chosen runs, with their pickers."""
     presets = glue_comparison.presets()

@@ -91,6 +91,8 @@ def caveats(table: Table) -> None:
     ]
     if sentences:
         marks = "".join(note.mark for note in table.notes)
+        if len(marks) > 2:
+            marks = f"{marks[0]} to {marks[-1]}"
         with st.expander(f"Caveats {marks}" if marks else "Caveats", icon=":material/info:"):
             st.markdown("  \n".join(sentences))
 

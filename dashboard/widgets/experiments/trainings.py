@@ -9,7 +9,15 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import Figure, stored_figure
 from analysis.figures.training.costs import UNMATCHED, cost_table
-from analysis.figures.training.data import COMMAND, MASKED, OBJECTIVES, title, usual_baseline, usual_recipe
+from analysis.figures.training.data import (
+    COMMAND,
+    MASKED,
+    OBJECTIVES,
+    stored_presets,
+    title,
+    usual_baseline,
+    usual_recipe,
+)
 from analysis.figures.training.data import index as stored_trainings
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.verdict import verdict_of
@@ -27,21 +35,28 @@ PARTS = {
     "curves": ("Learning curves", ("training_curves",)),
     "gap": ("Final loss", ("training_gap",)),
     "convergence": ("Convergence", ("training_plateau", "training_convergence")),
-    "contrasts": ("Frozen contrasts", ("experiments_contrasts",)),
+    "contrasts": ("Step by step", ("experiments_contrasts",)),
     "parts": (EARLIER, ("training_parts",)),
     "scores": ("Scale of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
     "settings": ("Other settings", ("training_advantage", "training_settings")),
-    "costs": ("Costs", ("training_costs",)),
+    "costs": ("Costs", ("training_costs", "training_costs_others")),
 }
 """Value of the link's field `part` -> its title, and its figures."""
 TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
-SECOND = {"training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds"}
+SECOND = {
+    "training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds",
+    "training_costs_others": "Costs of the variants that are not on the board",
+}
 """Figure -> the title of the fold in which it stands under another one that answers first."""
+ONLY_WHERE_STORED = ("training_costs_others",)
+"""Figures under a fold that is left out where there is nothing in it."""
 FOLDED = {"experiments_contrasts": "Contrasts that are not run yet"}
 """Figure -> the title of its folded sentences, where they are no numbers."""
+ELSEWHERE = ("settings", "costs")
+"""Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
 UNJUDGED = ("contrasts", "settings", "costs")
@@ -68,17 +83,22 @@ def draw(pickers: Pickers) -> None:
                 label_visibility="collapsed",
                 width="content",
             )
-        # The rules of contrasts say which trainings they compare.
-        runs = trainings if part == "contrasts" else _pick_runs(pickers, trainings, part)
-    if part in ("curves", "length") and set(runs.objective) == {MASKED}:
-        _pick_variants(pickers, runs)
+        preset = "" if part == "contrasts" else _pick_preset(pickers, trainings, part)
+        # The rules of contrasts say which trainings they compare, and costs are of no training.
+        runs = trainings if part in ("contrasts", "costs") else _pick_runs(pickers, trainings, part, preset)
+    if part == "curves" and set(runs.objective) == {MASKED}:
+        _pick_variants(pickers, runs, set(trainings.variant))
     values = pickers.done()
     show.copy_link(PAGE, values)
+    if preset not in ("", values["preset"]):
+        values |= {"preset": preset}
     above = st.container()
     drawn = []
     for name in PARTS[part][1]:
         if name not in SECOND:
             drawn.append(_show_figure(name, values, set(trainings.preset)))
+            continue
+        if name in ONLY_WHERE_STORED and not _is_stored(name, values):
             continue
         fold = st.expander(SECOND[name], key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:
@@ -103,23 +123,62 @@ def _say_that_nothing_is_stored() -> None:
     )
 
 
-def _pick_runs(pickers: Pickers, trainings: pd.DataFrame, part: str) -> pd.DataFrame:
-    """The preset; in a popover what few readers need. Returns the chosen runs."""
+def _pick_preset(pickers: Pickers, trainings: pd.DataFrame, part: str) -> str:
+    """The preset whose results are shown.
 
-    def clear(*names: str) -> None:
-        for name in names:  # Their options have changed.
-            pickers.set(name, "")
+    Of a part that few presets have, those that have it are offered, where there are several. The chosen preset stays
+    in the link where it is none of them.
+    """
+    chosen = str(pickers.get("preset"))
+    if part not in ELSEWHERE:
+        presets = sorted(trainings.preset.unique())
+        clear = {"on_change": _clear, "args": (pickers, "recipe", "rate", "baseline")}
+        return str(
+            pickers.choice("preset", "Recipe", presets, recipe, width=430, help=glossary_hint("preset"), **clear)
+        )
+    name = PARTS[part][1][0]
+    offered = [preset for preset in stored_presets() if _is_stored(name, pickers.values() | {"preset": preset})]
+    shown = chosen if chosen in offered or not offered else offered[0]
+    if len(offered) > 1:
+        key = f"{PAGE}.preset_of_{part}"
+        st.session_state[key] = shown
+        st.selectbox(
+            "Recipe",
+            offered,
+            format_func=recipe,
+            key=key,
+            on_change=lambda: pickers.set("preset", st.session_state[key]),
+            width=430,
+            help=glossary_hint("preset"),
+        )
+    return shown
 
-    reset = {"on_change": clear, "args": ("recipe", "rate", "baseline")}
-    presets = sorted(trainings.preset.unique())
-    preset = pickers.choice("preset", "Recipe", presets, recipe, width=430, help=glossary_hint("preset"), **reset)
+
+def _is_stored(name: str, values: dict[str, Value]) -> bool:
+    """True where there are results for a figure."""
+    try:
+        stored_figure(name, {**values, **USUAL_SETTINGS})
+    except AddendError:
+        return False
+    return True
+
+
+def _clear(pickers: Pickers, *names: str) -> None:
+    """Empties fields whose options have changed."""
+    for name in names:
+        pickers.set(name, "")
+
+
+def _pick_runs(pickers: Pickers, trainings: pd.DataFrame, part: str, preset: str) -> pd.DataFrame:
+    """In a popover what few readers need. Returns the chosen runs of a preset."""
+    reset = {"on_change": _clear, "args": (pickers, "recipe", "rate", "baseline")}
     rows = trainings[trainings.preset == preset]
     offered = [name for name in OBJECTIVES if name in set(rows.objective)]
     with st.popover("More", icon=":material/tune:", key=f"{PAGE}.more"):
         objective = pickers.choice("objective", "Trained to predict", offered, OBJECTIVES, **reset)
         rows = rows[rows.objective == objective]
         if part != "settings":
-            rows = _pick_setting(pickers, rows, clear)
+            rows = _pick_setting(pickers, rows)
         if part in COMPARED:
             usual = usual_baseline(rows.objective.iloc[0], set(rows.variant))
             others = [name for name in VARIANTS if name in set(rows.variant) - {usual}]
@@ -129,14 +188,14 @@ def _pick_runs(pickers: Pickers, trainings: pd.DataFrame, part: str) -> pd.DataF
     return rows
 
 
-def _pick_setting(pickers: Pickers, rows: pd.DataFrame, clear) -> pd.DataFrame:
+def _pick_setting(pickers: Pickers, rows: pd.DataFrame) -> pd.DataFrame:
     """Settings and learning rate, where there are several. Returns the runs of the chosen ones."""
     recipes = dict(zip(rows.recipe, rows.told, strict=True))
     usual = usual_recipe(rows)
     if len(recipes) > 1:
         options = ["", *(recipe for recipe in recipes if recipe != usual)]
         labels = {"": recipes[usual], **recipes}
-        recipe = pickers.choice("recipe", "Settings", options, labels, on_change=clear, args=("rate",))
+        recipe = pickers.choice("recipe", "Settings", options, labels, on_change=_clear, args=(pickers, "rate"))
     else:
         recipe = pickers.fixed("recipe", ["", usual])
     rows = rows[rows.recipe == (recipe or usual)]
@@ -149,10 +208,16 @@ def _pick_setting(pickers: Pickers, rows: pd.DataFrame, clear) -> pd.DataFrame:
     return rows
 
 
-def _pick_variants(pickers: Pickers, runs: pd.DataFrame) -> None:
-    """The variants to show, of those that were run."""
+def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> None:
+    """The variants to show, of those that were run. named: those of all trainings.
+
+    A reader's own variants have names that no default holds: they are shown unless some of them are chosen.
+    """
     stored = set(runs.variant)
-    known = [*VARIANTS, *sorted(stored - set(VARIANTS))]
+    own, chosen = sorted(stored - set(VARIANTS)), list(pickers.get("variants"))
+    if own and not set(own) & set(chosen):
+        pickers.set("variants", [*chosen, *own])
+    known = [*VARIANTS, *sorted(named - set(VARIANTS))]
     pickers.several(
         "variants",
         "Variants",
