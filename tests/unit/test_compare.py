@@ -2,6 +2,7 @@
 
 import re
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,7 +110,8 @@ def _layers_of_peaks(figure: Figure) -> list[str]:
     rows = figure.frame().dropna(subset="value")
     if "head" in rows:
         rows = rows.astype({"layer": int})
-    return [str(rows.loc[rows[rows.side == side].value.idxmax()].layer) for side in ("left", "right")]
+    tops: list[Any] = [rows[rows.side == side].nlargest(1, "value").iloc[0] for side in ("left", "right")]
+    return [str(top.layer) for top in tops]
 
 
 def test_models_of_other_depths_have_no_difference() -> None:

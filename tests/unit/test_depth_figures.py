@@ -225,7 +225,7 @@ def test_every_layer_and_head_has_its_cell(data: Any) -> None:
     figure = made("depth_heads")
     table = figure.frame().pivot(index="layer", columns="head", values="share")
     np.testing.assert_allclose(table, [[1, 1 / 2, 1 / 3], [1 / 2, 1 / 4, 1 / 6]])
-    assert "largest in layer 0, head 0: 1.00" in figure.caption
+    assert "largest in layer 0, head 0: 100 % of what varies" in figure.caption
     assert "frozen" in figure.caption
     effects = made("depth_heads", measure="effect").frame().pivot(index="layer", columns="head", values="effect")
     assert effects.iloc[1, 1] == pytest.approx(0.5)

@@ -92,7 +92,8 @@ def test_layers_and_heads_are_those_of_the_file(store: Path, measure: str) -> No
     table = heads.pivot(index=["layer", "head"], columns="term", values=measure)
     for term, count in table.idxmax(axis=1).value_counts().head(2).items():
         assert re.search(rf"{str(term).replace('_to_', ' → ')} (leads )?in {count}\b", figure.finding)
-    layer, head = table["position_to_position"].idxmax()
+    at: Any = table["position_to_position"].idxmax()
+    layer, head = at
     assert re.search(rf"layer {layer}, head {int(head)}\b", figure.finding)
     assert f"outlined: layer {layer}, head {int(head)}" in figure.caption
     assert figure.finding.startswith("In dinov2-small, ")

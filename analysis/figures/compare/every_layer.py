@@ -121,7 +121,7 @@ def _largest_head(values: ndarray, measure: str) -> str:
 
 
 def _of_sides(peaks: Sequence[str], pair: Pair) -> str:
-    """What is true of the left and of the right side, as the end of a sentence."""
+    """The end of a sentence on the left and on the right side, each with its peak."""
     models = [readable(run.provenance.model) for run in pair]
     names = [f"of {model}" for model in models] if models[0] != models[1] else ["on the left", "on the right"]
     return " and ".join(f"{peak} {name}" for peak, name in zip(peaks, names, strict=True))

@@ -5,6 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.core import optional_dependencies
+from analysis.core.errors import NotInstalled
 from analysis.figures import stored_figure
 from analysis.figures.depth.measured import models_of_images
 from analysis.figures.terms.measures import term_label
@@ -96,7 +98,7 @@ def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
 
 
 def stored_panel(pickers: Pickers) -> None:
-    """What stands in place of the form above stored results: whose they are, the images, and a way to take one apart.
+    """The panel in place of the form above stored results: whose they are, the images, and a way to take one apart.
 
     Nothing in the form would change them.
     """
@@ -179,6 +181,10 @@ DRAW: dict[str, Callable[[Pickers, Any, Upload | None], None]] = {
 def _refuse_without_weights(pickers: Pickers) -> None:
     """Ends the page with what can be done, where the form names a model of which results alone are at hand."""
     model = str(pickers.get("model"))
+    try:
+        optional_dependencies.models_can_run()
+    except NotInstalled:
+        return  # What runs the model says so.
     if not stored_alone(model):
         return
     pickers.done()
