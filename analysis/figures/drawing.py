@@ -128,6 +128,22 @@ def colour_scale(stops: Sequence[str], domain: tuple[float, float]) -> alt.Scale
     return alt.Scale(domain=positions, range=list(stops), clamp=True, interpolate="rgb")
 
 
+def part_around_zero(stops: Sequence[str], low: float, high: float) -> alt.Scale:
+    """The part from `low` to `high` of a scale around zero: equal distances from zero are equally strong.
+
+    A scale of which one half has no value in it would show colours in its legend that no cell has.
+    """
+    low, high = min(low, 0.0), max(high, 0.0)
+    limit = max(-low, high) or 1.0
+    inner = [at for at in np.linspace(-limit, limit, len(stops)).tolist() if low < at < high]
+    positions = [low, *inner, high] if low < high else [-limit, limit]
+    channels = np.array([[int(stop[k : k + 2], 16) for k in (1, 3, 5)] for stop in stops], dtype=float)
+    where = np.linspace(-limit, limit, len(stops))
+    mixed = [[round(float(np.interp(at, where, channels[:, c]))) for c in range(3)] for at in positions]
+    colours_at = ["#" + "".join(f"{channel:02x}" for channel in one) for one in mixed]
+    return alt.Scale(domain=positions, range=colours_at, clamp=True, interpolate="rgb")
+
+
 def panels(figure: Figure, theme: Theme | None = None) -> Sequence[Chart]:
     """The panels of a figure."""
     return figure.draw(theme or Theme())

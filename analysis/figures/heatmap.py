@@ -11,10 +11,12 @@ import pandas as pd
 from numpy import ndarray
 from PIL import Image
 
+from analysis.core.colours import LINK
 from analysis.figures import marks
-from analysis.figures.drawing import Chart, Theme, colour_scale, printable
+from analysis.figures.drawing import Chart, Theme, colour_scale, part_around_zero, printable
 
-LEGEND_PIXELS = 62
+LEGEND_PIXELS = 84
+"""Pixels that a scale of colours takes below a map."""
 MAX_LABELS = 20
 MAX_CELLS = 64 * 64
 """The most cells of a map that is not drawn as an image: 512 x 512 cells would be megabytes of JSON."""
@@ -49,19 +51,22 @@ def heatmap(
     """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
 
     rows, columns: their names, which may repeat, for cells are placed by index; their numbers where none are given.
-    below: lines below the title. diverging: whether zero is the middle of the colours; by default where it is the
-    middle of the domain. first: the number that rows and columns are counted from if they are too many to be named.
-    level: whether the columns' names have room to stand level.
+    below: lines below the title. diverging: whether zero is the middle of the colours, of which the domain may be but
+    a part; by default where it is the middle of the domain. first: the number that rows and columns are counted from if
+    they are too many to be named. level: whether the columns' names have room to stand level.
     """
     theme = theme or Theme()
     if diverging is None:
         diverging = -domain[0] == domain[1] > 0
     stops = theme.diverging if diverging else theme.sequential
     legend_bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100) if legend else None
-    color = alt.Color("value:Q", scale=colour_scale(stops, domain), legend=legend_bar)
+    scale = part_around_zero(stops, *domain) if diverging else colour_scale(stops, domain)
+    color = alt.Color("value:Q", scale=scale, legend=legend_bar)
     if is_image(values):
         x, y = index_axes(values.shape, row_title, column_title, first)
-        image = picture(painted(values, stops, domain), values.shape, x, y, first)
+        limit = max(abs(domain[0]), abs(domain[1]))
+        ends = (-limit, limit) if diverging else domain
+        image = picture(painted(values, stops, ends), values.shape, x, y, first)
         chart = alt.layer(image, unseen_key(color, domain, first))
     else:
         row_names, column_names = _names(rows, values.shape[0]), _names(columns, values.shape[1])
@@ -70,6 +75,19 @@ def heatmap(
     stretch = LEGEND_PIXELS if theme.screen and not legend else 0
     chart = chart.properties(width=side, height=(height or side) - stretch)
     return chart.properties(title=marks.heading(title, *below, theme=theme)) if title else chart
+
+
+def outlined(chart: Chart, row: int, column: int, theme: Theme) -> Chart:
+    """A map with a frame around one of its cells; a map that is an image stays as it is."""
+    if not isinstance(chart, alt.Chart):
+        return chart
+    cell = alt.Chart(pd.DataFrame({"row": [row], "column": [column]}))
+    frame = cell.mark_rect(fill=None, stroke=theme.colour(LINK), strokeWidth=3)
+    around = frame.encode(x=chart.encoding.x, y=chart.encoding.y)
+    title, width, height = chart.title, chart.width, chart.height
+    chart = chart.copy(deep=False)
+    chart["title"] = chart["width"] = chart["height"] = alt.Undefined
+    return alt.layer(chart, around, title=title, width=width, height=height)
 
 
 def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:

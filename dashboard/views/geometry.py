@@ -94,7 +94,12 @@ with narrow:
     if len(PARTS[card]) > 1:
         part = pickers.choice("part", "More on this", list(PARTS[card]), PARTS[card])
     if part == "angles":
-        pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
+        pickers.slider(
+            "dim",
+            "Dimensions of the random vectors",
+            list(DIMENSIONS),
+            format_func=lambda dim: f"{dim}" if dim else "the model's",
+        )
     elif part == "words":
         try:
             words = sorted(stored_cases(model, "nearest_word").word)

@@ -25,12 +25,14 @@ pickers = Pickers("inside")
 similarity.begin(pickers)
 for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
-uploaded = form.form(pickers)
+form.check_image(pickers)
 is_image = bool(pickers.get("image"))
+asked = pickers.get("tab")
+stored = is_image and image.shows_stored(pickers, asked)
+uploaded = form.form(pickers, (lambda: image.stored_panel(pickers)) if stored else None)
 with st.container(key="inside.facts"):  # The style keeps its height while it is empty.
     facts = st.empty()
 tabs = st.container(horizontal=True, vertical_alignment="center")
-asked = pickers.get("tab")
 if asked and asked not in TABS:
     known = ", ".join(TABS)
     st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))

@@ -64,7 +64,7 @@ def _groups(pickers: Pickers, titles: Mapping[str, str]) -> tuple[str, ...]:
             )
         if group == MOST_USED:
             folded = sum(name not in names for name in chosen)
-            label = f"Others: {folded} chosen" if folded else "Others"
+            label = f"Other changes: {folded} chosen" if folded else "Other changes"
             place = row.popover(label, key=f"{pickers.view.page}.other_changes")
     return tuple(name for name in ORDER if name in chosen)
 

@@ -202,14 +202,19 @@ def test_many_texts_stand_beside_this_one_and_a_model_that_was_not_measured_is_s
 
 def test_two_sides_are_compared_by_what_is_pressed_and_the_other_tabs_say_so() -> None:
     app = opened("inside")
+    board_head = board(app)["head"]
     app.pills(key="inside.compared").set_value(["layer or head"]).run()
     assert complaints(app) == []
-    assert app.session_state["inside.layer2"] == 1
+    assert app.session_state["inside.layer2"] == -1
+    assert app.session_state["inside.head2"] not in (-1, board_head), "another head of the same layer"
+    heading = shown(app.header[0].value)
+    assert "in head 2 (left)" in heading
+    assert heading.endswith("of layer 0")
     assert figures(app) == ["position → position, side by side", "Query 1 on key 0, term by term"]
     assert any(box.key == "inside.layer" for box in app.select_slider), "the left side's layer can be chosen"
     app.pills(key="inside.compared").set_value(["text", "method"]).run()
     assert complaints(app) == []
-    assert app.session_state["inside.layer2"] == -1
+    assert app.session_state["inside.head2"] == -1
     next(area for area in app.text_area if area.label == "Text on the right").input("the cat sat .")
     press(app, "Take apart")
     said = [shown(one.value) for one in app.markdown]

@@ -37,7 +37,7 @@ def image(**link: str) -> AppTest:
 def test_positions_are_taken_away_from_an_image_and_what_cannot_be_done_is_said():
     app = image(tab="change")
     assert figures(app) == ["How far the output of each patch moves", "Which heads change their attention"]
-    assert "Cosine of each patch's output hidden state before and after" in captions(app)
+    assert "The angle between each patch's output hidden state before and after" in captions(app)
     assert "zero" in captions(app)
     app = image(tab="change", do="shift_positions")
     assert any("cannot be shifted" in said for said in told(app.error))
@@ -46,7 +46,10 @@ def test_positions_are_taken_away_from_an_image_and_what_cannot_be_done_is_said(
 def test_a_trained_model_is_shown_and_its_positions_are_said_to_be_interpolated():
     app = image(tab="layers")
     assert figures(app) == ["Every layer and head of dinov2-small", "Layer 2, head 3: its terms"]
-    assert "random" not in captions(app), "nothing on this tab is of the model with random weights"
+    assert all("dinov2-small" in shown(header.value) for header in app.header), "each figure names its model"
+    assert "All of this is dinov2-small; none of it is tiny ViT with random weights" in captions(app)
+    assert any("dinov2-small**, a trained model" in said for said in told(app.markdown)), "in place of the form"
+    assert app.text_input == [] or all(box.label != "Model" for box in app.text_input), "the form is no part of it"
     assert told(app.info) == []
     assert "dinov2-small, 6 images drawn for Addend" in captions(app)
     app = image(tab="positions")
@@ -75,8 +78,14 @@ def test_the_form_turns_to_an_image_and_back_and_keeps_each_model():
     app.segmented_control(key="inside.input.chosen").set_value("image").run()
     assert [*app.exception, *app.error, *app.warning] == []
     assert figures(app)[0] == "Every layer and head of dinov2-small", "the trained model comes first"
+    assert app.session_state["inside.model"] == "dinov2-small"
+    assert "random" not in captions(app)
     app.segmented_control(key="inside.tab.chosen").set_value("scores").run()
+    assert figures(app) == []
+    assert any("The weights of dinov2-small are not on this server" in said for said in told(app.info))
+    next(button for button in app.button if button.label == "Take apart").click().run()
     assert figures(app)[0].startswith("Head ")
+    assert all(header.value.startswith("With random weights") for header in app.header)
     app.pills(key="inside.images").set_value("circles").run()
     assert "image 'circles'" in captions(app)
     app.segmented_control(key="inside.input.chosen").set_value("text").run()
@@ -85,12 +94,22 @@ def test_the_form_turns_to_an_image_and_back_and_keeps_each_model():
     assert app.session_state["inside.image"] == ""
 
 
+def test_an_image_without_a_model_opens_on_the_trained_one_and_a_press_takes_one_apart():
+    app = opened("inside", image="scene")
+    assert [*app.exception, *app.error, *app.warning, *app.info] == []
+    assert figures(app)[0] == "Every layer and head of dinov2-small"
+    assert app.session_state["inside.tab"] == "layers"
+    next(button for button in app.button if button.label == "Take an image apart").click().run()
+    assert app.session_state["inside.model"] == random_vit.NAME
+    assert all(header.value.startswith("With random weights") for header in app.header)
+
+
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
         ({"layer": "9"}, "There is no layer 9"),
         ({"model": "/nowhere/at/all"}, "There is no folder"),
-        ({"model": "all-MiniLM-L6-v2"}, "reads text, not images"),
+        ({"model": "cpu-bert_a-0"}, "reads text, not images"),
     ],
 )
 def test_what_cannot_be_probed_is_said_and_the_tabs_stay(parameters, said):

@@ -110,3 +110,28 @@ def test_on_a_phone_nothing_moves_sideways_and_letters_are_large_enough(browser,
     )
     assert min(sizes) >= 12.5
     page.context.close()
+
+
+def test_on_a_phone_the_form_is_one_line_until_it_is_opened_or_there_is_nothing_to_show(browser, address: str) -> None:
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    opened(page, address)
+    text, line = page.get_by_label("Text", exact=True), page.locator(".st-key-inside-fold button")
+    expect(text).not_to_be_visible()
+    expect(line).to_contain_text("all-MiniLM-L6-v2, “The keys")
+    heading = page.locator(".board h2").bounding_box()
+    assert heading
+    assert heading["y"] < 600
+    line.click()
+    expect(text).to_be_visible()
+    text.fill(" ")
+    page.get_by_role("button", name="Take apart").click()
+    expect(page.locator(".st-key-inside-failed")).to_be_visible()
+    expect(text).to_be_visible()
+    text.fill("The cat sat.")
+    page.get_by_role("button", name="Take apart").click()
+    expect(page.locator(".board h2")).to_be_visible()
+    expect(text).not_to_be_visible()
+    page.set_viewport_size({"width": 1400, "height": 900})
+    expect(text).to_be_visible()
+    expect(line).not_to_be_visible()
+    page.context.close()

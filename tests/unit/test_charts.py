@@ -30,7 +30,7 @@ from pypdf import PdfReader
 
 from analysis import __version__
 from analysis.figures import Figure, drawing, export, fonts, panels
-from analysis.figures.drawing import Theme
+from analysis.figures.drawing import Theme, part_around_zero
 from analysis.figures.heatmap import MAX_CELLS, heatmap
 from analysis.figures.terms.heads import draw_heads
 from dashboard.widgets.vega_specs import vega_specs
@@ -426,6 +426,22 @@ def test_a_sign_that_no_file_may_hold_is_replaced(sign: str) -> None:
 
 
 # Panels
+
+
+@pytest.mark.parametrize(("low", "high"), [(-0.2, 1.0), (0.0, 0.7), (-3.0, 1.0), (-2.0, 2.0), (-0.5, 0.0), (0.0, 0.0)])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_part_of_a_scale_around_zero_has_its_colours(low: float, high: float, dark: bool) -> None:
+    """Its ends are those of the values, and each colour that of the whole scale, by NumPy."""
+    stops = Theme(dark=dark).diverging
+    scale = part_around_zero(stops, low, high)
+    limit = max(-low, high) or 1.0
+    assert (scale.domain[0], scale.domain[-1]) == ((low, high) if low < high else (-limit, limit))
+    assert scale.domain == sorted(scale.domain)
+    for value, colour in zip(scale.domain, scale.range, strict=True):
+        for channel in (1, 3, 5):
+            whole = [int(stop[channel : channel + 2], 16) for stop in stops]
+            expected = np.interp(value, np.linspace(-limit, limit, len(stops)), whole)
+            assert abs(int(colour[channel : channel + 2], 16) - expected) <= 0.5
 
 
 def test_panels_keep_their_own_colour_scale() -> None:

@@ -1,12 +1,15 @@
 """Proves that two at once are the two as they are alone, and the difference right less left."""
 
+import re
+from itertools import product
+
 import numpy as np
 import pytest
 from drawn_values import colour_limits, drawn_maps
 from specimens import TEXT, embedded_loaded
 
 from analysis.core.errors import LinkError
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, Figure
 from analysis.figures.drawing import panels
 from analysis.links import VIEWS
 from analysis.probes import text_probe
@@ -36,6 +39,28 @@ def test_maps_and_difference_are_on_one_scale() -> None:
     np.testing.assert_allclose(maps[2], expected, atol=1e-5)
     assert colour_limits(figure) == [pytest.approx(max(np.abs(one.to_numpy()).max() for one in maps))] * 3
     assert "layer 5, head 3" in figure.caption
+
+
+def test_the_title_gives_the_shares_of_the_two_heads_and_each_scale_holds_its_map() -> None:
+    by_layer = {layer2: both(layer2=layer2) for layer2 in (-1, 3)}
+    sides = ((-1, -1, False), (-1, 7, True), (4, 9, True), (0, -1, False))
+    terms = ("position_to_position", "word_to_word", "word_to_position")
+    for (layer2, made), (head, head2, own_scale), term in product(by_layer.items(), sides, terms):
+        values = {**DEFAULTS, "head": head, "head2": head2, "layer2": layer2, "term": term, "own_scale": own_scale}
+        figure = FIGURES["compare_maps"].of(values, made)
+        shares = [one.shares()[term] for one in made]
+        left = int(shares[0].argmax()) if head == -1 else head
+        right = (int(shares[1].argmax()) if head == -1 else head) if head2 == -1 else head2
+        expected = [f"{100 * shares[0][left]:.0f}", f"{100 * shares[1][right]:.0f}"]
+        said = re.findall(r"(−?\d+) %", figure.finding)
+        assert [number.replace("−", "-") for number in said] == expected
+        named = re.findall(r"head (\d+)", figure.finding)
+        assert named == ([] if (left, made[0].layer) == (right, made[1].layer) else [str(left), str(right)])
+        limits = [float(np.abs(one.to_numpy()).max()) or 1.0 for one in drawn_maps(figure)]
+        together = [max(limits)] * len(limits)
+        assert colour_limits(figure) == pytest.approx(limits if own_scale else together, rel=1e-5)
+        pale = max(limits[:2]) > 4 * min(limits[:2]) and not own_scale
+        assert ("is pale" in figure.caption) == pale
 
 
 def test_texts_of_different_lengths_have_no_difference_map_but_terms() -> None:
@@ -79,11 +104,20 @@ def test_every_layer_of_both_sides_is_that_of_each_alone(measure: str) -> None:
         assert len(drawn) == 3
 
 
+def _layers_of_peaks(figure: Figure) -> list[str]:
+    """The layer of the largest value of each side, as the figure's rows have it."""
+    rows = figure.frame().dropna(subset="value")
+    if "head" in rows:
+        rows = rows.astype({"layer": int})
+    return [str(rows.loc[rows[rows.side == side].value.idxmax()].layer) for side in ("left", "right")]
+
+
 def test_models_of_other_depths_have_no_difference() -> None:
     left = both_layers()[0]
     right = text_probe.LayersRequest(model="cpu-bert_a-0", text=TEXT).run()
     for name in ("compare_layers", "compare_depth"):
         figure = FIGURES[name].of(DEFAULTS, (left, right))
         assert set(figure.frame().side) == {"left", "right"}
-        assert "cannot be subtracted" in figure.finding
+        assert "cannot be subtracted" in figure.caption
+        assert re.findall(r"layer (\d+)", figure.finding) == _layers_of_peaks(figure)
         assert len(panels(figure)) == 2

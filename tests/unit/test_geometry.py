@@ -169,7 +169,7 @@ def test_tables_on_axes_of_their_own_are_orthogonal_and_one_table_is_not(rng):
 
 
 def test_a_vocabulary_of_few_words_is_measured_at_every_rank_of_the_positions(rng):
-    """Eight words span seven directions; their energy in 20 directions of positions is NumPy's projection all the same."""
+    """Eight words span seven directions; their energy in 20 of the positions' is NumPy's projection all the same."""
     word, position = rng.normal(size=(8, 60)), rng.normal(size=(48, 60))
     found = subspaces.subspaces(held(rng, word=word, position=position), DEBUG)
     about, along = (table - table.mean(0) for table in (word, position[1:-1]))

@@ -4,6 +4,7 @@ The reference is transformers alone: a copy of the model whose position table ho
 """
 
 import copy
+import math
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,9 @@ def test_figures_show_the_patches_where_they_stand() -> None:
     rows, columns = run.grid
     cells: Any = panels(moved)[0].data
     assert len(cells) == rows * columns
-    assert cells.value.tolist()[2 * columns + 5] == run.cosine[1 + 2 * columns + 5]
+    cosine = float(run.cosine[1 + 2 * columns + 5])
+    assert cells.value.tolist()[2 * columns + 5] == pytest.approx(math.degrees(math.acos(cosine)))
+    assert moved.frame().cosine.tolist() == run.cosine.tolist()
     assert "--image scene --do shuffle_positions:3" in moved.command == kl.command
     assert "one image of" in kl.caption
     assert all(len(panels(figure)) == 1 for figure in (moved, kl))

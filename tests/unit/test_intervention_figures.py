@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_values import drawn_rows
 from specimens import PAIR, TEXT, tiny_bert, tiny_tokenizer
 from transformers import BertForMaskedLM
 
@@ -112,6 +113,22 @@ def test_without_a_head_the_outcome_is_the_cosine() -> None:
     assert shown.frame().cosine.tolist() == made.cosine.tolist()
     assert "no head that predicts tokens" in shown.caption
     assert "zero positions" in shown.caption
+
+
+@pytest.mark.parametrize("spec", ["zero_positions", "shuffle_positions:3", "shift_positions:0"])
+def test_the_title_says_by_how_much_the_outputs_turn(spec: str) -> None:
+    made = intervene(loaded(), TEXT, None, [spec])
+    shown = figure("intervention_tokens", made)
+    angles = np.degrees(np.arccos(np.clip(made.cosine.astype(float), -1, 1)))
+    drawn = next(frame for frame in drawn_rows(shown, "turn", "cosine"))
+    np.testing.assert_allclose(drawn.turn, angles)
+    assert list(drawn.token) == list(made.tokens), "in the order of the text"
+    assert shown.finding.startswith("Without positions" if spec == "zero_positions" else f"After “{made.words}”")
+    if spec == "shift_positions:0":
+        assert shown.finding.endswith("stay where they were, up to rounding")
+        return
+    assert f"by {angles.mean():.0f}° on average" in shown.finding
+    assert shown.finding.endswith(f"“{made.tokens[angles.argmax()]}”: {angles.max():.0f}°")
 
 
 def test_with_a_head_the_outcome_is_what_it_predicts() -> None:

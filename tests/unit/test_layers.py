@@ -1,5 +1,7 @@
 """Proves that the view of every layer at once is what each layer gives on its own, and that saved masks come back."""
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 from family_specimens import SPECIMENS
 from specimens import PAIR, TEXT, embedded_loaded, tiny_bert, tiny_tokenizer
 
-from analysis.core.term_names import SOURCES
+from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import FIGURES
 from analysis.figures.drawing import panels
 from analysis.measurements.terms import decompose
@@ -57,6 +59,57 @@ def test_figures_of_every_layer_show_its_numbers() -> None:
     assert "add up to the model's own scores" in heat.caption
     assert len(panels(heat)) == 1
     assert len(panels(depth)) == 2
+
+
+LED = re.compile(r"(\w+ → \w+) at (every layer|layers? [\d, and to]+?) \((?:up to )?([\d.]+) (?:%|nats)\)")
+
+
+def _layers(words: str, count: int) -> set[int]:
+    """The layers that a sentence names: "every layer", "layer 2", "layers 0 to 2 and 4"."""
+    if words == "every layer":
+        return set(range(count))
+    spans = [part.split(" to ") for part in re.split(r", | and ", words.split(" ", 1)[1])]
+    return {layer for span in spans for layer in range(int(span[0]), int(span[-1]) + 1)}
+
+
+@pytest.mark.parametrize("measure", ["share", "effect"])
+def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
+    """Which term of word and position leads at which layer, its largest value, and where the others add up to more."""
+    run = text_probe.LayersRequest.of({**PARAMS, "measure": measure}).run(embedded_loaded())
+    for seed in range(20):
+        values = np.random.default_rng(seed).dirichlet(np.ones(16), size=run.values[:, 0].shape).transpose(0, 2, 1)
+        made = replace(run, values=values)
+        finding = FIGURES["probe_depth"].of({}, made).finding
+        mean = values.mean(-1)
+        four = [run.terms.index(term) for term in FOUR]
+        leads = [FOUR[index].replace("_to_", " → ") for index in mean[:, four].argmax(1)]
+        said = LED.findall(finding)
+        assert said
+        assert {label: _layers(words, len(leads)) for label, words, _ in said} == {
+            label: {layer for layer, name in enumerate(leads) if name == label} for label in leads
+        }
+        for label, words, size in said:
+            top = max(mean[layer, four].max() for layer in _layers(words, len(leads)))
+            assert size == (f"{100 * top:.0f}" if measure == "share" else f"{top:.2f}"), label
+        others = np.delete(mean, four, axis=1).sum(1)
+        above = {layer for layer in range(len(mean)) if others[layer] > mean[layer, four].max()}
+        more = re.search(r"add up to more at (layers? [\d, and to]+)$", finding)
+        assert (_layers(more[1], len(leads)) if more else set()) == (above if measure == "share" else set())
+
+
+@pytest.mark.parametrize("measure", ["share", "effect"])
+def test_the_title_of_one_term_names_its_largest_head(measure: str) -> None:
+    run = text_probe.LayersRequest.of({**PARAMS, "measure": measure}).run(embedded_loaded())
+    for term in (*FOUR, "segment_to_bias"):
+        figure = FIGURES["probe_layers"].of({"term": term}, run)
+        values = run.values[:, run.terms.index(term)]
+        layer, head = np.unravel_index(int(np.nanargmax(values)), values.shape)
+        assert f"layer {layer}, head {head}" in figure.finding
+        size = f"{100 * values.max():.0f} %" if measure == "share" else f"{values.max():.2f} nats"
+        assert size in figure.finding
+        stops = panels(figure)[0].to_dict()["encoding"]["color"]["scale"]["domain"]
+        assert stops[0] == min(0.0, values.min())
+        assert stops[-1] == values.max(), "no colour of the legend is beyond the values"
 
 
 def test_scores_against_distance_are_means_of_diagonals() -> None:

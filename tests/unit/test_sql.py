@@ -69,7 +69,7 @@ def children() -> list[str]:
 
 
 def test_a_query_gives_what_duckdb_gives(world):
-    sql = "SELECT term, avg(share) AS share, count(*) AS n FROM term_stats GROUP BY term ORDER BY term"
+    sql = "SELECT term, avg(share) AS share, count(*) AS n FROM term_stats WHERE isfinite(share) GROUP BY 1 ORDER BY 1"
     with duckdb.connect(str(store_path()), read_only=True) as connection:
         expected = connection.execute(sql).fetchall()
     terms, shares, counts = zip(*expected, strict=True)

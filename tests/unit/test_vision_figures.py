@@ -5,6 +5,7 @@ and the words of captions with numbers computed here.
 """
 
 import dataclasses
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_values import colour_limits
 
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES, Figure, drawing
@@ -86,6 +88,16 @@ def test_layers_and_heads_are_those_of_the_file(store: Path, measure: str) -> No
                 (rows.aggregation == "head") & (rows.term == term) & (rows.layer == layer) & (rows["head"] == head)
             ]
             assert values[layer, head] == own[measure].item()
+    heads = rows[(rows.aggregation == "head") & rows.term.isin(list(maps))]
+    table = heads.pivot(index=["layer", "head"], columns="term", values=measure)
+    for term, count in table.idxmax(axis=1).value_counts().head(2).items():
+        assert re.search(rf"{str(term).replace('_to_', ' → ')} (leads )?in {count}\b", figure.finding)
+    layer, head = table["position_to_position"].idxmax()
+    assert re.search(rf"layer {layer}, head {int(head)}\b", figure.finding)
+    assert f"outlined: layer {layer}, head {int(head)}" in figure.caption
+    assert figure.finding.startswith("In dinov2-small, ")
+    limits = colour_limits(figure)
+    assert limits == pytest.approx([table.to_numpy().max()] * len(maps))
     mean = rows[(rows.aggregation == "mean_over_heads") & (rows.term == "position_to_position")]
     best: Any = mean.sort_values(measure).iloc[-1]
     assert f"is largest in layer {best.layer}: {best[measure]:.3f}" in figure.caption

@@ -1,6 +1,6 @@
 """Figures of every layer of two runs side by side: all terms against depth, one term by head, and the differences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures import marks
-from analysis.figures.compare.two_sides import SIDES, pair_facts
+from analysis.figures.compare.two_sides import SIDES, pair_facts, side_names, sized
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.heatmap import LEGEND_PIXELS, heatmap
@@ -78,16 +78,27 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     largest = frame[frame.side == DIFFERENCE].dropna().reset_index(drop=True)
     if largest.empty:
         text = f"{len(pair[0].values)} and {len(pair[1].values)} layers: the lines cannot be subtracted."
+        peaks = [_peak(means[side], (term_label(one) for one in terms), measure) for side in range(2)]
+        finding = f"Mean over heads, the largest is {_of_sides(peaks, pair)}"
     else:
         peak = largest.iloc[int(largest.value.abs().argmax())]
         text = f"The largest difference is in {peak.series}, layer {peak.layer}: {signed(float(peak.value), 3)}."
+        at = frame[(frame.series == peak.series) & (frame.layer == peak.layer)].set_index("side").value
+        left, right = (sized(float(at[side]), measure) for side in SIDES)
+        names = side_names(pair, ("", ""))
+        finding = (
+            f"Mean over heads, {peak.series} differs most in layer {peak.layer}: {left} {names[0]} and {right} "
+            f"{names[1]}"
+            if peak.value
+            else "Mean over heads, no term differs between the sides in any layer"
+        )
     return Figure(
         title="Against depth, side by side",
-        finding=text.removesuffix("."),
+        finding=finding,
         frame=lambda: frame,
         caption=(
             f"{capitalised(MEASURES[measure])}, mean over heads, of the terms of word and position at each layer, on "
-            f"one scale. {measure_note(measure, coloured=False)} {_caption(pair)}"
+            f"one scale. {text} {measure_note(measure, coloured=False)} {_caption(pair)}"
         ),
         alt=f"Lines over layers in {len(panels)} panels. {text}",
         draw=lambda theme: _draw_lines(frame, pair, [term_label(term) for term in terms], theme),
@@ -95,15 +106,37 @@ def compare_depth(params: Parameters, pair: Pair) -> Figure:
     )
 
 
+def _peak(means: Mapping[str, ndarray], labels: Iterable[str], measure: str) -> str:
+    """The largest mean of one side: its term, its layer and its size."""
+    values = np.nan_to_num(np.stack(list(means.values())), nan=-np.inf)
+    term, layer = np.unravel_index(int(values.argmax()), values.shape)
+    return f"{list(labels)[int(term)]} in layer {layer} ({sized(float(values[term, layer]), measure)})"
+
+
+def _largest_head(values: ndarray, measure: str) -> str:
+    """The head of one side where a term is largest, and its size."""
+    known = np.nan_to_num(values, nan=-np.inf)
+    layer, head = np.unravel_index(int(known.argmax()), known.shape)
+    return f"in layer {layer}, head {head} ({sized(float(values[layer, head]), measure)})"
+
+
+def _of_sides(peaks: Sequence[str], pair: Pair) -> str:
+    """What is true of the left and of the right side, as the end of a sentence."""
+    models = [readable(run.provenance.model) for run in pair]
+    names = [f"of {model}" for model in models] if models[0] != models[1] else ["on the left", "on the right"]
+    return " and ".join(f"{peak} {name}" for peak, name in zip(peaks, names, strict=True))
+
+
 def _draw_lines(frame: pd.DataFrame, pair: Pair, order: Sequence[str], theme: Theme) -> list[Chart]:
     """A panel a side and one of the difference, on one scale, with names at the lines of the last."""
     domain = (min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max())))
     panels = [name for name in (*SIDES, DIFFERENCE) if (frame.side == name).any()]
     charts = []
+    form = ".0%" if pair[0].measure == "share" else alt.Undefined
     for side in panels:
         rows = frame[frame.side == side]
         title = None if charts else MEASURES[pair[0].measure]
-        y = marks.number(alt.Y, "value", title, domain=domain, padding=6)
+        y = marks.number(alt.Y, "value", title, domain=domain, padding=6, form=form)
         lines = marks.line_plot(
             rows, x=marks.categories(alt.X, "layer", "layer"), y=y, theme=theme, color=series_hues(order, theme),
             tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
@@ -134,17 +167,27 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
         layer, head = np.unravel_index(int(size.argmax()), size.shape)
         value = signed(float(maps[DIFFERENCE][layer, head]), 3)
         text = f"{capitalised(term_label(term))} differs most in layer {layer}, head {head}: {value}."
+        left, right = (sized(float(maps[side][layer, head]), measure) for side in SIDES)
+        names = side_names(pair, ("", ""))
+        finding = (
+            f"{capitalised(term_label(term))} differs most in layer {layer}, head {head}: {left} {names[0]} and "
+            f"{right} {names[1]}"
+            if size.any()
+            else f"{capitalised(term_label(term))} differs in no head"
+        )
     else:
         shapes = " and ".join(f"{len(run.values)} layers of {run.values.shape[2]} heads" for run in pair)
         text = f"{shapes}: the maps cannot be subtracted."
+        peaks = [_largest_head(maps[side], measure) for side in SIDES]
+        finding = f"{capitalised(term_label(term))} is largest {_of_sides(peaks, pair)}"
     return Figure(
         title=f"{term_label(term)} at every layer and head, side by side",
-        finding=text.removesuffix("."),
+        finding=finding,
         frame=lambda: frames.stacked(
             {name: frames.cells(values, "value", layer=None, head=None) for name, values in maps.items()}, "side"
         ),
         caption=(
-            f"{capitalised(MEASURES[measure])} of {term_label(term)}, on one scale. {measure_note(measure)} "
+            f"{capitalised(MEASURES[measure])} of {term_label(term)}, on one scale. {text} {measure_note(measure)} "
             f"{_caption(pair)}"
         ),
         alt=f"{len(maps)} heat maps, layers by heads. {text}",
@@ -156,12 +199,13 @@ def compare_layers(params: EveryLayerParameters, pair: Pair) -> Figure:
 def _draw_maps(maps: dict[str, ndarray], pair: Pair, theme: Theme) -> list[Chart]:
     """Layers down, heads across, with one scale; a difference has two signs, so the scale has, too."""
     measure = pair[0].measure
-    limit = max(float(np.nan_to_num(np.abs(values)).max()) for values in maps.values()) or 1.0
+    every = np.concatenate([np.nan_to_num(values).ravel() for values in maps.values()])
+    low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
     most = max(len(values) for values in maps.values())
     signs = measure == "share" or len(maps) > len(SIDES)
     return [
         heatmap(
-            values, domain=(-limit if signs else 0, limit), row_title="layer", column_title="head",
+            values, domain=(low, high if low < high else 1.0), row_title="layer", column_title="head",
             value_title=MEASURES[measure], title=_panel_title(name, pair), diverging=signs, legend=not index,
             side=marks.HALF, height=LEGEND_PIXELS + 22 * most, theme=theme,
         )

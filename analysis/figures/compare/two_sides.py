@@ -1,5 +1,6 @@
 """Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import altair as alt
@@ -9,7 +10,7 @@ import pandas as pd
 from analysis.ablation.variants import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.core.formatting import UNDEFINED, capitalised, signed
+from analysis.core.formatting import UNDEFINED, capitalised, percent, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, figure
@@ -31,12 +32,18 @@ from analysis.probes import text_probe
 
 Pair = tuple[Decomposition, Decomposition]
 SIDES = ("left", "right")
+PALE = 4
+"""Times by which the largest score of one side exceeds the other's before the caption says that the other is pale."""
 
 
 class CompareParameters(ViewParameters):
-    """The arrangement of the maps on both sides. head2: the right side's head, if it differs from the left one's."""
+    """The arrangement of the maps on both sides.
+
+    head2: the right side's head, if it differs from the left one's. own_scale: whether each map has its own scale.
+    """
 
     head2: int = -1
+    own_scale: bool = False
 
     def sides(self) -> tuple[ViewParameters, ViewParameters]:
         """The parameters of the left and of the right side."""
@@ -85,6 +92,27 @@ def _assumptions(pair: Pair) -> str:
     return f"{text} Terms add up to the model's own scores within {errors} of their range."
 
 
+def side_names(pair: Sequence[LiveResult], places: Sequence[str]) -> tuple[str, str]:
+    """Phrases for the two sides: by model and place, or else by side alone, where they are the same in both.
+
+    places: such as "layer 0, head 2"; empty where a side has no one place.
+    """
+    models = [readable(one.provenance.model) for one in pair]
+    names = list(places)
+    if models[0] != models[1]:
+        names = [", ".join(filter(None, parts)) for parts in zip(models, places, strict=True)]
+    if names[0] == names[1]:
+        return "on the left", "on the right"
+    return f"in {names[0]} (left)", f"in {names[1]} (right)"
+
+
+def sized(value: float, measure: str) -> str:
+    """A share as a percentage, an effect in nats; in words where it is undefined."""
+    if np.isnan(value):
+        return "an undefined part" if measure == "share" else "an undefined effect"
+    return percent(value) if measure == "share" else f"{value:.2f} nats"
+
+
 def all_terms(pair: Pair) -> list[str]:
     """The terms that either side has, the four first."""
     return list(dict.fromkeys(term for decomposition in pair for term in visible_terms(decomposition)))
@@ -123,15 +151,18 @@ def compare_terms(params: MeasureParameters, pair: Pair) -> Figure:
     table["difference"] = table.right - table.left
     table.index.name = "term"
     magnitudes = table.difference.abs()
-    largest = (
-        f"The largest difference is in {term_label(str(magnitudes.idxmax()))}: "
-        f"{signed(table.difference.iloc[magnitudes.argmax()], 3)}."
-        if magnitudes.notna().any()
-        else "No term is defined on both sides."
-    )
+    names = side_names(pair, [f"layer {one.layer}" for one in pair])
+    largest = finding = "No term is defined on both sides."
+    if magnitudes.notna().any():
+        most = str(magnitudes.idxmax())
+        largest = f"The largest difference is in {term_label(most)}: {signed(float(table.difference[most]), 3)}."
+        left, right = (sized(float(table[side][most]), measure) for side in SIDES)
+        finding = f"Mean over heads, {term_label(most)} differs most: {left} {names[0]} and {right} {names[1]}"
+        if not magnitudes[most]:
+            finding = "Mean over heads, no term differs between the sides"
     return Figure(
         title="Term by term, mean over heads",
-        finding=largest.removesuffix("."),
+        finding=finding.removesuffix("."),
         frame=lambda: table.reset_index(),
         caption=(
             f"{capitalised(MEASURES[measure])}, mean over heads. Left: {_side(pair[0])}. Right: "
@@ -139,12 +170,38 @@ def compare_terms(params: MeasureParameters, pair: Pair) -> Figure:
             f"{measure_note(measure, coloured=False)} {_assumptions(pair)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
-        draw=lambda theme: _draw_sides(_fold_terms(table, pair, add_up=measure == "share"), MEASURES[measure], theme),
+        draw=lambda theme: _draw_sides(
+            _fold_terms(table, pair, add_up=measure == "share"), MEASURES[measure], _keys(names), theme
+        ),
     )
 
 
-def _draw_sides(table: pd.DataFrame, label: str, theme: Theme) -> list[Chart]:
-    """The two sides as dots joined by a line, and the difference printed at the right of each row."""
+def _places(pair: Pair, heads: Sequence[int]) -> list[str]:
+    """The head of each side, in words, and its layer where the two have not the same."""
+    if _shared_layer(pair):
+        return [f"head {head}" for head in heads]
+    return [f"layer {one.layer}, head {head}" for one, head in zip(pair, heads, strict=True)]
+
+
+def _shared_layer(pair: Pair) -> str:
+    """The end of a sentence on two sides of one model and layer; empty for others."""
+    about = {(one.provenance.model, one.layer) for one in pair}
+    return f" of layer {pair[0].layer}" if len(about) == 1 else ""
+
+
+def _keys(names: Sequence[str]) -> dict[str, str]:
+    """Each side's name in a legend, made of its phrase from `side_names`."""
+    return {
+        side: f"{side}: {name.removeprefix('in ').removesuffix(f' ({side})')}" if name.startswith("in ") else side
+        for side, name in zip(SIDES, names, strict=True)
+    }
+
+
+def _draw_sides(table: pd.DataFrame, label: str, keys: Mapping[str, str], theme: Theme) -> list[Chart]:
+    """The two sides as dots joined by a line, and the difference printed at the right of each row.
+
+    keys: the sides' names in the legend.
+    """
     order = [term_label(term) for term in table.index]
     written = [UNDEFINED if pd.isna(value) else signed(float(value)) for value in table.difference]
     wide = table.reset_index().assign(label=order, written=written)
@@ -152,11 +209,13 @@ def _draw_sides(table: pd.DataFrame, label: str, theme: Theme) -> list[Chart]:
     domain = (min(0.0, float(values.min().min())), max(0.0, float(values.max().max())))
     x = marks.number(alt.X, "value", label, domain=domain, nice=True, ticks=6)
     y = marks.rows_down("label", order, title=TERM, grid=False)
-    key = marks.legend(place="top", columns=2)
+    key = marks.legend(place="top", columns=1)
+    long = wide.melt(["term", "label"], list(SIDES), "side", "value").dropna()
     lines = alt.Chart(wide).mark_rule(color=theme.faint, strokeWidth=marks.LINE)
     dots = marks.row_plot(
-        wide.melt(["term", "label"], list(SIDES), "side", "value").dropna(), x=x, y=y, theme=theme, ends=None,
-        color=marks.series("side", SIDES, theme, key), shape=marks.shapes("side", SIDES, key),
+        long.assign(side=long.side.map(keys)), x=x, y=y, theme=theme, ends=None,
+        color=marks.series("side", list(keys.values()), theme, key),
+        shape=marks.shapes("side", list(keys.values()), key),
         tooltip=(("label", "term"), "side", ("value", "", ".4f")),
     )  # fmt: skip
     beside = alt.Chart(wide).encode(x=alt.value("width"))
@@ -203,7 +262,9 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
             f"{_side(pair[1], heads[1])}. {_assumptions(pair)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {text}",
-        draw=lambda theme: _draw_sides(_fold_terms(table, pair, add_up=True), kind, theme),
+        draw=lambda theme: _draw_sides(
+            _fold_terms(table, pair, add_up=True), kind, _keys(side_names(pair, _places(pair, heads))), theme
+        ),
     )
 
 
@@ -230,11 +291,24 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
-    limit = max(float(np.abs(values).max()) for values, _ in maps.values()) or 1.0
-    titles = {"difference": ["right minus left", "on the same scale"]} | {
-        side: [f"{side}: {readable(one.provenance.model)}", f"layer {one.layer}, head {head}, {one.method}"]
+    limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
+    weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
+    pale = limits[stronger] > PALE * limits[weaker]
+    scales = f"one scale for all{f', on which the {weaker} side is pale' if pale else ''}"
+    if params.own_scale:
+        scales = "each map has its own scale, so that one colour means another score in each"
+    else:
+        limits = dict.fromkeys(limits, max(limits.values()))
+    titles = {"difference": ["right minus left", "score by score"]} | {
+        side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}, {one.method}"]
         for side, one, head in zip(SIDES, pair, heads, strict=True)
     }
+    for name, (values, _) in maps.items():
+        titles[name].append(f"from {signed(float(values.min()), 1)} to {signed(float(values.max()), 1)}")
+    follows = params.head2 == text_probe.FOLLOWING["head2"]
+    rule = "Each side shows its head whose scores vary most by the term. " if params.head == -1 and follows else ""
+    shares = [float(one.shares()[term][head]) for one, head in zip(pair, heads, strict=True)]
+    names = side_names(pair, _places(pair, heads))
     centring = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
@@ -246,19 +320,25 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     return Figure(
         title=f"{term_label(term)}, side by side",
         finding=(
-            f"{capitalised(term_label(term))} differs by {float(np.abs(maps['difference'][0]).max()):.2f} at most"
-            if "difference" in maps
-            else text.removesuffix(".")
+            f"{capitalised(term_label(term))} makes up {sized(shares[0], 'share')} of what varies "
+            f"{names[0]} and {sized(shares[1], 'share')} {names[1]}{_shared_layer(pair)}"
         ),
         frame=frame,
         caption=(
-            f"Pre-softmax scores of {term_label(term)}, {centring}. Left: {_side(pair[0], heads[0])}. Right: "
-            f"{_side(pair[1], heads[1])}. Rows are queries, columns are keys; one scale for all. {text} "
-            f"{_assumptions(pair)}"
+            f"Pre-softmax scores of {term_label(term)}, {centring}; {scales}. {rule}Left: {_side(pair[0], heads[0])}. "
+            f"Right: {_side(pair[1], heads[1])}. Rows are queries, columns are keys. {text} {_assumptions(pair)}"
         ),
         alt=f"{len(maps)} maps of {term_label(term)}. {text}",
         draw=lambda theme: [
-            token_map(values, labels, limit, theme, title=titles[name], legend=not index)
+            token_map(
+                values,
+                labels,
+                limits[name],
+                theme,
+                title=titles[name],
+                legend=params.own_scale or not index,
+                value="score" if params.own_scale else "score, one scale for all",
+            )
             for index, (name, (values, labels)) in enumerate(maps.items())
         ],
         columns=len(maps),

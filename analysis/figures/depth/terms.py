@@ -4,13 +4,12 @@ import math
 from typing import Annotated, Any
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core.colours import of_term
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, fixed
+from analysis.core.formatting import capitalised, fixed, percent
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -77,7 +76,8 @@ def heads(params: TermParameters) -> Figure:
     table: Any = result.pivot(index="layer", columns="head", values=measure).sort_index()
     first = result.iloc[0]
     peak = result.iloc[int(result[measure].argmax())]
-    text = f"{term_label(term)} is largest in layer {peak.layer}, head {int(peak['head'])}: {peak[measure]:.2f}."
+    size = f"{percent(peak[measure])} of what varies" if measure == "share" else f"{fixed(peak[measure])} nats"
+    text = f"{term_label(term)} is largest in layer {peak.layer}, head {int(peak['head'])}: {size}."
     columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "top1_agreement", "method"]
     return Figure(
         title=f"{term_label(term)} in every head",
@@ -118,7 +118,7 @@ def cell(params: DepthCellParameters) -> Figure:
     frame = pd.DataFrame({"part": list(parts), "value": list(parts.values())}).assign(layer=layer, head=head)
     largest = max(FOUR, key=lambda name: parts.get(name, -math.inf))
     text = f"In layer {layer}, head {head}, the largest of the four terms is {term_label(largest)}: "
-    text += f"{fixed(parts[largest])}."
+    text += f"{percent(parts[largest])} of what varies." if measure == "share" else f"{fixed(parts[largest])} nats."
     first = head_rows.iloc[0]
     return Figure(
         title=f"Layer {layer}, head {head}: its terms",
@@ -174,8 +174,7 @@ def terms(params: TermsParameters) -> Figure:
 def _draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
     """Layers down, heads across, the number in every cell."""
     label = MEASURES[measure]
-    limit = float(np.nanmax(np.abs(table.to_numpy(dtype=float)))) or 1.0
-    colour, ink = measured_colours(limit, measure, label, theme)
+    colour, ink = measured_colours(table.to_numpy(dtype=float), measure, label, theme)
     base = alt.Chart(table.reset_index().melt("layer", var_name="head", value_name="value")).encode(
         x=marks.categories(alt.X, "head", "head", place="top"),
         y=marks.categories(alt.Y, "layer", "layer"),

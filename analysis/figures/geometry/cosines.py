@@ -12,7 +12,9 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, find_estimate, geometry_figure, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 
-DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+OWN_WIDTH = 0
+"""The slider's value that stands for the model's own width."""
+DIMENSIONS = (OWN_WIDTH, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 """The dimensions that the slider offers."""
 SERIES = {"word_position": "as they are", "word_position_centred": "less their means"}
 """The pairs of a word and a position that are drawn, by their subject in the store."""
@@ -23,9 +25,13 @@ OUTSIDE = 0.002
 
 
 class CosineParameters(GeometryParameters):
-    """A model, and the dimension of the random vectors that it is compared with."""
+    """A model, and the dimension of the random vectors that it is compared with; `OWN_WIDTH` for the model's own."""
 
     dim: int
+
+    def random_dimension(self) -> int:
+        """The dimension of the random vectors. Raises NoResults where none is stored of the model."""
+        return self.dim or int(stored_rows(self.model, "abs_cosine").along.max())
 
 
 @figure("geometry_cosines", CosineParameters)
@@ -34,7 +40,7 @@ def cosines(params: CosineParameters) -> Figure:
 
     Raises NoResults where none is stored of the model.
     """
-    model, dim = params.model, params.dim
+    model, dim = params.model, params.random_dimension()
     rows = stored_rows(model, "cosine_histogram")
     model_rows = rows[rows.subject.isin(list(SERIES))]
     model_rows = model_rows.assign(series=model_rows.subject.map(SERIES))

@@ -17,6 +17,7 @@ from analysis.figures.heatmap import heatmap, token_axis
 from analysis.figures.one_run import checked_head, map_frame, run_facts
 from analysis.figures.terms.maps import HeadParameters
 from analysis.figures.terms.token_maps import pattern_map, token_map
+from analysis.measurements.interventions.kinds import INTERVENTIONS
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest
 from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
@@ -25,6 +26,10 @@ CITATION_KEYS = ("ke2021tupe", "reimers2019sbert")
 STAGES = ("before", "after")
 POSITIONS = ("off", "on")
 HEIGHT = 240
+STILL = 0.5
+"""Degrees below which an output did not turn: float32 rounds a cosine so near to 1 that its angle is not known."""
+NUMBERED = 24
+"""The most tokens above which each number is written."""
 
 
 class PermutationParameters(Parameters):
@@ -81,8 +86,8 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
         )
     else:
         summary = (
-            "Cosine of each token's output hidden state before and after, as this checkpoint has no head that predicts "
-            f"tokens; {mean}"
+            "The angle between each token's output hidden state before and after (0°: unchanged, 90°: nothing in "
+            f"common), as this checkpoint has no head that predicts tokens; {mean}"
         )
     return Figure(
         title="What the model then predicts" if predictions else "How far the output moves",
@@ -171,12 +176,39 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
     )
 
 
+def turns(outcome: InterventionResult) -> ndarray:
+    """The angle in degrees by which each token's output turned."""
+    return np.degrees(np.arccos(np.clip(outcome.cosine.astype(float), -1.0, 1.0)))
+
+
+def lead_in(outcome: InterventionResult) -> str:
+    """The beginning of a sentence on an outcome: what was done."""
+    if outcome.words == INTERVENTIONS["zero_positions"].title.lower():
+        return "Without positions"
+    return f"After “{outcome.words}”"
+
+
+def turn_finding(outcome: InterventionResult, noun: str, first: int = 0) -> str:
+    """A sentence on the turn of the outputs. noun: what they are of; first: the first token that counts as such."""
+    angles = turns(outcome)[first:]
+    top = int(angles.argmax())
+    if angles[top] < STILL:
+        return f"{lead_in(outcome)} {noun} stay where they were, up to rounding"
+    return (
+        f"{lead_in(outcome)} {noun} turn by {angles.mean():.0f}° on average, most at "
+        f"“{outcome.tokens[first + top]}”: {angles[top]:.0f}°"
+    )
+
+
 def _outcome_finding(outcome: InterventionResult) -> str:
     """A sentence on the effect on the predictions or, if the model has no head that predicts, on the outputs."""
     if outcome.predictions:
         before, after = outcome.predictions.losses
-        return f"The loss goes from {before:.2f} to {after:.2f} nats per token"
-    return f"The outputs before and after have a mean cosine of {outcome.cosine.mean():.2f}"
+        verb = "rises" if after > before else "falls"
+        if f"{before:.2f}" == f"{after:.2f}":
+            return f"{lead_in(outcome)} the loss stays at {before:.2f} nats per token"
+        return f"{lead_in(outcome)} the loss {verb} from {before:.2f} to {after:.2f} nats per token"
+    return turn_finding(outcome, "the outputs")
 
 
 def _token_axis(labels: list[str]) -> alt.X:
@@ -206,11 +238,31 @@ def _tokens(frame: pd.DataFrame, theme: Theme, *, losses: bool) -> Chart:
             ("likeliest_after", "most likely token after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
         )  # fmt: skip
         spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2=alt.Y2("loss_after:Q"))
+        layers = [spans, *dots]
     else:
-        y = marks.number(alt.Y, "cosine", "cosine, before and after", domain=(min(0.0, float(frame.cosine.min())), 1))
-        dots = marks.line_plot(frame, x=x, y=y, theme=theme, width=0, tooltip=("token", ("cosine", "", ".4f")))
-        spans = lines.encode(x=x, y=y, y2=alt.datum(1))
-    return marks.panel(spans, *dots, theme=theme, width=marks.WIDE, height=HEIGHT)
+        angles = np.degrees(np.arccos(np.clip(frame.cosine.astype(float), -1.0, 1.0)))
+        frame = frame.assign(turn=angles, written=[f"{angle:.0f}°" for angle in angles], most=angles == angles.max())
+        y = marks.number(alt.Y, "turn", "turn of the output (degrees)", zero=True, nice=True, ticks=6)
+        dots = marks.line_plot(
+            frame, x=x, y=y, theme=theme, width=0, tooltip=("token", ("turn", "", ".1f"), ("cosine", "", ".4f"))
+        )
+        spans = alt.Chart(frame.assign(still=0.0)).mark_rule(strokeWidth=marks.LINE, color=theme.faint)
+        spans = spans.encode(x=x, y=y, y2=alt.Y2("still:Q"))
+        shown = frame if len(frame) <= NUMBERED else frame[frame.most]
+        numbers = (
+            alt.Chart(shown).mark_text(dy=-12, fontSize=marks.TEXT, color=theme.ink).encode(x=x, y=y, text="written:N")
+        )
+        top = alt.Chart(frame[frame.most]).mark_point(
+            filled=True, opacity=1, size=marks.LARGE_DOT, color=theme.many(2)[1]
+        )
+        mean = float(angles.mean())
+        average = alt.Chart(pd.DataFrame({"turn": [mean], "written": [f"mean {mean:.0f}°"]}))
+        beside = average.mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink).encode(
+            x=alt.value("width"), y=y, text="written:N"
+        )
+        rule = marks.rule(theme, y=mean, dash=marks.DASH)
+        layers = [spans, rule, *dots, top.encode(x=x, y=y), numbers, beside]
+    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)
 
 
 def _change(values: ndarray, theme: Theme) -> Chart:

@@ -7,16 +7,19 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
+from analysis.core.formatting import join_names, percent, plural, ranges
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.layers.run import LAYERS, method_note, present
 from analysis.figures.terms.line_names import line_names, series_hues
-from analysis.figures.terms.measures import MEASURES, leading_by_layer, term_label
+from analysis.figures.terms.measures import MEASURES, term_label
 from analysis.measurements.terms.result import Layers
 
 HEIGHT = 300
+REST = "terms with other sources"
+"""The name on the picture of the terms in which one side is neither word nor position, such as segment or bias."""
 
 
 @figure("probe_depth", Parameters, live=LAYERS)
@@ -44,42 +47,82 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         columns=["layer", "series", "value", "panel"],
     )
     subject = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
+    rest = ""
+    if others and run.measure == "share":
+        rest = (
+            f"; “{REST}” is the sum of the {plural(len(others), 'term')} in which one side is neither word nor position"
+        )
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
     return Figure(
         title="Against depth",
-        finding=_over_depth(frame, main),
+        finding=_over_depth(frame, main, run.measure),
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
         caption=(
-            f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} at each layer. Of the states: each "
-            "source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which sums to 1; "
-            f"after the last layer: {text}. {readable(run.provenance.model)}, one text of {run.tokens} tokens. "
-            f"{method_note(run)}"
+            f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} at each layer{rest}. Of the "
+            "states: each source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which "
+            f"sums to 1; after the last layer: {text}. {readable(run.provenance.model)}, one text of {run.tokens} "
+            f"tokens. {method_note(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
         draw=lambda theme: [
-            _draw(frame, [*(term_label(term) for term in main), "all others"], MEASURES[run.measure], theme),
-            _draw(carried, SOURCES, "part of the hidden states", theme),
+            _draw(
+                frame.replace({"series": {"all others": REST}}),
+                [*(term_label(term) for term in main), REST],
+                MEASURES[run.measure],
+                theme,
+                title="What the scores depend on, mean over heads",
+                share=run.measure == "share",
+            ),
+            _draw(
+                carried,
+                SOURCES,
+                "part of the hidden states",
+                theme,
+                title="What the hidden states consist of, after each layer",
+                share=True,
+            ),
         ],
         columns=2,
     )
 
 
-def _over_depth(frame: pd.DataFrame, terms: Sequence[str]) -> str:
-    """A sentence that names, for each layer, the largest of the given terms."""
+def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> str:
+    """A sentence that names, for each layer, the largest of the given terms, and where the others together are larger.
+
+    frame: layer, series and value, of the terms and, where they add up, of all others.
+    """
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
-    return leading_by_layer(lead) if len(lead) and lead.shape[1] > 1 else ""
+    if not len(lead) or lead.shape[1] < 2:
+        return ""
+    largest, sizes = lead.idxmax(axis=1), lead.max(axis=1)
+    parts = []
+    for label in dict.fromkeys(largest):
+        layers = largest.index[largest == label]
+        top = float(sizes[layers].max())
+        size = percent(top) if measure == "share" else f"{top:.2f} nats"
+        where = "every layer" if len(layers) == len(lead) > 1 else f"{'layers' if len(layers) > 1 else 'layer'} "
+        where += "" if where == "every layer" else ranges(layers)
+        parts.append(f"{label} at {where} ({'up to ' if len(layers) > 1 else ''}{size})")
+    of = "Of what varies in the scores" if measure == "share" else "By its effect on attention"
+    text = f"{of}, the largest term of word and position is {join_names(parts)}"
+    others = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
+    above = lead.index[others > sizes]
+    if not len(above):
+        return text
+    return f"{text}; {REST} add up to more at {'layers' if len(above) > 1 else 'layer'} {ranges(above)}"
 
 
-def _draw(frame: pd.DataFrame, order: Sequence[str], title: str, theme: Theme) -> Chart:
-    """Lines over layers, one a series."""
+def _draw(frame: pd.DataFrame, order: Sequence[str], label: str, theme: Theme, *, title: str, share: bool) -> Chart:
+    """Lines over layers, one a series. share: whether the values are parts of a whole."""
     names = [name for name in order if name in set(frame.series)]
     low, high = min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max()))
-    y = marks.number(alt.Y, "value", title, domain=(low, high), padding=6)
+    form = ".0%" if share else alt.Undefined
+    y = marks.number(alt.Y, "value", label, domain=(low, high), nice=True, padding=6, form=form)
     lines = marks.line_plot(
         frame, x=marks.categories(alt.X, "layer", "layer"), y=y, theme=theme, color=series_hues(names, theme),
         tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
     )  # fmt: skip
     ends = line_names(frame, names, y, theme, height=HEIGHT)
-    return marks.panel(marks.rule(theme, y=0), *lines, *ends, theme=theme, width=marks.HALF, height=HEIGHT)
+    return marks.panel(marks.rule(theme, y=0), *lines, *ends, theme=theme, width=marks.HALF, height=HEIGHT, title=title)

@@ -7,12 +7,13 @@ from numpy import ndarray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
-from analysis.core.formatting import capitalised
+from analysis.core.formatting import capitalised, fixed, percent
 from analysis.core.term_names import ADDED_TERMS, TERMS
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.heatmap import heatmap
 from analysis.figures.layers.run import LAYERS, method_note
+from analysis.figures.terms.measured_colours import measured_domain
 from analysis.figures.terms.measures import MEASURES, measure_note, term_label
 from analysis.measurements.terms.result import Layers
 
@@ -32,13 +33,15 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure:
     else:
         values = run.values[:, run.terms.index(term)]
     frame = frames.cells(values, "value", layer=None, head=None)
-    text = "undefined everywhere"
+    text, finding = "undefined everywhere", f"{capitalised(term_label(term))} is defined in no head of this text"
     if np.isfinite(values).any():
-        top = np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)
-        text = f"the largest is {values[top]:.2f} at layer {top[0]}, head {top[1]}"
+        top = np.unravel_index(int(np.nanargmax(values)), values.shape)
+        where = f"layer {top[0]}, head {top[1]}"
+        text = f"the largest is {fixed(float(values[top]))} at {where}"
+        finding = head_finding(term, where, float(values[top]), run.measure)
     return Figure(
         title=f"{term_label(term)} at every layer and head",
-        finding=f"{capitalised(term_label(term))}: {text}",
+        finding=finding,
         frame=lambda: frame,
         caption=(
             f"{capitalised(MEASURES[run.measure])} of {term_label(term)}, {readable(run.provenance.model)}, one "
@@ -49,13 +52,22 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure:
     )
 
 
+def head_finding(term: str, where: str, value: float, measure: str) -> str:
+    """A sentence on the head in which a term is largest. where: its layer and head."""
+    name = capitalised(term_label(term))
+    if value <= 0:
+        return f"{name} adds nothing in any head: its largest {measure} is {fixed(value)} ({where})"
+    if measure == "share":
+        return f"{name} makes up most in {where}: {percent(value)} of what varies in that head's scores"
+    return f"Leaving out {term_label(term)} changes attention most in {where}: by {fixed(value)} nats"
+
+
 def _draw(values: ndarray, measure: str, theme: Theme) -> Chart:
     """Layers down, heads across."""
     layers, heads = values.shape
-    limit = float(np.nan_to_num(np.abs(values)).max()) or 1.0
     return heatmap(
         values,
-        domain=(-limit, limit) if measure == "share" else (0, limit),
+        domain=measured_domain(values, measure),
         row_title="layer",
         column_title="head",
         value_title=MEASURES[measure],

@@ -80,7 +80,7 @@ def position_cell(params: ColumnParameters, run: tuple[PositionMap, PositionMap 
         ),
         alt=f"Bars by head, {'' if kernel.empty else 'lines against distance, '}and bars by pair of tokens. {finding}.",
         draw=lambda theme: _draw(heads, kernel, pairs, theme),
-        columns=3,
+        columns=1 + bool(len(kernel)) + bool(len(pairs)),
     )
 
 

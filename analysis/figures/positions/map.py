@@ -91,7 +91,7 @@ def _draw(frame: pd.DataFrame, columns: list[str], runs: list[str], layers: int,
     Maps share one scale.
     """
     by_position = frame[frame.part != "content"].groupby(["of", "layer", "source"]).share.sum()
-    limit = max(float(np.nanmax(np.abs(by_position))), 0.01)
+    limit = max(float(np.nanmax(by_position)), 0.01)
     height = max(180, 24 * layers)
     rotary = any(source in BANDS for source in columns)
     enters = "wavelength (tokens), or where position enters" if rotary else "where position enters"
@@ -105,7 +105,7 @@ def _draw(frame: pd.DataFrame, columns: list[str], runs: list[str], layers: int,
                     values,
                     [str(layer) for layer in range(layers)],
                     columns,
-                    domain=(-limit, limit) if negative else (0, limit),
+                    domain=(float(np.nanmin(by_position)) if negative else 0, limit),
                     row_title="layer",
                     column_title=enters,
                     value_title="share of variation that depends on position",

@@ -1,15 +1,13 @@
 """The cosine of two texts as a sum over pairs of tokens."""
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.colours import LINK
 from analysis.core.errors import LinkError
 from analysis.core.formatting import fixed, signed
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, Parameters, figure
-from analysis.figures.heatmap import heatmap, is_image
+from analysis.figures.heatmap import heatmap, outlined
 from analysis.figures.similarity.run import SIMILARITY_RUN, method_note
 from analysis.measurements.similarity.result import GROUPS, Similarity
 
@@ -79,15 +77,10 @@ def similarity_pairs(params: TokenPairParameters, result: Similarity) -> Figure:
 
 def _draw(values: np.ndarray, rows: list[str], columns: list[str], pair: tuple[int, int], theme: Theme) -> Chart:
     """The map, and the outline of one of its cells."""
-    limit = float(np.abs(values).max()) or 1.0
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     chart = heatmap(
-        values, rows, columns, domain=(-limit, limit), row_title="first text", column_title="second text",
-        value_title="hundredths of the cosine", side=max(320, min(620, 34 * len(columns))),
+        values, rows, columns, domain=(low, high or 1.0), row_title="first text", column_title="second text",
+        value_title="hundredths of the cosine", diverging=True, side=max(320, min(620, 34 * len(columns))),
         height=max(240, min(620, 30 * len(rows))), theme=theme,
     )  # fmt: skip
-    if is_image(values):
-        return chart
-    cell = pd.DataFrame({"row": [pair[0]], "column": [pair[1]]})
-    outline = alt.Chart(cell).mark_rect(fill=None, stroke=theme.colour(LINK), strokeWidth=3)
-    layered = alt.layer(chart, outline.encode(x=chart.encoding.x, y=chart.encoding.y))
-    return layered.properties(width=chart.width, height=chart.height)
+    return outlined(chart, *pair, theme)

@@ -44,8 +44,9 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
     return Figure(
         title="The cosine as a sum over sources",
         finding=(
-            f"Of the cosine of {fixed(result.cosine, 3)}, products of words give {signed(groups[GROUPS[0]], 3)} and "
-            f"those with a position {signed(positional, 3)}"
+            f"The cosine of {fixed(result.cosine, 3)} is {signed(groups[GROUPS[0]], 3)} by words alone, "
+            f"{signed(positional, 3)} by products with a position and {signed(groups[GROUPS[3]], 3)} by segment and "
+            "bias"
         ),
         frame=lambda: frame,
         caption=(

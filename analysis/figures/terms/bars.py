@@ -24,7 +24,8 @@ def draw_bars(rows: pd.DataFrame, kind: str, theme: Theme, decimals: int = 4) ->
     low, high = min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max()))
     # Room for the numbers beside the bars, on a phone too.
     room = 0.5 * ((high - low) or 1.0)
-    x = marks.number(alt.X, "value", kind, domain=(low - (room if low < 0 else 0.05 * room), high + room))
+    ends = (low - (room if low < 0 else 0.05 * room), high + room)
+    x = marks.number(alt.X, "value", kind, domain=ends, ticks=6)
     inks = {"total": theme.ink, REST: theme.faint}
     hues = {part: inks.get(part) or theme.colour(of_term(part)) for part in frame.part}
     base = alt.Chart(frame).encode(y=marks.rows_down("label", frame.label.tolist(), title=TERM, grid=False))

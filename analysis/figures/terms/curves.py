@@ -99,7 +99,13 @@ def _finding(above: list[tuple[int, int]], count: int, most: str) -> str:
     """A sentence on the heads of which position makes up more than half."""
     if not above:
         return f"In none of {count} heads does position alone make up half of what varies: most in {most}"
-    named = join_names([f"head {head} of layer {layer}" for layer, head in above[:MOST_NAMED]])
+    by_layer: dict[int, list[str]] = {}
+    for layer, head in above[:MOST_NAMED]:
+        by_layer.setdefault(layer, []).append(str(head))
+    named = join_names(
+        f"{'heads' if len(heads) > 1 else 'head'} {join_names(heads)} of layer {layer}"
+        for layer, heads in by_layer.items()
+    )
     which = named if len(above) <= MOST_NAMED else f"{named}, and {plural(len(above) - MOST_NAMED, 'other head')}"
     return f"In {len(above)} of {count} heads position alone makes up more than half of what varies: {which}"
 

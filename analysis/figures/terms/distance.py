@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.colours import of_term
-from analysis.core.formatting import fixed, plural
+from analysis.core.formatting import fixed, plural, signed
 from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -57,7 +57,10 @@ def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> 
     note = NO_SOURCE.get(decomposition.position_kind, "")
     return Figure(
         title=f"Head {head}, scores against distance",
-        finding=text.removesuffix("."),
+        finding=(
+            f"On average, head {head} of layer {decomposition.layer} scores a key highest {high} "
+            f"({signed(float(total.max()), 1)}), and lowest {low}"
+        ),
         frame=lambda: frame,
         caption=(
             "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "

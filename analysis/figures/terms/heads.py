@@ -1,7 +1,6 @@
 """Tables of heads by terms: their drawing, and the sentences on them."""
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import capitalised, fixed, plural
@@ -47,8 +46,7 @@ def negligible_note(table: pd.DataFrame) -> str:
 def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
     """Heads by terms, the number in every cell."""
     label = MEASURES[measure]
-    limit = float(np.abs(np.nan_to_num(table.to_numpy())).max()) or 1.0
-    color, ink = measured_colours(limit, measure, label, theme)
+    color, ink = measured_colours(table.to_numpy(), measure, label, theme)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
     frame = frame.assign(
         label=frame.term.map(term_label), written=["–" if value != value else fixed(value) for value in frame.value]

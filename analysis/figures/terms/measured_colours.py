@@ -3,15 +3,25 @@
 from typing import Any
 
 import altair as alt
+import numpy as np
+from numpy import ndarray
 
 from analysis.figures import marks
-from analysis.figures.drawing import Theme, colour_scale
+from analysis.figures.drawing import Theme, colour_scale, part_around_zero
 
 
-def measured_colours(limit: float, measure: str, label: str, theme: Theme) -> tuple[alt.Color, Any]:
-    """The colours of cells that hold a term's share or effect, up to `limit`, and of the numbers upon them."""
+def measured_domain(values: ndarray, measure: str) -> tuple[float, float]:
+    """The ends of a scale for shares or effects; shares may be negative, and then only as far down as they go."""
+    known = np.nan_to_num(np.asarray(values, dtype=float))
+    high = max(0.0, float(known.max(initial=0)))
+    low = min(0.0, float(known.min(initial=0))) if measure == "share" else 0.0
+    return (low, high) if low < high else (0.0, 1.0)
+
+
+def measured_colours(values: ndarray, measure: str, label: str, theme: Theme) -> tuple[alt.Color, Any]:
+    """The colours of cells that hold a term's share or effect, and of the numbers upon them."""
     share = measure == "share"
-    limit = min(limit, 1.0) if share else limit
-    scale = theme.around_zero(limit) if share else colour_scale(theme.sequential, (0, limit))
+    low, high = measured_domain(values, measure)
+    scale = part_around_zero(theme.diverging, low, high) if share else colour_scale(theme.sequential, (low, high))
     color = alt.Color("value:Q", scale=scale, legend=marks.colour_bar(label, form=".2~f"))
-    return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * limit}")
+    return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * max(-low, high)}")

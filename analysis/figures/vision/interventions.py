@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure
 from analysis.figures.heatmap import heatmap
-from analysis.figures.interventions.one_text import pattern_change
+from analysis.figures.interventions.one_text import pattern_change, turn_finding, turns
 from analysis.figures.one_run import image_facts
 from analysis.figures.vision.one_image import CITATION_KEYS, with_random_weights
 from analysis.measurements.interventions.result import ImageInterventionResult
@@ -28,28 +28,28 @@ def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure
     """The cosine of each patch's output before and after, where the patch stands."""
     rows, columns = outcome.grid
     special = len(outcome.token_info) - len(outcome.kept)
-    values = np.full(rows * columns, np.nan)
-    values[outcome.kept] = outcome.cosine[special:]
     frame = pd.DataFrame({"token": outcome.tokens, "cosine": outcome.cosine})
     provenance = outcome.provenance
     special_cosines = ", ".join(
         f"{token} {value:.3f}" for token, value in zip(outcome.tokens[:special], outcome.cosine, strict=False)
     )
+    angles = turns(outcome)
+    turned = np.full(rows * columns, np.nan)
+    turned[outcome.kept] = angles[special:]
     text = f"mean over patches {outcome.cosine[special:].mean():.3f}"
     return Figure(
         title="How far the output of each patch moves",
-        finding=with_random_weights(
-            f"The outputs keep a cosine of {outcome.cosine[special:].mean():.2f} with what they were", provenance.model
-        ),
+        finding=with_random_weights(turn_finding(outcome, "the outputs of patches", special), provenance.model),
         frame=lambda: frame,
         caption=(
-            f"Cosine of each patch's output hidden state before and after: {text}; {special_cosines}. Done: "
+            f"The angle between each patch's output hidden state before and after (0°: unchanged). Cosines: {text}; "
+            f"{special_cosines}. Done: "
             f"{outcome.words}. {provenance.model}, image {provenance.text}, {rows} by {columns} "
             f"patches{', some hidden' if outcome.masked else ''} "
             f"({provenance.dtype}, {provenance.device}). Positions are changed in the model's own table."
         ),
         alt=f"Map of {rows} by {columns} patches; {text}.",
-        draw=lambda theme: [_moved(values.reshape(rows, columns), theme)],
+        draw=lambda theme: [_moved(turned.reshape(rows, columns), theme)],
     )
 
 
@@ -65,9 +65,9 @@ def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure:
 
 
 def _moved(values: np.ndarray, theme: Theme) -> Chart:
-    """The cosine of each patch's output, (row, column): patches where they stand; hidden ones are NaN and left out."""
+    """The turn of each patch's output, (row, column): patches where they stand; hidden ones are NaN and left out."""
     return heatmap(
-        values, domain=(min(0.0, float(np.nanmin(values))), 1), row_title="row of the patch",
-        column_title="column of the patch", value_title="cosine, before and after", diverging=False, side=380,
+        values, domain=(0.0, max(1.0, float(np.nanmax(values)))), row_title="row of the patch",
+        column_title="column of the patch", value_title="turn of the output (degrees)", diverging=False, side=380,
         height=360, theme=theme,
     )  # fmt: skip

@@ -31,6 +31,8 @@ from analysis.probes import image_probe
 
 SIDE = 220
 """Pixels of a panel that is laid out as the image is, the longer way."""
+SPARE = 84
+"""Pixels of the room for axes and a legend below a plot, of which these panels have none but the last."""
 QUERY = "#d6007f"
 """The outline of the query's patch, a colour on none of our scales."""
 
@@ -282,7 +284,7 @@ def _maps(
         for name in maps
         if name != "total"
     }
-    scale, key = theme.around_zero(limit), marks.colour_bar("score", length=130, form="+.1f")
+    scale, key = theme.around_zero(limit), marks.colour_bar("score", length=130, form=".2~g")
     key["values"] = [-limit, 0, limit]
     panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", "outlined: the query"))]
     for index, name in enumerate(order, 1):
@@ -295,7 +297,8 @@ def _maps(
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     return [
         marks.panel(
-            *charts, *outline, theme=theme, width=width, height=height, title=title,
+            *charts, *outline, theme=theme, width=width, title=title,
+            height=height - SPARE * (theme.screen and index < len(panels) - 1),
         )
-        for charts, title in panels
+        for index, (charts, title) in enumerate(panels)
     ]  # fmt: skip

@@ -104,12 +104,12 @@ def _draw(cosines: np.ndarray, grid: tuple[int, int], theme: Theme) -> list[Char
     rows, columns = grid
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     places = landmarks(rows, columns)
-    last = len(places) - 3
+    low = min(0.0, float(np.nan_to_num(cosines).min()))
     maps = [
         heatmap(
-            cosines[patch].reshape(grid), domain=(-1, 1), row_title="row", column_title="column", value_title="cosine",
-            title=f"{name}: row {patch // columns}, column {patch % columns}", legend=index > last, side=width,
-            height=height, theme=theme,
+            cosines[patch].reshape(grid), domain=(low, 1), row_title="row", column_title="column", value_title="cosine",
+            title=f"{name}: row {patch // columns}, column {patch % columns}", diverging=True,
+            legend=index == len(places) - 1, side=width, height=height, theme=theme,
         )
         for index, (name, patch) in enumerate(places.items())
     ]  # fmt: skip

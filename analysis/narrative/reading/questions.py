@@ -54,7 +54,7 @@ def all_heads(layer: int) -> str:
     """
     result = read.query(
         "SELECT model, sum(share) AS share FROM newest_terms WHERE layer = ? AND aggregation = 'mean_over_heads' "
-        "AND corpus = 'probe_set' AND term IN (?, ?) GROUP BY model HAVING min(rms) > 0",
+        "AND corpus = 'probe_set' AND term IN (?, ?) AND isfinite(share) GROUP BY model HAVING min(rms) > 0",
         [layer, *CROSS],
     )
     if result.empty:
@@ -91,18 +91,18 @@ register(
         name="questions",
         title="Four questions at once",
         text=(
-            "Attention compares a query with a key by multiplying them, and a product of two sums is four products. So "
-            "with positions added, as an answer on Stack Exchange points out, every score asks four questions:\n\n"
+            "Attention multiplies a query by a key, and a product of two sums is four products. So with positions "
+            "added, as an answer on Stack Exchange points out, every score asks four questions:\n\n"
             "- **word to word**: does this word want that word?\n"
             "- **word to position**: does this word want whatever stands at that place?\n"
             "- **position to word**: does this place want that word?\n"
             "- **position to position**: does this place want that place?\n\n"
-            "All four go through the same two matrices. In the first picture each row is a query and each column a "
-            "key, and the four maps add up to the model's own score, but for segments and biases. Above each map stand "
-            "its share of what varies in the scores, and its effect: how far the attention pattern moves without it. "
-            "The second picture measures shares over many texts; what all keys of a query have in common is taken out "
-            "first, since softmax ignores it (“key-centred”). Ke et al. (2021) found that the middle two, the **cross "
-            "terms**, contribute little, and took them out. Heads and layers differ: try some."
+            "All four go through the same two matrices. In the first picture a row is a query and a column a key; the "
+            "four maps, with segments and biases, add up to the model's own score. Above each map stands its share of "
+            "what varies in the scores (what all keys of a query share is left out, since softmax ignores it), and its "
+            "effect: how far the attention pattern moves without it. The second picture measures many texts. Ke et "
+            "al. (2021) found that the middle two, the **cross terms**, contribute little, and took them out. Heads "
+            "and layers differ: try some."
         ),
         documents=("002", "004"),
         claims=("C07", "C08", "C09"),

@@ -68,19 +68,16 @@ def once_or_again() -> str:
 
 
 def _progress() -> str:
-    """The open statements of the frozen rules, and the seeds that are stored of those they ask for; empty if none."""
+    """The number of statements of the frozen rules that are decided, and what they ask for; empty if all are."""
     frozen = encoder_rules()
     ids = {contest.id for contest in frozen.statements if contest.parent == CLAIM}
     contrasts = [statement for statement in stored.parts(CLAIM) if statement.id in ids]
     undecided = [statement for statement in contrasts if statement.verdict == OPEN]
     if not undecided:
         return ""
-    most = max(statement.seeds or 0 for statement in undecided)
-    trained = f"at most {most} of these are stored" if most else "none of these is stored"
     return (
-        f"So this is not settled: of {len(contrasts)} statements in which one thing alone differs, {len(undecided)} "
-        f"are open. Their rule was fixed before the trainings and asks for {plural(len(frozen.seeds), 'seed')} of both "
-        f"sides; so far {trained}."
+        f"So this is not settled: {len(contrasts) - len(undecided)} of {len(contrasts)} such statements are decided. "
+        f"Their rule was fixed before the trainings and asks for {plural(len(frozen.seeds), 'seed')} of both sides."
     )
 
 
@@ -130,11 +127,10 @@ register(
             "So far positions were told **once**, at the input. Ke et al. (2021), whom the article from Baobao "
             "Algorithm Notes follows, tell them in **every layer**: in TUPE positions are compared with positions, "
             "through matrices of their own, and no cross terms are left. Rotary models turn queries and keys in every "
-            "layer. What helps: the matrices, or being told again? Answers on Stack Exchange report rumours that "
-            "concatenation wins. Published comparisons change several things at once, and few report how much results "
-            "vary between seeds (the random numbers that a training starts from). So we train the same small encoder "
-            "from scratch in many ways, on the same texts in the same order. The loss is counted in nats: 0.1 less "
-            "means that the right word is held to be about a tenth likelier."
+            "layer. What helps: the matrices, or being told again? Published comparisons change several things at "
+            "once, and few report how much results vary between seeds (the random numbers that a training starts "
+            "from). So we train the same small encoder from scratch in many ways, on the same texts in the same order. "
+            "The loss is counted in nats: 0.1 less means that the right word is held to be about a tenth likelier."
         ),
         documents=("003", "004"),
         claims=("C15", "C16", "C17", "C18", "C34"),

@@ -216,7 +216,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       if (!visible.length) continue;
       const parts = group.claims.flatMap((claim) => claim.statements);
       const holding = parts.filter((one) => one.verdict === "supported").length;
-      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : `${holding} of ${parts.length} hold`)));
+      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : `${holding} ✓ of ${parts.length}`)));
       for (const claim of visible) {
         count += 1;
         rows.append(row(claim));

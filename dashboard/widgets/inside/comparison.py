@@ -3,12 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from analysis.core.errors import AddendError
 from analysis.core.formatting import join_names
-from analysis.figures.compare.two_sides import SIDES, common_terms
+from analysis.figures.compare.two_sides import PALE, SIDES, common_terms
 from analysis.figures.one_run import unknown_tokens_note
+from analysis.figures.terms.maps import strongest_head
 from analysis.figures.terms.measures import term_label
 from analysis.links import VIEWS, Value
 from analysis.measurements.terms.result import Decomposition, Layers
@@ -32,6 +35,8 @@ ASPECTS: dict[str, tuple[str, ...]] = {
 """The aspects in which the right side can differ -> the fields that hold them."""
 TEXT = "The dogs of the tall man are in the garden."
 """Other words in a sentence of the same build as the text that the page opens with."""
+CONTROL = 160
+"""Pixels of a control of one side."""
 BELOW = {"cell": "One cell, term by term", "terms": "All heads, term by term"}
 OVER_LAYERS = {"depth": "Against depth", "layers": "One term, every head"}
 
@@ -91,9 +96,29 @@ def _example(pickers: Pickers, aspect: str) -> dict[str, Value]:
         case "text":
             return {"text2": TEXT if pickers.get("text") != TEXT else str(default["text"])}
         case "layer or head":
-            return {"layer2": 0 if pickers.get("layer") else 1}
+            return _other_head(pickers) or {"layer2": 0 if pickers.get("layer") else 1}
         case _:
             return {"method2": "mean" if pickers.get("method") == "frozen" else "frozen"}
+
+
+def _other_head(pickers: Pickers) -> dict[str, Value]:
+    """Of the same layer, the head other than the left one with the largest scores by the term: two to compare.
+
+    Each has its own scale where one of them would be pale on a common one.
+    Empty where the scores are not at hand or the layer has one head.
+    """
+    term, shown = str(pickers.get("term")), int(pickers.get("head"))
+    try:
+        result = live.decomposition(pickers.values())
+    except AddendError:
+        return {}
+    if term not in result.names or result.heads < 2:
+        return {}
+    left = strongest_head(result, term) if shown == -1 else shown
+    scores = [result.terms_of(term, head) for head in range(result.heads)]
+    sizes = [float(np.abs(one - one.mean(-1, keepdims=True)).max()) for one in scores]
+    right = max((head for head in range(result.heads) if head != left), key=sizes.__getitem__)
+    return {"head2": right, "own_scale": sizes[left] > PALE * sizes[right]}
 
 
 def boxes(pickers: Pickers) -> dict[str, str]:
@@ -195,23 +220,26 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
     """Term, layer and head of the left side; of the right one, where it has its own; the method where that differs."""
     aspects = compared(pickers)
     own = "layer or head" in aspects
-    places = iter(st.columns(2 * (1 + own) + bool(terms)))
-    if terms:
-        with next(places):
-            pickers.choice("term", "Term", terms, term_label)
     of_sides = text_probe.sides(pickers.values())
-    for suffix, side, result, values in zip(("", "2") if own else ("",), SIDES, results, of_sides, strict=False):
-        where = f" on the {side}" if own else ""
-        with next(places):
+    # Side by side as far as there is room, on a phone two in a row.
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if terms:
+            pickers.choice("term", "Term", terms, term_label, width=CONTROL + 30)
+        for suffix, side, result, values in zip(("", "2") if own else ("",), SIDES, results, of_sides, strict=False):
+            where = f", {side}" if own else ""
             # A stored result does not say how many layers its model has.
             count = result.layers or len(live.run_request(LayersRequest.of(values)).values)
             options = range(-1 if suffix else 0, count)
-            pickers.slider(f"layer{suffix}", f"Layer{where}", options, format_func=_left_or_number)
-        with next(places):
-            first = f"the one that goes most by {term_label(str(pickers.get('term')))}"
+            pickers.slider(f"layer{suffix}", f"Layer{where}", options, format_func=_left_or_number, width=CONTROL)
+            term = str(pickers.get("term"))
+            first = f"{strongest_head(result, term)}, the strongest"
             if suffix and pickers.get("head") != -1:
                 first = AS_LEFT
-            pickers.choice(f"head{suffix}", f"Head{where}", [-1, *range(result.heads)], {-1: first})
+            help = f"The strongest is the one whose scores vary most by {term_label(term)}."
+            heads = [-1, *range(result.heads)]
+            pickers.choice(f"head{suffix}", f"Head{where}", heads, {-1: first}, help=help, width=CONTROL)
+        if terms:
+            pickers.toggle("own_scale", "Each map on its own scale", help="One scale for all makes a weaker side pale.")
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
 

@@ -1,8 +1,13 @@
 """The form of Look inside: a model, and a text, a pair or an image; examples; everything else under More."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import streamlit as st
 
+from analysis.ablation.variants import readable
 from analysis.core import settings
+from analysis.figures.depth.measured import models_of_images
 from analysis.links import GLACIERS, VIEWS
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES
@@ -32,15 +37,20 @@ GROUPS = {"four": "the four of word and position", "all": "all"}
 CHANGES = {"shuffle_positions": "shuffle", "zero_positions": "remove", "scale_positions": "weaken"}
 """Changes of positions that every model with added positions takes: the intervention -> what it does."""
 INPUTS = {"text": "Text", "image": "Image"}
+SHORT = 24
+"""Letters of the text that the folded form shows."""
+OPEN = "inside.form_is_open"
+"""The key in a session's state of whether a reader on a narrow page opened the form."""
 UPLOADS = "inside.uploads"
 """The key in a session's state of how often its reader went from a file of their own to a drawn image."""
 MODELS = "inside.last_models"
 """The key in a session's state of the last model of the other kind of input: kind -> model and revision."""
 
 
-def form(pickers: Pickers) -> Upload | None:
+def form(pickers: Pickers, instead: Callable[[], None] | None = None) -> Upload | None:
     """Asks for what is looked into; the URL changes when the form is sent, an example is pressed or an option set.
 
+    instead: draws in place of the boxes and examples, where stored results are shown of which the form is no part.
     Returns the file that the reader uploaded in place of a drawn image.
     """
     if saved := str(pickers.get("probe")):
@@ -48,20 +58,58 @@ def form(pickers: Pickers) -> Upload | None:
             f"Showing the saved probe {escape_markdown(saved)}. Send the form to run a new probe.",
             icon=":material/bookmark:",
         )
-    _check_image(pickers)
+    if instead is not None:
+        instead()
+        _below_boxes(pickers, None, examples=False)
+        return None
+    _fold(pickers)
+    with st.container(key="inside.ask"):
+        with st.form("inside.form", border=True):
+            uploaded = _image_boxes(pickers) if pickers.get("image") else _text_boxes(pickers)
+        _below_boxes(pickers, uploaded, examples=True)
+    return uploaded
+
+
+def _fold(pickers: Pickers) -> None:
+    """On a narrow page one line in place of the form, which it opens: the style shows the one or the other.
+
+    Where nothing can be shown, the style shows the form as well.
+    """
+    opened = bool(st.session_state.get(OPEN))
+    asked = str(pickers.get("image") or pickers.get("text"))
+    short = asked if len(asked) <= SHORT else f"{asked[:SHORT].rstrip()}…"
+    model = readable(str(pickers.get("model")).strip())
+    line = escape_markdown(f"{model}, “{short}”")
+
+    def change() -> None:
+        st.session_state[OPEN] = not opened
+
+    with st.container(key=f"inside.fold.{'open' if opened else 'shut'}"):
+        st.button(
+            "Close the form" if opened else f"{line}: **change**",
+            icon=":material/close:" if opened else ":material/edit:",
+            key="inside.fold",
+            width="stretch",
+            on_click=change,
+        )
+
+
+def _close() -> None:
+    st.session_state[OPEN] = False
+
+
+def _below_boxes(pickers: Pickers, uploaded: Upload | None, *, examples: bool) -> None:
+    """Text or image, the examples, and the options that nobody needs by default."""
     is_image = bool(pickers.get("image"))
-    with st.form("inside.form", border=True):
-        uploaded = _image_boxes(pickers) if is_image else _text_boxes(pickers)
     with st.container(horizontal=True, vertical_alignment="center"):
         kind = "image" if is_image else "text"
         choose_once("input", "What the model reads", INPUTS, kind, lambda chosen: _read(pickers, chosen))
-        if is_image:
+        if examples and is_image:
             _image_examples(pickers, uploaded)
-        else:
+        elif examples:
             _examples(pickers)
         with st.popover("More", icon=":material/tune:", key="inside.more"):
             _more(pickers, is_image=is_image)
-    return uploaded
 
 
 def _text_boxes(pickers: Pickers) -> None:
@@ -76,7 +124,7 @@ def _text_boxes(pickers: Pickers) -> None:
         or ""
     )
     with last:
-        sent = st.form_submit_button("Take apart", type="primary", width="stretch")
+        sent = st.form_submit_button("Take apart", type="primary", width="stretch", on_click=_close)
     entered |= comparison.boxes(pickers)
     if sent:
         for name, value in entered.items():
@@ -103,9 +151,11 @@ def _image_boxes(pickers: Pickers) -> Upload | None:
         key=f"inside.upload.{st.session_state.setdefault(UPLOADS, 0)}",
     )
     with last:
-        sent = st.form_submit_button("Take apart", type="primary", width="stretch")
+        sent = st.form_submit_button("Take apart", type="primary", width="stretch", on_click=_close)
     if sent:
         pickers.typed("model", model or "")
+        if stored_alone(model or ""):
+            pickers.set("model", random_vit.NAME)
         _forget_cell(pickers)
     return None if file is None else (file.name, file.getvalue())
 
@@ -122,9 +172,22 @@ def side(pickers: Pickers) -> None:
     pickers.segments("side", "The model reads", SIDES, SIDE_TITLES, label_visibility="collapsed")
 
 
-def _check_image(pickers: Pickers) -> None:
-    """Shows the first drawn image where a link asks for one that there is not."""
+def stored_alone(model: str) -> bool:
+    """True for a model of images whose results are stored by a name by which no weights can be loaded."""
+    name = model.strip()
+    return name in models_of_images() and "/" not in name and not (Path(name).is_dir() and not settings.hosted())
+
+
+def check_image(pickers: Pickers) -> None:
+    """Corrects a link: the first drawn image for one that there is not, and a model of images where none is named.
+
+    That is the trained model whose results are stored, which opens on them.
+    """
     asked, names = str(pickers.get("image")), list(IMAGES)
+    if asked and pickers.get("model") == VIEWS["inside"].defaults()["model"]:
+        pickers.set("model", first_model())
+        if not pickers.get("tab"):
+            pickers.set("tab", "layers")
     if asked and asked not in names:
         st.warning(
             escape_markdown(
@@ -134,16 +197,21 @@ def _check_image(pickers: Pickers) -> None:
         pickers.set("image", names[0])
 
 
+def first_model() -> str:
+    """The model that an image is first shown with: a trained one that is stored, if there is one."""
+    return next(iter(models_of_images()), random_vit.NAME)
+
+
 def _read(pickers: Pickers, kind: str) -> None:
     """Turns the form to a text or to an image, with the model that was last used for it."""
     now = "image" if pickers.get("image") else "text"
-    models = st.session_state.setdefault(MODELS, {"image": (random_vit.NAME, "")})
+    models = st.session_state.setdefault(MODELS, {"image": (first_model(), "")})
     models[now] = (pickers.get("model"), pickers.get("revision"))
     default = VIEWS["inside"].defaults()
     model, revision = models.get(kind, (default["model"], ""))
     image = next(iter(IMAGES)) if kind == "image" else ""
     # A trained model of images is stored, not embedded: the tab that shows it is the first.
-    tab = "layers" if image and model == random_vit.NAME else ""
+    tab = "layers" if image and model in (random_vit.NAME, *models_of_images()) else ""
     changed = {"image": image, "model": model, "revision": revision, "tab": tab}
     changed |= {"probe": "", "look": "", "layer": 0, "head": -1}
     for name, value in changed.items():
@@ -173,6 +241,7 @@ def _examples(pickers: Pickers) -> None:
     st.session_state[key] = shown
 
     def fill() -> None:
+        _close()
         if (chosen := st.session_state[key]) is not None:
             set_example(pickers, chosen)
 
@@ -188,6 +257,7 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
     st.session_state[key] = shown
 
     def fill() -> None:
+        _close()
         if (chosen := st.session_state[key]) is not None:
             pickers.set("image", chosen)
             st.session_state[UPLOADS] += 1

@@ -11,17 +11,20 @@ from analysis.figures.terms.measures import term_label
 from analysis.figures.vision.one_image import model_title, strongest_query
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.models import random_vit_name as random_vit
+from analysis.probes.drawn_images import IMAGES
 from analysis.probes.intervention_probe import ImageInterventionRequest
 from dashboard.session import live
+from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.inside.form import Upload, why_no_link
+from dashboard.widgets.inside.form import Upload, stored_alone, why_no_link
 from dashboard.widgets.inside.run import PAGE, about, choose_once, look, measure, run, show_figure
 from dashboard.widgets.intervention_form import intervention_pickers
 from dashboard.widgets.pickers import Pickers
 
 BELOW = {"": "None", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
-POSITIONS = {"stored": "A trained model", "table": "The model above"}
+THUMBNAIL = 46
+"""Pixels of a side of a small picture of an image that stored results are over."""
 PRESS = {"key": "whom it asks", "patch": "who asks"}
 """The fields of the link that a press on a patch can set, and their names."""
 PRESSES = "inside.press"
@@ -31,13 +34,11 @@ PRESSES = "inside.press"
 def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     """The scores of one patch with every other, laid out as the image is, and one of them as a sum."""
     result = _decomposition(pickers, facts, uploaded)
-    first, second, third = st.columns([2, 2, 2])
-    with first:
+    maps, beside = st.columns([7, 4], gap="large")
+    with beside:
         pickers.slider("layer", "Layer", list(range(result.layers)))
-    with second:
         strongest = f"the one that goes most by {term_label(str(pickers.get('term')))}"
         pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest})
-    with third:
         pressed = str(st.session_state.get(PRESSES, "key"))
         choose_once("press", "A press on a patch picks", PRESS, pressed, lambda one: _set(PRESSES, one), labelled=True)
     for name in ("patch", "key"):
@@ -45,10 +46,9 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     values = pickers.done()
     why_not = why_no_link(uploaded)
     show.copy_link(PAGE, values, why_not=why_not)
-    maps, bars = st.columns([7, 4], gap="large")
     with maps:
         show_figure("vision_maps", values, result, why_not=why_not, on_cell=_setter(pickers, result, pressed))
-    with bars:
+    with beside:
         show_figure("vision_cell", values, result, why_not=why_not)
     if look(pickers, BELOW, "A figure below") == "heads":
         measure(pickers)
@@ -66,27 +66,24 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
 def layers(pickers: Pickers, facts: Any, _uploaded: Upload | None) -> None:
     """Every layer and head of a trained model over the drawn images, and the pressed head's terms."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        _stored(pickers)
         measure(pickers)
-        st.caption("Press a cell to see its terms.", width="content")
-    facts.caption(f"{pickers.get('stored')}, a trained model, measured before over all drawn images together.")
+        st.caption("Press a cell to see its terms below.", width="content")
+    facts.caption(_stored_facts(pickers) or " ")
     values = pickers.done()
     show.copy_link(PAGE, values)
-    maps, bars = st.columns([7, 4], gap="large")
-    with maps, show.reporting_missing_results():
+    with show.reporting_missing_results():
         setter = pickers.cell_setter("at_layer", "at_head")
         show.show(stored_figure("vision_layers", values), PAGE, values, on_cell=setter)
-    with bars, show.reporting_missing_results():
+    with show.reporting_missing_results():
         show.show(stored_figure("vision_head", values), PAGE, values)
 
 
 def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     """The likeness of the positions of patches, in a trained model or in the one of the form."""
-    is_random = str(pickers.get("model")).strip() == random_vit.NAME
-    shown = look(pickers, POSITIONS if is_random else dict(reversed(POSITIONS.items())))
+    options = positions_of(pickers)
+    shown = look(pickers, options) if len(options) > 1 else "stored"
     if shown == "stored":
-        _stored(pickers)
-        facts.caption(f"{pickers.get('stored')}, a trained model, measured before.")
+        facts.caption(_stored_facts(pickers) or " ")
         values = pickers.done()
         show.copy_link(PAGE, values)
         with show.reporting_missing_results():
@@ -98,8 +95,58 @@ def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     show_figure("vision_table", values, result, why_not=why_no_link(uploaded))
 
 
+def stored_panel(pickers: Pickers) -> None:
+    """What stands in place of the form above stored results: whose they are, the images, and a way to take one apart.
+
+    Nothing in the form would change them.
+    """
+    with st.container(border=True, key="inside.stored_images"):
+        names = models_of_images()
+        if len(names) > 1:
+            pickers.choice("stored", "Trained model", names)
+        else:
+            pickers.fixed("stored", names)
+        line, action = st.columns([8, 2.4], vertical_alignment="center")
+        with line, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            model = escape_markdown(str(pickers.get("stored")))
+            st.markdown(f"**{model}**, a trained model, measured before over all of", width="content")
+            with st.container(horizontal=True, gap="xsmall", width="content"):
+                for name in IMAGES:
+                    st.image(IMAGES[name].draw(), width=THUMBNAIL)
+        action.button("Take an image apart", type="primary", width="stretch", on_click=lambda: _take_apart(pickers))
+
+
+def _take_apart(pickers: Pickers) -> None:
+    """Opens Scores; without the weights of the model that is stored, with random ones."""
+    if stored_alone(str(pickers.get("model"))):
+        pickers.set("model", random_vit.NAME)
+    pickers.set("tab", "scores")
+    pickers.set("look", "")
+
+
+def positions_of(pickers: Pickers) -> dict[str, str]:
+    """The models whose positions can be shown: the stored one first, unless the form has another trained one."""
+    form_model = str(pickers.get("model")).strip()
+    names = {"stored": f"{pickers.get('stored')}, trained"}
+    if form_model not in models_of_images():
+        names["table"] = model_title(form_model) or "the model of the form"
+    is_trained = form_model not in (random_vit.NAME, *models_of_images())
+    return dict(reversed(names.items())) if is_trained else names
+
+
+def shows_stored(pickers: Pickers, tab: str) -> bool:
+    """True where a tab shows stored results of a trained model, of which nothing in the form is a part."""
+    return tab == "layers" or (tab == "positions" and _shown_positions(pickers) == "stored")
+
+
+def _shown_positions(pickers: Pickers) -> str:
+    options, asked = positions_of(pickers), str(pickers.get("look"))
+    return asked if asked in options else next(iter(options))
+
+
 def change(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     """Each patch's output and each head's attention, before and after an intervention."""
+    _refuse_without_weights(pickers)
     intervention_pickers(pickers)
     request = ImageInterventionRequest.of(pickers.values(), uploaded)
     result = run(pickers, lambda progress: live.run_request(request, progress))
@@ -129,8 +176,26 @@ DRAW: dict[str, Callable[[Pickers, Any, Upload | None], None]] = {
 """The tabs, by the names that they have for texts."""
 
 
+def _refuse_without_weights(pickers: Pickers) -> None:
+    """Ends the page with what can be done, where the form names a model of which results alone are at hand."""
+    model = str(pickers.get("model"))
+    if not stored_alone(model):
+        return
+    pickers.done()
+    st.info(
+        escape_markdown(
+            f"The weights of {model} are not on this server; Layers and Positions show what was measured of it before. "
+            "To take an image apart, give a model folder or a Hugging Face id above. Take apart without one runs a "
+            f"{random_vit.TITLE}."
+        ),
+        icon=":material/info:",
+    )
+    st.stop()
+
+
 def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> ImageDecomposition:
     """One layer's scores between the patches of the image, and the line that is true of every figure of them."""
+    _refuse_without_weights(pickers)
     result: ImageDecomposition = run(
         pickers, lambda progress: live.image_decomposition(pickers.values(), uploaded, progress)
     )
@@ -161,13 +226,11 @@ def _setter(pickers: Pickers, result: ImageDecomposition, field: str) -> Callabl
     return pressed
 
 
-def _stored(pickers: Pickers) -> None:
-    """The trained models of images that the store holds."""
-    names = models_of_images()
-    if len(names) > 1:
-        pickers.choice("stored", "Trained model", names)
-    else:
-        pickers.fixed("stored", names)
+def _stored_facts(pickers: Pickers) -> str:
+    """A line that says that the model of the form is no part of stored results; empty where it is theirs."""
+    model = str(pickers.get("stored"))
+    other = model_title(str(pickers.get("model")).strip())
+    return "" if other in ("", model) else escape_markdown(f"All of this is {model}; none of it is {other}.")
 
 
 def _set(key: str, value: str) -> None:

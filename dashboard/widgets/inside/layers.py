@@ -30,7 +30,9 @@ def draw(pickers: Pickers, facts: Any) -> None:
         shown = look(pickers, FIGURES)
         measure(pickers)
     if shown == "layers":
-        pickers.choice("term", "Term", [term for term in (*ORDER, *ADDED_TERMS) if term in result.terms], term_label)
+        pickers.choice(
+            "term", "Term", [term for term in (*ORDER, *ADDED_TERMS) if term in result.terms], term_label, width=260
+        )
     values = pickers.done()
     show.copy_link(PAGE, values, without=("text", "pair"))
     show_figure(f"probe_{shown}", values, result, on_cell=pickers.cell_setter("layer", "head"))

@@ -16,10 +16,10 @@ from dashboard.widgets import probe_form, show
 from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
-FIGURES = {"distance": "Every head against distance", "map": "By layer", "cell": "One cell of it"}
+FIGURES = {"distance": "Every head against distance", "map": "By layer", "cell": "One cell in detail"}
 ROTATED = {
     "map": "By layer",
-    "cell": "One cell of it",
+    "cell": "One cell in detail",
     "distance": "One head against distance",
     "unturned": "Without one band",
 }

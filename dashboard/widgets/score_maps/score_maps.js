@@ -10,6 +10,8 @@ const MOST_LABEL = 88; // pixels of a token's name
 const QUIET = 350; // milliseconds after the last press until the server hears of it
 const FRESH = -1; // a query or key that no reader has chosen: where attention is strongest
 
+const BY = { word_to_word: "words", position_to_position: "position" }; // terms that have a plain name
+
 const boards = new WeakMap();
 
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`.replace("-", "−");
@@ -502,9 +504,11 @@ class Board {
     const shares = data.shares.map((of) => of[this.at.head]);
     const known = shares.every((share) => share !== null);
     const best = shares.reduce((top, share, index) => ((share ?? -Infinity) > (shares[top] ?? -Infinity) ? index : top), 0);
-    this.part("heading").textContent = known && terms > 1
-      ? `Head ${this.at.head} of layer ${data.layer} goes most by ${parts[best].label}: ${percent(shares[best])}`
-      : `Head ${this.at.head} of layer ${data.layer}`;
+    const subject = `Head ${this.at.head} of layer ${data.layer}`;
+    const size = `${percent(shares[best] ?? 0)} of its scores’ variation`;
+    this.part("heading").textContent = !known || terms < 2 ? subject
+      : shares[best] >= 0.5 ? `${subject} looks by ${BY[parts[best].name] ?? parts[best].label}: ${size}`
+      : `${subject} mixes terms; of those shown, ${parts[best].label} is the largest: ${size}`;
     const named = this.places[0].host.overlay?.all;
     this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies. Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");

@@ -15,6 +15,16 @@ QUERY = (
     f"max(s.value) FILTER (s.operation = 'separated' AND s.rank = {RANK}) AS separated "
     f"FROM newest_surgery s JOIN models w USING (model) WHERE model = '{default_model.NAME}' GROUP BY ALL"
 )
+OTHERS = (
+    "SELECT model, "
+    "max(value) FILTER (operation = 'intact') AS intact, "
+    "max(value) FILTER (operation = 'mean_position') AS without, "
+    f"max(value) FILTER (operation = 'separated' AND rank = {RANK}) AS separated "
+    f"FROM newest_surgery WHERE model <> '{default_model.NAME}' GROUP BY model "
+    "HAVING intact IS NOT NULL AND without IS NOT NULL AND separated IS NOT NULL ORDER BY model"
+)
+KEPT = 0.01
+"""The loss of a correlation below which a score counts as kept: the line of statement C10d."""
 OWN = (
     "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated, "
     "avg(difference) FILTER (operation = 'words_kept_out_at_random') AS at_random "
@@ -38,12 +48,22 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         f"{row['intact']:.3f} intact{without})."
     )
     return ComputedSentence(
-        sentence=sentence + _narrow(ask),
+        sentence=sentence + _others(ask) + _narrow(ask),
         bold=bold,
         heading=HEADINGS.get(verdict, "Is there room for both?"),
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
+    )
+
+
+def _others(ask: Ask) -> str:
+    """The same cut in every other sentence encoder, with the score that it has without positions."""
+    return "".join(
+        f" {row['model']}, cut in the same way, "
+        f"{'keeps its score, too' if row['intact'] - row['separated'] < KEPT else 'loses some of its score'} "
+        f"({row['separated']:.3f}; {row['intact']:.3f} intact, {row['without']:.3f} without positions)."
+        for row in ask(OTHERS)
     )
 
 
