@@ -216,7 +216,7 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> Non
     stored = set(runs.variant)
     own, chosen = sorted(stored - set(VARIANTS)), list(pickers.get("variants"))
     if own and not set(own) & set(chosen):
-        pickers.set("variants", [*chosen, *own])
+        pickers.set("variants", (*chosen, *own))
     known = [*VARIANTS, *sorted(named - set(VARIANTS))]
     pickers.several(
         "variants",
