@@ -154,7 +154,7 @@ def finding(names: tuple[str, str], kind: str, values: Numbers, seeds: int) -> s
 
 
 def decided_alone(comparison: MarginComparison) -> bool:
-    """Whether a comparison would be decided if its test stood alone, without a correction for others."""
+    """True where a comparison would be decided if its test stood alone, without a correction for others."""
     return not comparison.missing and outcomes([comparison.test])[0] != OPEN
 
 

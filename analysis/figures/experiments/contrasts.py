@@ -242,7 +242,7 @@ def _text(effect: float, word: str, seeds: int, needed: int) -> str:
 
 
 def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
-    """What telling in every layer and a matrix of its own change, as far as they are decided, and how much is open."""
+    """The decided effects of telling in every layer and of a matrix of its own, and how much is open."""
     effects = {row.id: abs(row.effect) for row in frames.rows(found)}
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []

@@ -32,8 +32,8 @@ ORDER BY created DESC NULLS FIRST, run_id
 def all_runs() -> pd.DataFrame:
     """One row per run, the newest first, files that could not be read before them.
 
-    status: whether it is complete. title: the variant's name on screen. changed: what of a pre-training's settings is
-    not its preset's, in words.
+    The column `status` says whether a run is complete, `title` the variant's name on screen, and `changed` in words
+    what of a pre-training's settings is not its preset's.
     """
     rows = read.query(RUNS)
     text_columns = [str(name) for name in rows if name not in NUMBERS]
