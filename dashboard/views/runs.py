@@ -12,6 +12,7 @@ from dashboard.widgets.run_facts import facts, label, made
 
 PAGE = "runs"
 ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
+# Columns of the table and their titles. One that is empty is not shown, nor the status where every run is finished.
 COLUMNS = {
     "kind": "kind",
     "title": "variant",
@@ -25,7 +26,6 @@ COLUMNS = {
     "device": "device",
     "run_id": "run",
 }
-"""Columns of the table -> their titles. One that is empty is not shown, nor the status where every run is finished."""
 
 
 show.header(

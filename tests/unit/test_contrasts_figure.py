@@ -80,7 +80,8 @@ def test_a_step_is_its_contrast_and_begins_where_the_one_before_it_ends(store) -
         assert row.begin + row.effect_low == pytest.approx(row.low)
         inside = row.box_low <= row.low and row.high <= row.box_high
         assert inside or row.word != "same"
-        assert str(row.text).startswith(f"{signed(row.effect)} {row.word}\n")
+        size = signed(row.effect) if abs(row.effect) >= 0.005 else "0.00"
+        assert str(row.text).startswith(f"{size} {row.word}\n")
     assert table.loc["C34d"].begin == pytest.approx(table.loc["C34i"].level)
     assert table.loc["C34r"].begin == pytest.approx(table.loc["C34q"].level)
     assert table.loc[["C34i", "C34b", "C34q"]].begin.tolist() == [0, 0, 0]

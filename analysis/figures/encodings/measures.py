@@ -161,8 +161,8 @@ def scalar_measures(params: ShadedParameters) -> Figure:
         finding=_invariant(table),
         frame=lambda: table.loc[:, columns].reset_index(drop=True),
         caption=sentences(
-            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions: the darker a cell, the "
-            "nearer its number comes to the largest that the measure can take. Rows stand by how positions enter: "
+            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions: the stronger the blue, "
+            "the nearer a number comes to the largest that the measure can take. Rows stand by how positions enter: "
             "added to the words, rotating queries and keys, compared separately, biasing the scores, absent. Bold: the "
             "two encodings that the other views show.",
             f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",

@@ -63,8 +63,8 @@ def movement(params: EncodingPairParameters) -> Figure:
         else "",
         frame=frame,
         caption=sentences(
-            "Range (largest minus smallest value) and standard deviation of every column over the rows; at the right, "
-            "the share of all variance that the most variable columns hold.",
+            "Range (largest minus smallest value) and standard deviation (sd) of the columns over the rows; at the "
+            "right, the share of all variance that the most variable columns hold.",
             scale if len(shown) > 1 else "",
             f"A bar is the mean over neighbouring columns where there are more than {BARS}; the data hold every column."
             if max(entry.dim for entry in shown) > BARS
@@ -145,7 +145,8 @@ def _panels(
             ),
         )
         y = marks.number(alt.Y, "range", entry.unit, domain=(0, top * 1.04))
-        below = (*entry.lines, "pale: range; full: standard deviation")
+        each = int((bars["end"] - bars["first"]).max())
+        below = (*entry.lines, f"pale: range; full: sd{f'; means of {each}' if each > 1 else ''}")
         panels.append(
             marks.panel(
                 base.mark_rect(color=colour, opacity=0.4).encode(y=y, y2=alt.datum(0)),

@@ -15,7 +15,7 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, plural, sentences, signed
+from analysis.core.formatting import capitalised, fixed, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import seeds_needed
@@ -135,7 +135,7 @@ def contrasts(_: Parameters) -> Figure:
             f"Not run yet, and not on a path that is drawn: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
         ),
         alt="Steps of final loss, one row each: "
-        + "; ".join(f"{row.pair} {row.text}".replace("\n", ", ") for row in frames.rows(table))
+        + "; ".join(f"{row.after}{JOINED}{row.before} {row.text}".replace("\n", ", ") for row in frames.rows(table))
         + ".",
         command="\n".join(dict.fromkeys(frame.command)),
         provenance={"rules": f"encoders.toml, SHA-256 {encoder_rules().sha256}; corrections.toml"},
@@ -229,16 +229,12 @@ def _rows(ladder: Ladder, found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _text(effect: float, word: str, seeds: int, needed: int) -> str:
-    """The size of a step, its word, and how many seeds it rests on."""
+    """The size of a step, its word, and how many seeds it rests on. What rounds to zero has no sign."""
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
-    if word == OPEN:
-        return (
-            f"{signed(effect)} open\n{seeds} of {needed} seeds"
-            if seeds < needed
-            else f"{signed(effect)} open\n{plural(seeds, 'seed')}"
-        )
-    return f"{signed(effect)} {word}\n{plural(seeds, 'seed')}"
+    size = signed(effect) if round(effect, 2) else fixed(0.0)
+    stored = f"{seeds} of {needed} seeds" if word == OPEN and seeds < needed else plural(seeds, "seed")
+    return f"{size} {word}\n{stored}"
 
 
 def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:

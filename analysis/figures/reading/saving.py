@@ -112,14 +112,18 @@ def _draw(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
     here = long[long.extra == extra]
-    texts = [f"{name}: {signed_percent(more, 1)}" for name, more in zip(here.line, here.more, strict=True)]
-    ends = long[long.extra == frame.extra.iloc[len(frame) * 3 // 4]].assign(text=texts)
+    here = here.assign(text=[signed_percent(more, 1) for more in here.more], above=here.measure == "arithmetic")
+    ends = long[long.extra == frame.extra.iloc[len(frame) * 3 // 4]]
     names = alt.Chart(ends).mark_text(align="right", dx=-10, dy=-10, fontSize=marks.PANEL_TITLE, fontWeight="bold")
     dots = alt.Chart(here).mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
+    numbers = alt.Chart(here).mark_text(
+        dy=alt.expr("datum.above ? -18 : 20"), fontSize=marks.PANEL_TITLE, fontWeight="bold"
+    )
     layers = [
         marks.rule(theme, y=0),
         *lines,
         dots.encode(x=x, y=y, color=color),
-        names.encode(x=x, y=y, color=color, text=alt.Text("text:N")),
+        names.encode(x=x, y=y, color=color, text=alt.Text("line:N")),
+        numbers.encode(x=x, y=y, color=color, text=alt.Text("text:N")),
     ]
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=320)

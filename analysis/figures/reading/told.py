@@ -65,7 +65,7 @@ def _rows(trainings: Trained, needed: Mapping[str, int]) -> list[dict[str, objec
         if not gap.n:
             continue
         judged = 0 < needed.get(name, 0) <= gap.n
-        progress = "" if judged else f" ({gap.n} of {plural(needed.get(name, 0), 'seed')})"
+        progress = f" ({plural(gap.n, 'seed')})" if judged else f" ({gap.n} of {plural(needed.get(name, 0), 'seed')})"
         rows.append(
             {
                 "label": f"{title(name)}{progress}",

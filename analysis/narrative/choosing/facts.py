@@ -43,9 +43,9 @@ class Need(NamedTuple):
 
 NEEDS: dict[str, Need] = {
     "longer": Need(
-        "A code for every position",
-        "No learned table with one row for each position: every position of a longer text has a code. How well the "
-        "model then does is another question; see Longer texts.",
+        "Takes texts of any length",
+        "No learned table with one row for each position, which ends where training did. How well the model then does "
+        "is another question; see Longer texts.",
         lambda method: not learned_table(method.setup.settings),
     ),
     "order": Need(

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from analysis.claims.statements import stored
+from analysis.claims.statements.base import CONTRADICTED, SUPPORTED
 from analysis.core import default_model
 from analysis.core.errors import AddendError
-from analysis.core.formatting import join_names, percent, plural
+from analysis.core.formatting import fixed, percent, plural
 from analysis.figures import FIGURES
 from analysis.figures.reading import order, told
 from analysis.figures.reading.arithmetic import concatenated
@@ -19,6 +20,8 @@ from analysis.figures.reading.cut import OWN, RANDOM
 from analysis.store import read
 
 HERE = Path(__file__).parent
+SHARED, GAINED = "C34a", "C34b"
+"""The statements on one matrix against two, and on telling in every layer against once."""
 MARGIN = 0.01
 """The fall of sentence similarity that statement C10d calls no cost."""
 
@@ -134,35 +137,26 @@ def _order() -> Check:
 
 
 def _told() -> Check | None:
-    frame = FIGURES["reading_told"].make({"variant": ""}).frame()
-    judged = frame[frame.judged]
-    lower = [group for group in told.GROUPS if (judged[judged.group == group].high < 0).any()]
-    always = [group for group in lower if (judged[judged.group == group].high < 0).all()]
-    options = {
-        (): "None of them",
-        (told.ONCE,): "Those that concatenate at the input",
-        (told.EVERY, told.ROTATED): "Those that are told positions in every layer",
-        told.GROUPS: "All of them",
-    }
-    if lower != always or tuple(lower) not in options:
-        return None  # The groups are no longer so clearly apart that a reader could be asked.
-    counts = [
-        f"{int((judged[judged.group == group].high < 0).sum())} of {(judged.group == group).sum()} told {group}"
-        for group in told.GROUPS
-    ]
-    undecided = sum(statement.verdict == "open" for statement in stored.parts(told.CLAIM))
-    caution = (
-        f". Which part of this helps is not settled: {plural(undecided, 'statement')} about it "
-        f"{'is' if undecided == 1 else 'are'} open"
-        if undecided
-        else ""
+    """A question on the matrix of positions, answered as the rules decided it; None while they have not."""
+    by_id = {statement.id: statement for statement in stored.parts(told.CLAIM)}
+    shared, gained = by_id.get(SHARED), by_id.get(GAINED)
+    if shared is None or shared.effect is None or shared.verdict not in (SUPPORTED, CONTRADICTED):
+        return None
+    right = 1 if shared.verdict == SUPPORTED else 0 if shared.effect > 0 else 2
+    because = (
+        f"They end {fixed(abs(shared.effect))} nats apart, and less than {shared.line:g} counts as the same."
+        if right == 1
+        else f"It ends {fixed(abs(shared.effect))} nats {'lower' if right == 0 else 'higher'}."
     )
+    if gained is not None and gained.effect is not None and gained.verdict == SUPPORTED:
+        because += f" Being told in every layer, and not once, is what gains: {fixed(abs(gained.effect))} nats."
     return Check(
         step="told",
-        question="Which of our own small encoders ended at a lower loss than one that adds positions once?",
-        options=tuple(options.values()),
-        right=list(options).index(tuple(lower)),
-        because=f"Lower by more than chance ended {join_names(counts)}{caution}.",
+        question="Two encoders are told positions in every layer: one through the words' own matrices, one through "
+        "matrices for positions alone. How does the second end, in loss?",
+        options=("Lower: its positions have matrices of their own", "Where the first ends", "Higher"),
+        right=right,
+        because=because,
     )
 
 

@@ -10,11 +10,18 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import plural
 from analysis.figures import stored_figure
 from analysis.figures.experiments.board import ORDERS, columns_note, ordered
-from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, is_imported, judged_presets
+from analysis.figures.experiments.board_rows import (
+    ExperimentsBoard,
+    VariantRow,
+    is_imported,
+    judged_presets,
+    seeds_needed,
+)
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.figures.training.data import stored_presets
 from analysis.links import Value
+from analysis.rules import encoder_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
 from dashboard.widgets import show
@@ -26,12 +33,13 @@ PAGE = "experiments"
 
 
 def recipe(preset: str) -> str:
-    """A preset in the words of the chip: its size, its steps, and who judges it."""
+    """A preset in the words of the chip: its size, its steps, and the seeds that its frozen rules ask for."""
     if preset not in PRESETS:
         return f"imported results ({preset})" if is_imported(preset) else preset
     settings = PRESETS[preset]
-    judged = "judged by frozen rules" if preset in judged_presets() else "exploratory"
-    return f"width {settings.hidden_size}, {settings.steps:,} steps, {judged} ({preset})"
+    seeds = f"{seeds_needed(preset)} seeds" if preset in judged_presets() else "exploratory"
+    contrast = "one change at a time, " if preset in encoder_rules().recipes else ""
+    return f"width {settings.hidden_size}, {settings.steps:,} steps, {contrast}{seeds} ({preset})"
 
 
 def draw(pickers: Pickers) -> None:
