@@ -227,12 +227,3 @@ def test_stored_pages_and_their_figures_import_no_torch(store: Path) -> None:
     named = [name for view in VIEWS.values() for name in view.figures]
     assert done.stdout.split() == [name for name in named if not FIGURES[name].live]
     assert {"terms_heads", "terms_aggregates", "encoding_heat", "published_scores"} <= set(done.stdout.split())
-
-
-def test_a_pages_file_has_no_bare_string_after_its_docstring() -> None:
-    """Streamlit would print it on the page, where its magic is on."""
-    for page in (ROOT / "dashboard" / "views").glob("*.py"):
-        first, *rest = ast.parse(page.read_text(encoding="utf-8")).body
-        assert isinstance(first, ast.Expr), page.name
-        printed = [node for node in rest if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
-        assert not printed, f"{page.name}:{printed[0].lineno}"

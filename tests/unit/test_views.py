@@ -154,15 +154,19 @@ def test_of_two_methods_term_stats_keeps_both(data: Path) -> None:
 
 def test_the_shares_of_every_head_sum_to_one(store: Path) -> None:
     found = read.query("SELECT * FROM term_stats")
-    sums = found.groupby(["model", "revision", "method", "corpus", "layer", "head"]).share.agg(["sum", "size"])
+    sums = found.groupby(["model", "revision", "method", "corpus", "layer", "head"]).share.agg(["sum", "size", "count"])
     assert len(sums) >= 12
+    assert (sums["count"].isin([0]) | (sums["count"] == sums["size"])).all(), "a head's shares are withheld together"
+    sums = sums[sums["count"] > 0]
     assert sums["size"].isin([16, 17]).all()  # the seventeenth is a score bias
     np.testing.assert_allclose(sums["sum"], 1, atol=1e-5)
 
 
 def test_the_shares_over_all_heads_sum_to_one(store: Path) -> None:
     found = read.query("SELECT * FROM newest_terms WHERE aggregation != 'head'")
-    sums = found.groupby(["run_id", "aggregation", "layer"]).share.agg(["sum", "size"])
+    sums = found.groupby(["run_id", "aggregation", "layer"]).share.agg(["sum", "size", "count"])
+    assert (sums["count"].isin([0]) | (sums["count"] == sums["size"])).all(), "a layer's shares are withheld together"
+    sums = sums[sums["count"] > 0]
     assert len(sums) >= 2
     assert sums["size"].isin([16, 17]).all()  # the seventeenth is a score bias
     np.testing.assert_allclose(sums["sum"], 1, atol=1e-5)
@@ -175,8 +179,13 @@ def test_effects_and_sizes_cannot_be_negative(store: Path) -> None:
 
 
 def test_the_stored_terms_add_up_to_the_models_own_scores(store: Path) -> None:
-    found = read.query("SELECT pattern_error, relative_error, max_error FROM terms")
-    assert len(found) > 0
+    everything = read.query("SELECT run_id, layer, share, pattern_error, relative_error, max_error FROM terms")
+    # In a layer where terms cancel so far that a share is withheld, as in all-mpnet-base-v2 from layer 3 on, their sum
+    # is less exact; the figure says how exact.
+    assert (everything.relative_error < 0.01).all()
+    whole = everything.groupby(["run_id", "layer"]).share.transform(lambda shares: shares.notna().all())
+    found = everything[whole.astype(bool)]
+    assert len(found) > 0.75 * len(everything)
     # An error in the scores can move a probability by half of it: DINOv2's scores span hundreds.
     assert (found.pattern_error < 1e-5 + found.max_error / 2).all()
     assert (found.relative_error < 1e-5).all()
@@ -187,7 +196,8 @@ def test_the_stored_terms_add_up_to_the_models_own_scores(store: Path) -> None:
 
 def test_the_committed_intervals_hold_their_values(store: Path) -> None:
     found = read.query("SELECT * FROM terms")
-    assert ((found.share_low <= found.share) & (found.share <= found.share_high)).all()
+    withheld = found.share.isna()
+    assert (withheld | ((found.share_low <= found.share) & (found.share <= found.share_high))).all()
     assert ((found.effect_low <= found.effect) & (found.effect <= found.effect_high)).all()
 
 
