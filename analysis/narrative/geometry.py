@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements import stored
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, ranges, signed
 from analysis.figures.geometry import states
@@ -56,6 +57,11 @@ class Question:
     means: Callable[[str], str]
     claims: tuple[str, ...]
     answer: Callable[[str], CardAnswer]
+
+    def verdicts(self) -> dict[str, str]:
+        """Claim -> its verdict over every model that was measured, which may be another than one model's answer."""
+        found = {claim: next((part for part in stored.parts(claim) if part.decides), None) for claim in self.claims}
+        return {claim: part.verdict for claim, part in found.items() if part is not None}
 
     def of(self, model: str) -> CardAnswer:
         """The answer of one model; that there is none, and why, where nothing is stored."""

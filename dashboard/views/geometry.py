@@ -57,8 +57,11 @@ def draw_meaning(card: str, model: str) -> None:
     st.markdown(escape_markdown(question.means(model)))
     if answer.note:
         st.caption(escape_markdown(answer.note))
-    links = ", ".join(f"[{claim}]({show.address('claims', {'claim': claim})})" for claim in question.claims)
-    st.caption(f"Decides {links}")
+    links = ", ".join(
+        f"[{claim}]({show.address('claims', {'claim': claim})}) {verdict}"
+        for claim, verdict in question.verdicts().items()
+    )
+    st.caption(f"Over every model measured, the claims about this: {links}")
 
 
 def draw_figure(name: str) -> None:

@@ -179,7 +179,7 @@ def test_a_slider_that_is_let_go_writes_the_address_and_renews_the_page(page, ad
     expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
     settled(page)
     says = page.get_by_test_id("stMarkdown").filter(has_text="What the evidence says.")
-    expect(says).to_contain_text("scores of head 0")
+    expect(says).to_contain_text("scores of head 2")
     page.wait_for_function(FRAMES_DRAWN, arg=11, timeout=60_000)
     slider.focus()
     page.keyboard.press("End")

@@ -83,7 +83,8 @@ def _one_changed_model(kind: str, done: str) -> list[str]:
         f"{'is' if len(decided) == 1 else 'are'} decided."
     )
     return [
-        summary,
+        # One verdict is told in its own words; several are counted.
+        f"One model, fine-tuned after each {done}. {decided[0].sentence}" if len(decided) == 1 else summary,
         *(
             f"{statement.id}, {statement.verdict}: {statement.statement} {statement.sentence}"
             for statement in (decided or statements)

@@ -40,7 +40,7 @@ register(
                 controls=(
                     Control(
                         field="angle",
-                        label="Angle between the words' axis and the positions' axis",
+                        label="Angle between the two axes",
                         options=lambda: [0, 15, 30, 45, 60, 75, 90],
                         show=lambda angle: f"{angle}°",
                     ),
