@@ -37,6 +37,11 @@ def capitalised(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
+def uncapitalised(text: str) -> str:
+    """The text with its first letter in lower case and the rest unchanged, for the middle of a sentence."""
+    return text[:1].lower() + text[1:]
+
+
 def span(values: Iterable[float], decimals: int = 0) -> str:
     """The least and the greatest of some numbers: "3", or "3 to 5"; "no" where there is none."""
     numbers = [f"{value:.{decimals}f}" for value in sorted(v for v in values if v == v)]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.claims.statements.refitted import MISSED, ORDER_ERROR, ROWS, Runs, load_runs, values
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, significant
+from analysis.core.formatting import join_names, percent, plural, sentences, significant, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -133,16 +133,11 @@ def _recovery(others: pd.DataFrame, tokens: int) -> str:
     most, least = others.iloc[0], others.iloc[-1]
     given = f"{tokens:,} tokens of training give {MODEL} back"
     if len(others) == 1:
-        return f"{given} {percent(most.value)} of what positions are worth: {_lower(most.way)}"
+        return f"{given} {percent(most.value)} of what positions are worth: {uncapitalised(most.way)}"
     return (
-        f"{given} from {percent(least.value)} ({_lower(least.way)}) to {percent(most.value)} ({_lower(most.way)}) of "
-        "what positions are worth"
+        f"{given} from {percent(least.value)} ({uncapitalised(least.way)}) to {percent(most.value)} "
+        f"({uncapitalised(most.way)}) of what positions are worth"
     )
-
-
-def _lower(way: str) -> str:
-    """A title inside a sentence."""
-    return way[:1].lower() + way[1:]
 
 
 def _recovered_panels(frame: pd.DataFrame, theme: Theme) -> list[Chart]:
@@ -197,8 +192,8 @@ def refit_curves(_: Parameters) -> Figure:
     last = {str(way): float(loss) for way, loss in ends.items()}
     return Figure(
         title="The loss of refitted encoders while they are trained on",
-        finding=f"{ends.index[0]} ends lowest, at {ends.iloc[0]:.3f}, and {_lower(str(ends.index[-1]))} highest, at "
-        f"{ends.iloc[-1]:.3f}",
+        finding=f"{ends.index[0]} ends lowest, at {ends.iloc[0]:.3f}, and {uncapitalised(str(ends.index[-1]))} "
+        f"highest, at {ends.iloc[-1]:.3f}",
         frame=lambda: frame,
         caption=sentences(
             "The share of the variance of the intact encoder's last states that the refitted one misses, and one less "

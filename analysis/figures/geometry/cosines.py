@@ -29,7 +29,7 @@ class CosineParameters(GeometryParameters):
 
     dim: int
 
-    def random_dimension(self) -> int:
+    def compared_dimension(self) -> int:
         """The dimension of the random vectors. Raises NoResults where none is stored of the model."""
         return self.dim or int(stored_rows(self.model, "abs_cosine").along.max())
 
@@ -40,7 +40,7 @@ def cosines(params: CosineParameters) -> Figure:
 
     Raises NoResults where none is stored of the model.
     """
-    model, dim = params.model, params.random_dimension()
+    model, dim = params.model, params.compared_dimension()
     rows = stored_rows(model, "cosine_histogram")
     model_rows = rows[rows.subject.isin(list(SERIES))]
     model_rows = model_rows.assign(series=model_rows.subject.map(SERIES))

@@ -37,7 +37,7 @@ def dimension(params: CosineParameters) -> Figure:
 
     Raises NoResults where none is stored of the model.
     """
-    model, dim = params.model, params.random_dimension()
+    model, dim = params.model, params.compared_dimension()
     rows = stored_rows(model, "abs_cosine", "abs_cosine_random")
     shown = rows[rows.subject.isin([*PAIRS, "random"])]
     shown = shown.assign(series=shown.subject.map({**PAIRS, "random": RANDOM_PAIRS}))

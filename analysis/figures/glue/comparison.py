@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from analysis.core.errors import LinkError
-from analysis.core.formatting import join_names, plural, signed, span
+from analysis.core.formatting import join_names, plural, signed, span, uncapitalised
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.glue import heat
@@ -257,7 +257,7 @@ def _not_ranked(finding: str, study: Study) -> str:
     """The finding or, where the page's headline says that nothing can be concluded, the same said to be no ranking."""
     if not finding or not study or not headline(study)[0].startswith(INCONCLUSIVE):
         return finding
-    return f"Not a ranking: {finding[0].lower()}{finding[1:]}"
+    return f"Not a ranking: {uncapitalised(finding)}"
 
 
 def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:

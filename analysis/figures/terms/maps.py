@@ -9,7 +9,7 @@ from pydantic import Field
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised
+from analysis.core.formatting import capitalised, uncapitalised
 from analysis.core.term_names import ADDED_TERMS, TERMS
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
@@ -159,7 +159,7 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
     leading = leading_term(table)
     return Figure(
         title="Every head on this text",
-        finding=f"At layer {decomposition.layer}, {leading[0].lower()}{leading[1:]}" if leading else "",
+        finding=f"At layer {decomposition.layer}, {uncapitalised(leading)}" if leading else "",
         frame=lambda: long,
         caption=(
             f"{capitalised(MEASURES[measure])}, {description(decomposition)}. {constant}{measure_note(measure)} "

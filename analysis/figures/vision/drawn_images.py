@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, percent
+from analysis.core.formatting import capitalised, percent, uncapitalised
 from analysis.core.provenance import model_options
 from analysis.figures import marks
 from analysis.figures.depth import terms as depth_terms
@@ -149,7 +149,7 @@ def vision_positions(params: StoredModelParameters) -> Figure:
     )
     return replace(
         result_figure,
-        finding=f"In {first.model}, {result_figure.finding[0].lower()}{result_figure.finding[1:]}",
+        finding=f"In {first.model}, {uncapitalised(result_figure.finding)}",
         command=(
             f'{first.command}\npython -m analysis query "SELECT patch, similarity FROM newest_patch_positions '
             f"WHERE model = '{first.model}'\" --csv"

@@ -11,7 +11,7 @@ from PIL import Image
 
 from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, signed
+from analysis.core.formatting import capitalised, signed, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
@@ -65,7 +65,7 @@ def model_title(model: str) -> str:
 
 def with_random_weights(finding: str, model: str) -> str:
     """A finding on a model; one on random weights says so first, because nothing of it was learned."""
-    return f"With random weights, {finding[0].lower()}{finding[1:]}" if model == random_vit.NAME else finding
+    return f"With random weights, {uncapitalised(finding)}" if model == random_vit.NAME else finding
 
 
 def _description(decomposition: ImageDecomposition) -> str:

@@ -1,7 +1,7 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
-from analysis.core.formatting import percent, plural
+from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
@@ -81,7 +81,7 @@ def _outcome(fact: Judgement) -> str:
         return shorter.format(share=percent(fact.effect), less=percent(1 - fact.effect))
     if fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
         return fact.answer
-    same = f"In final loss, {fact.answer[:1].lower()}{fact.answer[1:]}"
+    same = f"In final loss, {uncapitalised(fact.answer)}"
     return f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart; below {fact.line:g} counts as the same)."
 
 
