@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims import QUESTIONS
-from analysis.claims.statements import WORDS, stored
+from analysis.claims.statements import SIGNS, WORDS, stored
 from analysis.claims.statements.base import Judgement
 from analysis.core.colours import VERDICTS
 from analysis.core.errors import NoResults
@@ -27,8 +27,6 @@ WITH_COUNTS = "width > 480"
 """Vega's test of a width that has room for the counts beside the titles, which a phone does not have."""
 COUNTS = 160
 """Pixels at the right that the counts of a claim's verdicts take."""
-SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
-"""Verdict -> the sign that says it without its colour."""
 SIDES = {"supported": "for", "contradicted": "against", "mixed": "mixed", "open": "open"}
 """Words for verdicts on a claim where several are counted."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
