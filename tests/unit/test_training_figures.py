@@ -727,7 +727,20 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
     assert len(drawing.panels(figure)) == 2
+    # Here both variants have the same variance at every step, in every layer.
+    assert "TUPE-A's scores spread 1 times as far as BERT-A's after" in figure.finding
+    assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end")
     assert figure.frame().step.min() == 0
+
+
+def test_one_seed_of_huge_scores_does_not_decide_how_far_they_spread(data):
+    """Variances of 1, 1 and 1,000,000 have a geometric mean of 100, so a standard deviation of 10."""
+    for seed, size in enumerate((1.0, 1.0, 1e6)):
+        for variant, variance in (("bert_a", size), ("tupe_a", 1.0)):
+            rows = [*trainings.line(STEPS, ADDED), *(("score_variance_0", step, step / 10, variance) for step in STEPS)]
+            trainings.write(variant, seed, rows)
+    store_build.refresh()
+    assert "TUPE-A's scores spread 0.1 times as far as BERT-A's" in made("training_scores").finding
 
 
 def test_costs_carry_what_the_registry_says_of_sizes(whole):
