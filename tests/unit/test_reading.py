@@ -412,6 +412,10 @@ def test_only_a_causal_mask_and_two_layers_tell_the_last_word_the_order() -> Non
         assert every.max() < 1e-12, "without positions an encoder is blind to order, however deep"
         assert before[:, 0].min() > 1e-3, "a word that moves sees other words"
         assert (before[:, -1].max() < 1e-12) == (depth == 1)
+        figure = FIGURES["reading_order"].make({"depth": depth})
+        assert ("whichever words it sees" in figure.finding) == (depth == 1)
+        drawn = figure.frame().set_index(["mask", "layers"]).change.unstack()
+        np.testing.assert_array_equal(drawn[depth][list(order.MASKS)], [every[:, -1].mean(), before[:, -1].mean()])
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def _ratios(spreads: pd.DataFrame, step: float, baseline: str) -> pd.DataFrame:
 
 def _compared(ratios: pd.DataFrame) -> str:
     """The variant that the heading compares with the baseline: TUPE-A, else the one that differs most."""
-    return SCALED if SCALED in ratios else str(np.log(ratios).abs().max().idxmax())
+    return SCALED if SCALED in ratios else str(ratios.apply(np.log).abs().max().idxmax())
 
 
 def _finding(spreads: pd.DataFrame, baseline: str) -> str:
