@@ -16,6 +16,7 @@ KINDS = (
     "means",
     "decoding",
     "order",
+    "pieces",
     "positions",
     "geometry",
     "encodings",
