@@ -24,6 +24,7 @@ from analysis.claims.statements import stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
+from analysis.figures.drawing import Theme
 from analysis.figures.reading import cut, order, shift, told
 from analysis.figures.reading.arithmetic import concatenated
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
@@ -220,6 +221,21 @@ def test_the_differences_are_those_of_the_page_training(store: Path) -> None:
     for name, row in judged.iterrows():
         if row.seeds == 5:
             assert (row.gap, row.low, row.high) == pytest.approx(tuple(gaps.loc[name, ["gap", "low", "high"]]))
+
+
+def test_a_variant_has_one_row_and_one_that_is_far_off_does_not_squeeze_the_others(store: Path) -> None:
+    figure = FIGURES["reading_told"].make({"variant": "tupe_a"})
+    frame = figure.frame()
+    assert frame.variant.is_unique
+    near = frame[frame.gap.abs() <= told.FAR]
+    assert 0 < len(near) < len(frame), "the store has a variant that is far off"
+    (panel,) = [panel.to_dict() for panel in figure.draw(Theme())]
+    domains = [
+        layer["encoding"]["x"]["scale"]["domain"] for layer in panel["layer"] if "scale" in layer["encoding"]["x"]
+    ]
+    assert all(max(map(abs, domain)) < told.FAR + 0.1 for domain in domains)
+    shapes = [layer["mark"].get("shape") for layer in panel["layer"]]
+    assert shapes.count("triangle-right") == (frame.gap > told.FAR).any()
 
 
 def test_a_ring_is_a_training_that_its_rules_cannot_judge_yet(store: Path) -> None:
