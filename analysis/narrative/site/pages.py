@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from analysis.claims.statements import Judgement
+from analysis.claims.statements import SIGNS, Judgement
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.stored import Heading
 from analysis.core.colours import css_variables, verdict_variables
@@ -37,7 +37,6 @@ QUESTION = "Why do transformers add position to words instead of concatenating t
 CLAIMS = "claims.html"
 PARTS = {"lead": "lead", "reasons": "reason", "but": "but", "more": "more"}
 """The template's names for the places of sentences."""
-SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 EDGE = 46
 """Per cent of a strip's width from its middle to the farthest mark."""
 
