@@ -312,7 +312,7 @@ def _maps(
     scale, colours = theme.around_zero(limit), marks.colour_bar("score", length=130, form=".2~g")
     colours["values"] = [-limit, 0, limit]
     ink = "white" if theme.dark else "black"
-    panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", f"pink: the query; {ink}: the key"))]
+    panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", f"query pink, key {ink}"))]
     for index, name in enumerate(order, 1):
         cells = _cells(maps[name], scale, colours if index == len(order) else None)
         title = (

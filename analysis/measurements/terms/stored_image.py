@@ -137,7 +137,9 @@ def _half_precision(values: np.ndarray) -> np.ndarray:
 
 def _numbers(values: np.ndarray) -> list[object]:
     """Numbers as JSON has them, which knows no NaN."""
-    return np.where(np.isnan(values), None, values.astype(object)).tolist()
+    values_or_none = values.astype(object)
+    values_or_none[np.isnan(values)] = None
+    return values_or_none.tolist()
 
 
 def _png(pixels: np.ndarray) -> str:
