@@ -107,10 +107,30 @@ class Separated:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WayOfTelling:
+    """A way of telling positions, compared with adding them once. difference: of the final loss, in nats.
+
+    low, high: its 95 % interval; both are the difference where it is adding itself. steps: the mean number of training
+    steps until an encoder leaves the plateau, where it does not use the order of words yet.
+    """
+
+    name: str
+    difference: float
+    low: float
+    high: float
+    seeds: int
+    steps: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrontPage:
-    """Everything on Home. apart: None where that surgery is not stored. minutes: the time of the guided tour."""
+    """Everything on Home. apart: None where that surgery is not stored. minutes: the time of the guided tour.
+
+    ways: adding first, then other ways of telling positions, each with one more change than the one before.
+    """
 
     steps: tuple[AnswerStep, ...]
+    ways: tuple[WayOfTelling, ...]
     cards: tuple[Card, ...]
     apart: Separated | None
     minutes: int

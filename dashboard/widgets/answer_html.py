@@ -1,13 +1,14 @@
 """The answer and its cards as HTML: reasons, what speaks against adding, and how sure each part is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import streamlit as st
 
 from analysis.core.colours import css_variables
+from analysis.core.formatting import plural, signed
 from analysis.links import Value
-from analysis.narrative.front_page import AnswerStep, Bar, Card
+from analysis.narrative.front_page import AnswerStep, Bar, Card, WayOfTelling
 from analysis.narrative.glossary import DEFINITIONS, occurrences
 from dashboard.session.page_address import address, is_dark
 from dashboard.widgets import dose_curve
@@ -28,7 +29,22 @@ STYLE = """
 .answer .but { border: 1px solid var(--line); border-left: 4px solid var(--ink); border-radius: 10px;
   padding: 12px 18px 14px; display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; }
 .answer .but h2 { font-size: 1.2rem; line-height: 1.3; font-weight: 650; }
-.answer .but .items { display: grid; grid-template-columns: 8fr 5fr; gap: 8px 28px; }
+.answer .but .items { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 28px; align-items: start; }
+.answer .but .points { display: grid; gap: 10px; }
+.answer .ways { border-collapse: collapse; width: 100%; font-size: 0.88rem; line-height: 1.3; }
+.answer .ways caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
+.answer .ways th { font-weight: 400; color: var(--soft); text-align: left; vertical-align: bottom; }
+.answer .ways td, .answer .ways th { padding: 3px 0 3px 10px; }
+.answer .ways :is(td, th):first-child { padding-left: 0; }
+.answer .ways :is(td, th):last-child, .answer .ways .value { text-align: right; white-space: nowrap; }
+.answer .ways tbody th { color: var(--ink); }
+.answer .ways tr.adding :is(td, th) { font-weight: 600; }
+.answer .ways tbody th { width: 42%; }
+.answer .ways .track { width: 28%; border-right: 1px dashed var(--soft); }
+.answer .ways .track div { position: relative; height: 16px; }
+.answer .ways .interval { position: absolute; top: 7px; height: 2px; background: var(--ink); }
+.answer .ways .dot { position: absolute; top: 3px; width: 10px; height: 10px; margin-left: -5px; border-radius: 50%;
+  background: var(--ink); }
 .answer .more { margin-top: 8px; }
 .answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
 .answer details .inside { display: grid; gap: 10px; padding: 6px 0 2px; }
@@ -54,7 +70,7 @@ CURVE_STYLE
 .answer .formula .soft { font-size: 0.9rem; color: var(--soft); }
 .answer .word { color: var(--word); } .answer .position { color: var(--position); }
 .answer .bars { display: grid; grid-template-columns: max-content 1fr; gap: 4px 10px; font-size: 0.85rem;
-  align-items: center; line-height: 18px; }
+  align-items: center; line-height: 18px; margin: auto 0; }
 .answer .bars .name { text-align: right; color: var(--soft); }
 .answer .bars .row { display: flex; align-items: center; gap: 6px; min-width: 0; }
 .answer .bars .bar { height: 14px; border-radius: 2px; background: var(--soft); opacity: 0.65; }
@@ -131,10 +147,14 @@ def reasons(steps: Iterable[AnswerStep], terms: Terms) -> None:
     _show(f"<ol>{items}</ol>", terms)
 
 
-def against(but: Iterable[AnswerStep], more: Iterable[AnswerStep], terms: Terms) -> None:
-    """The box of what speaks against adding or limits the answer, and the sentences that are one press away."""
+def against(but: Iterable[AnswerStep], ways: Sequence[WayOfTelling], more: Iterable[AnswerStep], terms: Terms) -> None:
+    """The box of what speaks against adding or limits the answer, and the sentences that are one press away.
+
+    ways: ways of telling positions, drawn beside what speaks against.
+    """
     points = "".join(f"<div>{_point(step, terms)}</div>" for step in but)
-    box = f'<div class="but"><h2>But</h2><div class="items">{points}</div></div>' if points else ""
+    items = f'<div class="items"><div class="points">{points}</div>{_ways(ways)}</div>'
+    box = f'<div class="but"><h2>But</h2>{items}</div>' if points else ""
     others = list(more)
     names = " · ".join(escape(step.heading) for step in others)
     folded = "".join(f"<div>{_point(step, terms)}</div>" for step in others)
@@ -194,6 +214,36 @@ def _picture(card: Card) -> str:
     if card.kind == "certain":
         return FORMULA
     return dose_curve.dose_curve(card.curve, dark=is_dark()) if card.curve else _bars(card.bars)
+
+
+def _ways(ways: Sequence[WayOfTelling]) -> str:
+    """The ways of telling positions as a table whose middle column is a picture; "" for none."""
+    if not ways:
+        return ""
+    least = min(way.low for way in ways)
+    rows = "".join(
+        f'<tr{"" if place else " class=adding"}><th scope="row">{escape(way.name)}</th>{_track(way, least)}'
+        f'<td class="value">{signed(way.difference, 2) if place else "0"}</td><td>{way.steps:,}</td></tr>'
+        for place, way in enumerate(ways)
+    )
+    seeds = plural(min(way.seeds for way in ways), "seed")
+    return (
+        f'<table class="ways"><caption>Encoders of width 128, each with one more change than the one above it '
+        f"({seeds} each; bars are 95 % intervals)</caption><thead><tr><th>How positions are told</th>"
+        '<th colspan="2">Final loss against adding (nats)</th><th>Steps until<br>order is used</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _track(way: WayOfTelling, least: float) -> str:
+    """A dot with its interval between the least difference at the left and none at the right."""
+
+    def place(value: float) -> float:
+        return 100 * (1 - value / least)
+
+    interval = f'<span class="interval" style="left:{place(way.low):.1f}%;right:{100 - place(way.high):.1f}%"></span>'
+    dot = f'<span class="dot" style="left:{place(way.difference):.1f}%"></span>'
+    return f'<td class="track"><div>{interval}{dot}</div></td>'
 
 
 def _bars(bars: tuple[Bar, ...]) -> str:

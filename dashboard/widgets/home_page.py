@@ -23,7 +23,7 @@ def draw(page: FrontPage) -> None:
         answer_html.reasons(part("reason"), terms)
     with picture_column, st.container(key="proof"):
         moving_pictures.show_hero(after_training(page.apart), dark=is_dark())
-    answer_html.against(part("but"), part("more"), terms)
+    answer_html.against(part("but"), page.ways, part("more"), terms)
     answer_html.cards(page.cards)
     with st.container(horizontal=True, key="ways"):
         st.page_link(

@@ -72,6 +72,17 @@ def test_number_side_and_verdict_of_every_statement_are_the_stored_ones(claims) 
             assert (one["strip"]["value"] > 0) == right, row.id
 
 
+def test_readings_that_hold_are_counted_where_a_statement_rests_on_several(claims) -> None:
+    counted = read.query(
+        "SELECT id, count(*) FILTER (standing = 'holds') AS holding, count(*) AS readings FROM readings "
+        "JOIN statements USING (id) WHERE kind IN ('rows', 'published') GROUP BY id HAVING count(*) > 1"
+    )
+    expected = {row.id: f"{row.holding} of {row.readings} hold" for row in counted.itertuples()}
+    shown = {one["id"]: one["held"] for claim in claims for one in claim["statements"] if one["held"]}
+    assert shown == expected
+    assert len(expected) > 20
+
+
 def test_a_decided_statement_lies_whole_on_its_side_of_the_line() -> None:
     """All stored statements with an interval; `most` may be supported though the hardest of its readings fails."""
     tested = 0

@@ -10,9 +10,9 @@ from analysis.claims.statements.base import OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import RULE, bearing
 from analysis.claims.statements.stored import Heading
-from analysis.core.formatting import interval_text, plural, significant
+from analysis.core.formatting import interval_text, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
-from analysis.figures.claims.strip import strip
+from analysis.figures.claims.strip import SEVERAL, strip
 from analysis.store.paths import cached_until_store_changes
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences", "tuned")
@@ -55,11 +55,11 @@ def board() -> ClaimsBoard:
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
-        "rule": f"Underlined: {RULE[0].lower()}{RULE[1:]} Each strip is turned so that its rule’s line is in the "
+        "rule": f"Underlined: {uncapitalised(RULE)} Each strip is turned so that its rule’s line is in the "
         "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
         "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
-        "that the same line judges. ⇄ marks a statement that says the opposite of its claim: where it is supported, it "
-        "speaks against the claim.",
+        "that the same line judges, each in the colour of its side. ⇄ marks a statement that says the opposite of its "
+        "claim: where it is supported, its square counts against the claim.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",
@@ -113,11 +113,18 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
         "bearing": bearing(part),
         "number": printed.number,
         "unit": printed.unit,
+        "held": _held(part),
         "strip": vars(places) if places else None,
         "place": _place_in_words(part),
         "evidence": [key for key, holds in kinds.items() if holds],
         "behind": _behind(part),
     }
+
+
+def _held(part: Judgement) -> str:
+    """The number of readings that hold, of a statement that rests on several; "" for others."""
+    holding = sum(reading.standing == "holds" for reading in part.readings)
+    return f"{holding} of {len(part.readings)} hold" if part.kind in SEVERAL and len(part.readings) > 1 else ""
 
 
 def _place_in_words(part: Judgement) -> str:

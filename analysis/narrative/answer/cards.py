@@ -1,22 +1,58 @@
-"""The cards under the answer: the certain, the measured and the open, each with its numbers."""
+"""The pictures of Home: ways of telling positions compared, and the cards of the certain, the measured and the open."""
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.core import default_model, frames
+from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
+from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.narrative.answer.stored import answer
-from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve
+from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes
 from analysis.store import read
 
 RANK = 14
 """The number of directions that the rules ask about."""
+PRESET = "width128"
+WAYS = {
+    "bert_a": "Added once, at the input",
+    "bert_a_norm": "… with a normalisation of its own",
+    "first_layer_attention": "To the first layer’s queries and keys alone",
+    "every_layer_attention": "To the queries and keys of every layer",
+    "bert_a_d_unscaled": "… through a matrix of its own",
+}
+"""Variants of one recipe, each with one more change than the one before, in the words of Home."""
 
 
 def front_page() -> FrontPage:
     """The content of Home, computed from the store."""
-    return FrontPage(steps=answer(), cards=cards(), apart=separated(), minutes=minutes())
+    return FrontPage(steps=answer(), ways=ways_of_telling(), cards=cards(), apart=separated(), minutes=minutes())
+
+
+def ways_of_telling() -> tuple[WayOfTelling, ...]:
+    """The ways whose trainings are all stored; none where they cannot be compared with adding."""
+    try:
+        rows = {row.variant: row for row in board(PRESET).rows}
+    except AddendError:
+        return ()
+    ways = tuple(way for variant, name in WAYS.items() if (way := _way(name, rows.get(variant))) is not None)
+    return ways if len(ways) > 1 and ways[0].name == WAYS["bert_a"] else ()
+
+
+def _way(name: str, row: VariantRow | None) -> WayOfTelling | None:
+    """One way; None while its seeds are fewer than a verdict needs, or one of them never leaves the plateau."""
+    if row is None or row.steps is None or row.steps.never:
+        return None
+    steps = round(row.steps.value)
+    if row.outcome == "baseline":
+        return WayOfTelling(name=name, difference=0.0, low=0.0, high=0.0, seeds=len(row.losses), steps=steps)
+    gap = row.gap
+    if gap is None or not gap.judged:
+        return None
+    return WayOfTelling(
+        name=name, difference=gap.value, low=float(gap.low), high=float(gap.high), seeds=gap.seeds, steps=steps
+    )
 
 
 def separated() -> Separated | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
-from analysis.core.formatting import join_names, plural, signed
+from analysis.core.formatting import join_names, plural, signed, uncapitalised
 from analysis.figures.training.data import CAUSAL, MASKED, Trained
 from analysis.figures.training.data import title as variant_title
 from analysis.literature import tables as published
@@ -271,7 +271,7 @@ def _code(able: Sequence[EncodingRow]) -> str:
 def _inside(title: str) -> str:
     """A row's title inside a sentence, as one phrase: lower case, in quotation marks."""
     name = title.split(" (")[0].split(":")[0]
-    return f"“{name[0].lower()}{name[1:]}”"
+    return f"“{uncapitalised(name)}”"
 
 
 def described(variant: str) -> str:

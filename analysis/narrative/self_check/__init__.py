@@ -22,8 +22,8 @@ from analysis.store import read
 HERE = Path(__file__).parent
 SHARED, GAINED = "C34a", "C34b"
 """The statements on one matrix against two, and on telling in every layer against once."""
-MARGIN = 0.01
-"""The fall of sentence similarity that statement C10d calls no cost."""
+CUT = "C10d"
+"""The statement on giving positions directions of their own. Its line is the fall that it calls no cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +77,11 @@ def _room() -> Check | None:
         "ORDER BY rank",
         [default_model.NAME, OWN, RANDOM],
     )
+    line = next(part.line for part in stored.parts("C10") if part.id == CUT)
     own = rows[rows.operation == OWN]
-    enough = own[own.difference_low > -MARGIN]
-    if enough.empty:
+    if line is None or not (own.difference_low > line).any():
         return None
+    enough = own[own.difference_low > line]
     least = int(enough["rank"].iloc[0])
     ranks = own["rank"].astype(int).tolist()
     offered = sorted({ranks[1], least, ranks[-1], *ranks[ranks.index(least) - 1 : ranks.index(least)]})
@@ -96,7 +97,7 @@ def _room() -> Check | None:
         options=tuple(map(str, offered)),
         right=offered.index(least),
         because=f"With {plural(least, 'direction')} of their own the agreement with people is {value:.3f} and falls by "
-        f"less than {MARGIN:g}, by its whole interval; with fewer of those tried it does not{random}.",
+        f"less than {abs(line):g}, by its whole interval; with fewer of those tried it does not{random}.",
     )
 
 

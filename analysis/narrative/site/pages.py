@@ -17,12 +17,13 @@ from analysis.claims.statements import stored as statements
 from analysis.claims.statements.stored import Heading
 from analysis.core.colours import css_variables, verdict_variables
 from analysis.core.errors import NoResults
+from analysis.core.formatting import signed
 from analysis.figures import FIGURES, Figure
 from analysis.figures.claims.board import board
 from analysis.figures.svg_ids import prefix_ids
 from analysis.links import VIEWS
 from analysis.narrative import hero, self_check
-from analysis.narrative.answer.cards import cards, separated
+from analysis.narrative.answer.cards import cards, separated, ways_of_telling
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import Step, ordered
 from analysis.narrative.reading.length import minutes
@@ -62,6 +63,8 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
         **{name: [step for step in steps if step.part == part] for name, part in PARTS.items()},
         minutes=minutes(),
         cards=cards(),
+        ways=ways_of_telling(),
+        signed=signed,
         hero=_moving(hero, "hero"),
         stages=_script({"stages": [asdict(stage) for stage in (*hero.STAGES, hero.after_training(separated()))]}),
     )
@@ -119,7 +122,6 @@ def _common(link: Link) -> dict[str, Any]:
         "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
         "about": f"Made from the results stored on {meta.built}, with code {meta.git_sha}.",
         "dashboard": link("", {}),
-        "palettes": _script([css_variables(dark=dark) for dark in (False, True)]),
     }
 
 
@@ -197,7 +199,7 @@ def _without_comment(line: str) -> str:
 
 def _script(value: object) -> Markup:
     """A value as JavaScript inside a page, which no `</script>` in it can end."""
-    return Markup(json.dumps(value, ensure_ascii=False).replace("<", r"\u003c"))
+    return Markup(json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c"))
 
 
 def _records(sql: str) -> str:

@@ -24,7 +24,7 @@ function strip(statement) {
   const places = statement.strip;
   if (!places) return box;
   const svg = mark(box, "svg", { role: "img", "aria-label": statement.place });
-  for (const other of places.others) mark(svg, "circle", { cx: across(other), cy: 13, r: 2.5, fill: "var(--hue)", opacity: 0.45 });
+  for (const other of places.others) mark(svg, "circle", { cx: across(other), cy: 13, r: 2.5, fill: `var(--${other > 0 ? "supported" : "contradicted"})`, opacity: 0.6 });
   if (places.low !== null) bar(svg, across(places.low), 13, across(places.high), 13, "var(--hue)", 0.55);
   else line(svg, "50%", 13, across(places.value), 13, "var(--hue)", { "stroke-width": 1.5, "stroke-dasharray": "2 3", opacity: 0.8 });
   const hollow = statement.verdict === "open";
@@ -36,13 +36,16 @@ function strip(statement) {
 function printed(statement) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
   const opposite = make("span", { class: "opposite", title: "This statement says the opposite of its claim" }, " ⇄");
-  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, make("small", { title: statement.place }, statement.unit));
+  const held = statement.held ? make("small", {}, statement.held) : null;
+  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, make("small", { title: statement.place }, statement.unit), held);
 }
 
+// The side that a statement takes for its claim: that of its own verdict, or of the opposite where it says the opposite.
 function square(statement) {
-  const words = `${statement.id} ${statement.verdict}${statement.decides ? ", decides" : ""}`;
-  const classes = `${statement.verdict}${statement.decides ? " decides" : ""}`;
-  return make("i", { class: classes, title: words, "data-id": statement.id }, SIGNS[statement.verdict]);
+  const side = BEARINGS[statement.bearing].verdict;
+  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.decides && "decides"];
+  const classes = `${side}${statement.decides ? " decides" : ""}`;
+  return make("i", { class: classes, title: words.filter(Boolean).join(", "), "data-id": statement.id }, SIGNS[side]);
 }
 
 function source(quotation) {
@@ -215,7 +218,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
       const parts = group.claims.flatMap((claim) => claim.statements);
-      const holding = parts.filter((one) => one.verdict === "supported").length;
+      const holding = parts.filter((one) => one.bearing === "for").length;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : `${holding} ✓ of ${parts.length}`)));
       for (const claim of visible) {
         count += 1;

@@ -1,5 +1,8 @@
 """The few directions that positions occupy, and the cost to a trained model of keeping words out of them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
@@ -23,8 +26,8 @@ OTHERS = (
     f"FROM newest_surgery WHERE model <> '{default_model.NAME}' GROUP BY model "
     "HAVING intact IS NOT NULL AND without IS NOT NULL AND separated IS NOT NULL ORDER BY model"
 )
-KEPT = 0.01
-"""The loss of a correlation below which a score counts as kept: the line of statement C10d."""
+CUT = "C10d"
+"""The statement on this cut. Its line is the loss of a correlation below which a score counts as kept."""
 OWN = (
     "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated, "
     "avg(difference) FILTER (operation = 'words_kept_out_at_random') AS at_random "
@@ -38,7 +41,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     rows = ask(QUERY)
     if not rows or rows[0]["intact"] is None or rows[0]["separated"] is None:
         return None
-    row, verdict = rows[0], facts["C10d"].verdict
+    row, verdict = rows[0], facts[CUT].verdict
     verb = {SUPPORTED: "keeps its score", CONTRADICTED: "loses some of its score"}.get(verdict, "has a score")
     without = "" if row["without"] is None else f", {row['without']:.3f} without positions"
     bold = f"{RANK} of the {row['width']} directions"
@@ -48,7 +51,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         f"{row['intact']:.3f} intact{without})."
     )
     return ComputedSentence(
-        sentence=sentence + _others(ask) + _narrow(ask),
+        sentence=sentence + _others(ask, facts[CUT].line) + _narrow(ask),
         bold=bold,
         heading=HEADINGS.get(verdict, "Is there room for both?"),
         value=float(row["separated"]),
@@ -57,13 +60,19 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     )
 
 
-def _others(ask: Ask) -> str:
-    """The same cut in every other sentence encoder, with the score that it has without positions."""
-    return "".join(
-        f" {row['model']}, cut in the same way, "
-        f"{'keeps its score, too' if row['intact'] - row['separated'] < KEPT else 'loses some of its score'} "
-        f"({row['separated']:.3f}; {row['intact']:.3f} intact, {row['without']:.3f} without positions)."
-        for row in ask(OTHERS)
+def _others(ask: Ask, line: float | None) -> str:
+    """The same cut in every other sentence encoder, and how much it tests there. line: that of the statement."""
+    return "" if line is None else "".join(_other(row, abs(line)) for row in ask(OTHERS))
+
+
+def _other(row: Mapping[str, Any], kept: float) -> str:
+    """The cut in one encoder. kept: the loss of a correlation below which its score counts as kept."""
+    verb = "keeps its score, too" if row["intact"] - row["separated"] < kept else "loses some of its score"
+    worth = row["intact"] - row["without"]
+    weak = f"; positions are worth only {worth:.3f} to it, so this is a weaker test" if worth < kept else ""
+    return (
+        f" {row['model']}, cut in the same way, {verb} ({row['separated']:.3f}; {row['intact']:.3f} intact, "
+        f"{row['without']:.3f} without positions{weak})."
     )
 
 

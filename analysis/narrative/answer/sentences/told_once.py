@@ -1,18 +1,17 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
+from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
-TOLD = ("C34p", "C34o", "C34a", "C34c", "C34f", "C34d", "C34n")
-"""The statements, of these, that Home tells, in this order; the others are on the page Claims."""
+TOLD = ("C34p", "C34a", "C34f")
+"""The statements, of these, that Home tells, in this order; the others are in the picture beside it or on Claims."""
 SHORTER = {
-    ("C34p", SUPPORTED): "Told in every layer, an encoder needs {share} of the steps to begin to use word order.",
-    ("C34o", CONTRADICTED): "With a matrix of its own for positions it needs another {less} fewer.",
+    ("C34p", SUPPORTED): "Told in every layer, an encoder needs {share} of the steps to begin to use word order."
 }
-"""Outcomes whose fixed sentence is hard to read, in other words: {share} is a ratio of steps, {less} what it saves."""
+"""Outcomes whose fixed sentence is hard to read, in other words: {share} is a ratio of steps."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
@@ -78,7 +77,7 @@ def _outcome(fact: Judgement) -> str:
     if not fact.answer or fact.effect is None:
         return ""
     if shorter := SHORTER.get((fact.id, fact.verdict)):
-        return shorter.format(share=percent(fact.effect), less=percent(1 - fact.effect))
+        return shorter.format(share=percent(fact.effect))
     if fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
         return fact.answer
     same = f"In final loss, {uncapitalised(fact.answer)}"
