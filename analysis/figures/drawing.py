@@ -33,7 +33,8 @@ BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY = (
     "#D55E00",
     "#8a8f98",
 )
-SERIES = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY, "#8c6d31")
+OCHRE = "#8c6d31"
+SERIES = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY, OCHRE)
 """The order in which series get their colours."""
 _LIGHTER = {BLUE: "#4aa3df"}
 """Colours that are too dark on a dark ground, each with its lighter replacement."""
@@ -106,6 +107,11 @@ class Theme:
         """Colours for `count` series that have no meaning of their own; they repeat after the last."""
         hues = [SERIES[index % len(SERIES)] for index in range(count)]
         return [_LIGHTER.get(hue, hue) if self.dark else hue for hue in hues]
+
+    def neutral(self, count: int) -> list[str]:
+        """Colours for `count` series, none of which is that of words or positions; they repeat after the last."""
+        hues = (self.ink, PINK, GREEN, OCHRE, GREY)
+        return [hues[index % len(hues)] for index in range(count)]
 
     def colour(self, meaning: Colour) -> str:
         """A meaning's colour on this ground."""
