@@ -267,6 +267,16 @@ _TABLE = (
         size="Fewer parameters: rotary has none.",
     ),
     Variant(
+        name="causal_one_turned_key",
+        title="Causal, one turned key",
+        combines="rotated",
+        summary="As a quarter rotated, but all heads share the turned part of the key: content and turned dimensions "
+        "stand beside each other in every head, as in DeepSeek-V2.",
+        key="deepseek2024v2",
+        settings={"causal": True, "rotary": True, "rotary_share": 0.25, "one_turned_key": True},
+        size="Fewer parameters: rotary has none, and one key of the turned dimensions serves all heads.",
+    ),
+    Variant(
         name="causal_polar",
         title="Causal, polar positions",
         combines="rotated",

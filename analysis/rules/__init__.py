@@ -19,6 +19,7 @@ TRAININGS = FOLDER / "trainings.toml"
 MEASUREMENTS = FOLDER / "measurements.toml"
 SURGERIES = FOLDER / "surgeries.toml"
 DECODERS = FOLDER / "decoders.toml"
+ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
 ENCODERS = FOLDER / "encoders.toml"
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
@@ -113,9 +114,10 @@ class FrozenRules:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRules(FrozenRules):
-    """Everything that `trainings.toml` or `decoders.toml` says. Losses and margins in nats per predicted token.
+    """Everything that a file of version 2's rules for trainings says. Losses and margins in nats per predicted token.
 
-    steps_of: the steps of variants that take others than the recipe's.
+    steps_of: the steps of variants that take others than the recipe's. begun_under: the file of rules, by its name,
+    under which a variant's runs were begun, where it is another one with the same recipe.
     """
 
     preset: str
@@ -129,6 +131,7 @@ class TrainingRules(FrozenRules):
     orderless: tuple[str, ...]
     statements: tuple[Contest, ...]
     steps_of: Mapping[str, int] = field(default_factory=dict)
+    begun_under: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def planned(self) -> dict[str, tuple[int, ...]]:
@@ -146,6 +149,8 @@ class TrainingRules(FrozenRules):
         """
         if config.get("preset") != self.preset:
             return f"its preset is {config.get('preset')}, not {self.preset}"
+        if name := self.begun_under.get(str(config.get("variant"))):
+            return _load_training_rules(FOLDER / name).refusal(config)
         if reason := super().refusal(config):
             return reason
         steps = self.steps_of.get(str(config.get("variant")), self.steps)
@@ -286,9 +291,15 @@ def manifest_of(preset: str, variant: str) -> dict[str, object] | None:
     return rules.manifest() if preset == rules.preset else None
 
 
+def version_2_rules() -> tuple[TrainingRules, ...]:
+    """Every file of version 2's rules for trainings."""
+    return training_rules(), decoder_rules(), _load_training_rules(ONE_TURNED_KEY)
+
+
 def rules_for(variant: str) -> TrainingRules:
-    """Version 2's rules that judge the trainings of a variant."""
-    return decoder_rules() if variant in decoder_rules().planned else training_rules()
+    """Version 2's rules under which a variant's trainings are begun: `trainings.toml` where no other file names it."""
+    others = (rules for rules in version_2_rules()[1:] if variant in rules.planned and variant not in rules.begun_under)
+    return next(others, training_rules())
 
 
 def rule_file(path: Path) -> RuleFile:
@@ -314,6 +325,7 @@ def _load_training_rules(path: Path) -> TrainingRules:
             for statement in content["statement"]
         ),
         steps_of=recipe.get("steps_of", {}),
+        begun_under=recipe.get("begun_under", {}),
     )
 
 

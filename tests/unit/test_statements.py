@@ -30,6 +30,7 @@ from analysis.rules import (
     rules_for,
     surgery_rules,
     training_rules,
+    version_2_rules,
 )
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
@@ -261,7 +262,7 @@ def test_a_run_under_the_rules_is_taken_in() -> None:
 
 
 def test_the_rules_judge_the_preset_as_it_is() -> None:
-    for rules in (RULES, decoder_rules()):
+    for rules in version_2_rules():
         preset = PRESETS[rules.preset]
         assert (preset.steps, preset.learning_rate) == (rules.steps, rules.learning_rate)
         assert all(one.variant in VARIANTS and one.baseline in VARIANTS for one in rules.statements)
@@ -269,7 +270,28 @@ def test_the_rules_judge_the_preset_as_it_is() -> None:
         assert all(one.expect in contests.ALLOWED for one in rules.statements)
         assert all(VARIANTS[name].needs in (None, *rules.planned) for name in rules.planned)
         assert all(training(preset, name).steps == rules.steps_of.get(name, rules.steps) for name in rules.planned)
-        assert all(rules_for(name) == rules for name in rules.planned)
+        assert all((rules_for(name) == rules) != (name in rules.begun_under) for name in rules.planned)
+
+
+def test_runs_of_another_file_of_rules_count_where_a_file_names_it() -> None:
+    """The baseline's runs were begun under decoders.toml; the variant's must be begun under the new file itself."""
+    (rules,) = (one for one in version_2_rules() if one.begun_under)
+    ((baseline, name),) = rules.begun_under.items()
+    assert name == "decoders.toml"
+    (contest,) = rules.statements
+    began = max(rules.frozen, decoder_rules().frozen)
+    rows = [
+        {"run_id": f"{variant}{place}", "variant": variant, "seed": seed, "final_loss": 4.0, "diverged": False,
+         "config": json.dumps({
+             "preset": rules.preset, "variant": variant, "steps": rules.steps, "learning_rate": rules.learning_rate,
+             "began": began, "rules": under.manifest(),
+         })}
+        for variant in (contest.variant, baseline)
+        for place, (seed, under) in enumerate([(10, rules), (11, decoder_rules()), (12, RULES)])
+    ]  # fmt: skip
+    found = contests.judged_runs(rows, [], rules)
+    assert {variant: set(runs) for variant, runs in found.runs.items()} == {contest.variant: {10}, baseline: {11}}
+    assert len(found.refused) == 4
 
 
 def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
@@ -297,7 +319,11 @@ def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
 
 def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
     written = [one for file in rule_files() if file.measured for one in file.content["statement"]]
-    trained = (*RULES.statements, *decoder_rules().statements, *surgery_rules().statements, *encoder_rules().statements)
+    trained = (
+        *(one for rules in version_2_rules() for one in rules.statements),
+        *surgery_rules().statements,
+        *encoder_rules().statements,
+    )
     corrected = corrections_file()
     names = [(2 if one.id[:3] not in ("C34", "C36", "C37") else 3, one.id) for one in trained]
     for rules in (refit_rules(), refitted_glue_rules()):

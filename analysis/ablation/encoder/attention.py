@@ -70,6 +70,8 @@ class SelfAttention(nn.Module):
         self.scaling = (config.scale_terms * config.head_dim) ** -0.5
         width = config.hidden_size
         self.query, self.key = (BlockedLinear(config) if config.blocked else nn.Linear(width, width) for _ in range(2))
+        if config.one_turned_key:
+            self.key = OneTurnedKey(config)
         self.value = nn.Linear(width, width)
         if config.disentangled:
             self.pos_key = nn.Linear(width, width, bias=False)
@@ -160,13 +162,30 @@ class BlockedLinear(nn.Module):
         return torch.cat(parts, -1).flatten(-2)
 
 
+class OneTurnedKey(nn.Module):
+    """W_K with one turned part, which every head reads, and a part of each head's own (DeepSeek-AI 2024, MLA)."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.heads = config.num_attention_heads
+        width, turned = config.hidden_size, config.rotated_dims
+        self.turned = nn.Linear(width, turned)
+        self.content = nn.Linear(width, width - turned * self.heads)
+
+    def forward(self, hidden: Float[Tensor, "... E"]) -> Float[Tensor, "... E"]:
+        """Head by head, the dimensions that are turned and then those that are not."""
+        content = self.content(hidden).unflatten(-1, (self.heads, -1))
+        turned = self.turned(hidden).unsqueeze(-2).expand(*content.shape[:-1], -1)
+        return torch.cat([turned, content], -1).flatten(-2)
+
+
 class RotaryAngles(nn.Module):
     """The angles by which rotary rotates queries and keys: a module without weights, so that they can be seen."""
 
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
         self.dim = config.head_dim
-        self.rotated_dims = max(2, 2 * round(config.rotary_share * config.head_dim / 2))
+        self.rotated_dims = config.rotated_dims
 
     def forward(self, length: int, reference: Tensor) -> tuple[Float[Tensor, "L D"], Float[Tensor, "L D"]]:
         """Cosines and sines of the angles, each twice in a row (Su et al. 2021, equation 34).

@@ -34,7 +34,8 @@ class AddendConfig(PreTrainedConfig):
     untie_cls: the first token's row and column of position scores are reset (TUPE).
     relative_buckets: T5's bias on the scores, this many buckets; 0 for none.
     rotary, alibi: as named. rotary_share: the share of each head's dimensions that rotary turns: the first ones,
-    with the frequencies of a head of that width, as in GPT-J.
+    with the frequencies of a head of that width, as in GPT-J. one_turned_key: all heads share these dimensions of the
+    key, as in DeepSeek-V2; the queries' are each head's own.
     polar: PoPE (Gopalakrishnan et al. 2025): queries and keys give lengths alone, softplus of each number, and
     position gives the angles: one frequency a dimension, and a learned phase of the keys.
     disentangled: DeBERTa's c2p and p2c over this distance; 0 for none.
@@ -90,6 +91,7 @@ class AddendConfig(PreTrainedConfig):
     relative_buckets: int = 0
     rotary: bool = False
     rotary_share: float = 1.0
+    one_turned_key: bool = False
     polar: bool = False
     alibi: bool = False
     disentangled: int = 0
@@ -114,3 +116,8 @@ class AddendConfig(PreTrainedConfig):
     def head_dim(self) -> int:
         """The width of one head."""
         return self.hidden_size // self.num_attention_heads
+
+    @property
+    def rotated_dims(self) -> int:
+        """The dimensions of a head that rotary turns, an even number."""
+        return max(2, 2 * round(self.rotary_share * self.head_dim / 2))

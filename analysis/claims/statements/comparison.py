@@ -18,7 +18,7 @@ from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.rows import deciding_word
 from analysis.core.formatting import join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import TrainingRules, decoder_rules, encoder_rules, rule_files, surgery_rules, training_rules
+from analysis.rules import TrainingRules, encoder_rules, rule_files, surgery_rules, version_2_rules
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
@@ -99,7 +99,7 @@ def rule_in_words(judgement: Judgement) -> str:
     if judgement.kind in TRAINED and judgement.rules_sha in (encoder_rules().sha256, corrections_file().sha256):
         return _margin_rule(rule, judgement)
     if judgement.kind in TRAINED:
-        rules = next(file for file in (training_rules(), decoder_rules()) if file.sha256 == judgement.rules_sha)
+        rules = next(file for file in version_2_rules() if file.sha256 == judgement.rules_sha)
         return _training_rule(rule, judgement, rules)
     if judgement.kind == "tuned":
         return _tuning_rule(rule)

@@ -101,7 +101,7 @@ def judged_runs(
     runs: dict[str, dict[int, CandidateTraining]] = {}
     refused: dict[str, str] = {}
     for row in rows:
-        if rules_for(row["variant"]).sha256 != rules.sha256:
+        if rules_for(row["variant"]).sha256 != rules.sha256 and row["variant"] not in rules.begun_under:
             continue
         if reason := rules.refusal(json.loads(row["config"] or "{}")):
             refused[f"{row['variant']}, seed {row['seed']} ({row['run_id']})"] = reason

@@ -18,11 +18,10 @@ from analysis.rules import (
     CORRECTIONS,
     RuleFile,
     TrainingRules,
-    decoder_rules,
     encoder_rules,
     rule_files,
     rules_for,
-    training_rules,
+    version_2_rules,
 )
 
 WITHDRAWN = "withdrawn"
@@ -100,10 +99,7 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
 def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:
     """Version 2's trainings judged by version 3's tests, in the order of the file."""
     entries: Sequence[Mapping[str, Any]] = file.content["contest"]
-    stored = {
-        rules.sha256: (contests.load_runs(ask, rules), _exits(ask, rules))
-        for rules in (training_rules(), decoder_rules())
-    }
+    stored = {rules.sha256: (contests.load_runs(ask, rules), _exits(ask, rules)) for rules in version_2_rules()}
     sides = {entry["id"]: _sides(entry, *stored[rules_for(entry["variant"]).sha256]) for entry in entries}
     comparisons = {entry["id"]: _compare(entry, sides[entry["id"]]) for entry in entries}
     # A statement without a family is a family of its own.

@@ -22,7 +22,7 @@ from analysis.claims.statements.corrections import Ledger
 from analysis.claims.statements.deciding import with_deciding
 from analysis.core.formatting import interval_text, plural, significant
 from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import Contest, TrainingRules, decoder_rules, rule_files, training_rules
+from analysis.rules import Contest, TrainingRules, rule_files, version_2_rules
 from analysis.statistics import Difference
 
 RUN_HOURS = 0.1
@@ -81,7 +81,7 @@ def judge(ask: Ask) -> Ledger:
     """Every statement with its verdict, and those that were corrected since with the verdict that they had."""
     judgements: list[Judgement] = []
     standings: list[StandingRow] = []
-    for rules in (training_rules(), decoder_rules()):
+    for rules in version_2_rules():
         runs = contests.load_runs(ask, rules)
         p_values = contests.corrected_p_values(rules.statements, runs, rules)
         for contest in rules.statements:
