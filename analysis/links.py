@@ -122,6 +122,9 @@ _CELL = _fields(query=-1, key=-1)
 _HEAD = _fields(at_layer=-1, at_head=-1)
 """One cell of a map of heads; -1: where the term is largest."""
 
+SECOND_HEAD = -2
+"""The head in a link that stands for the one whose scores vary most by a term after the strongest, which is -1."""
+
 _MAP_PART = (*_fields(**{"from": 0}, to=-1), *_CELL)
 """The rows of a map that are shown, from `from` to `to`, and one cell of it; -1 is the last row."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analysis.links import INTERVENTION_FIELDS, VIEWS, Value
+from analysis.links import INTERVENTION_FIELDS, SECOND_HEAD, VIEWS, Value
 
 Values = Mapping[str, Any]
 FieldsOf = Callable[[Values], dict[str, Value]]
@@ -44,8 +44,16 @@ def _tab_of_vision(values: Values) -> dict[str, Value]:
 
 
 def _two_sides(values: Values) -> dict[str, Value]:
-    """Scores with both sides; what the right one has as the left one follows it."""
+    """Scores with both sides; what the right one has as the left one follows it.
+
+    A link that says nothing about the sides opens two heads with something to compare: the two of one layer whose
+    scores vary most by the term.
+    """
     same = {f"{name}2": "" for name in ("method", "freeze") if values[f"{name}2"] == values[name]}
+    if not _changed("compare", values) & {"layer", "head", "layer2", "head2", "model2", "text2", "method2"}:
+        opening = VIEWS["inside"].defaults()
+        same |= {name: opening[name] for name in ("head", "layer2", "truncate")}
+        same |= {"head2": SECOND_HEAD, "own_scale": True}
     return {"tab": "scores", "look": "cell", **same}
 
 

@@ -13,6 +13,7 @@ from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import Provenance
+from analysis.measurements.terms.stored_image import stored_image
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES, Picture, open_upload
 from analysis.probes.model_request import ModelRequest, ResultT, silent
@@ -77,6 +78,18 @@ class PictureRequest(ModelRequest[ResultT]):
 @dataclass(frozen=True, kw_only=True)
 class ImageRequest(PictureRequest[ImageDecomposition]):
     """The terms of one layer."""
+
+    @classmethod
+    def obtain(cls, values: Values) -> ImageDecomposition:
+        """The result that the values of a link ask for: the stored one, else a run now."""
+        request = cls.of(values)
+        return request.stored() or request.run()
+
+    def stored(self) -> ImageDecomposition | None:
+        """The result that the store holds; None where it holds none, for an uploaded file and where patches hide."""
+        if self.uploaded is not None or self.masked or self.revision:
+            return None
+        return stored_image(self.model.strip(), self.image, self.layer)
 
     def run(self, loaded: Loaded | None = None) -> ImageDecomposition:
         """Decomposes the image. Raises ModelError and ImageError."""

@@ -131,6 +131,15 @@ KINDS = {
             title="positions of patches",
             newest=Newest(by="r.model"),
         ),
+        # One layer's scores between the patches of one drawn image: the query and the key that each source gives in
+        # each head, token after token, with the numbers that a decomposition needs besides in the run's config.
+        # Sources that the model has not are left out.
+        _results(
+            "image_scores",
+            "image text, layer int, source text, head int, query float[], key float[]",
+            title="scores on an image",
+            newest=Newest(by="r.model, x.image, x.layer", also=("seconds",)),
+        ),
         # Method `mean`: one row a layer, hidden states entering it (the last row: leaving the last layer). `mean` and
         # `position` (slot after slot) are the basis itself, in the units of the hidden states.
         _results(

@@ -97,8 +97,12 @@ def shared() -> SharedServer:
 def image_decomposition(
     values: Mapping[str, Any], uploaded: tuple[str, bytes] | None = None, progress: Callable[[str], None] | None = None
 ) -> ImageDecomposition:
-    """A link's model run on its image, or on an uploaded file (name, bytes)."""
-    return run_request(ImageRequest.of(values, uploaded), progress)
+    """A link's model run on its image, or on an uploaded file (name, bytes); the stored result where there is one."""
+    request = ImageRequest.of(values, uploaded)
+    if (stored := request.stored()) is not None:
+        freeze(stored)
+        return stored
+    return run_request(request, progress)
 
 
 def run_request(request: LiveRequest, progress: Callable[[str], None] | None = None) -> Any:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from analysis.figures.heatmap import MAX_NAMES
 from analysis.figures.terms.cell import STRONGEST
 from analysis.measurements.terms import Decomposition
 from analysis.measurements.terms.token_view import labels
 from dashboard.widgets.pickers import Pickers
 
+CELL_WIDTH = 240
+"""Pixels of a picker of one token."""
 METHODS = ("frozen", "mean")
 """Methods that split hidden states into sources."""
 METHOD_HELP = (
@@ -35,9 +35,8 @@ def cell_pickers(pickers: Pickers, names: Sequence[str]) -> None:
     """One query and one key among the rows of the maps."""
     options = [STRONGEST, *range(len(names))]
     texts = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: "where attention is strongest"}
-    for column, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
-        with column:
-            pickers.choice(name, label, options, texts)
+    for name, label in (("query", "Query"), ("key", "Key")):
+        pickers.choice(name, label, options, texts, width=CELL_WIDTH)
 
 
 def row_names(pickers: Pickers, decomposition: Decomposition) -> list[str]:

@@ -66,6 +66,11 @@ def figures(app: AppTest) -> list[str]:
     return titles
 
 
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return app.run()
+
+
 def _flat(block: Any) -> Iterator[Any]:
     for child in block.children.values():
         if hasattr(child, "children"):

@@ -11,7 +11,7 @@ from transformers import LlamaConfig, LlamaModel
 
 from analysis.links import VIEWS
 from dashboard.widgets.inside.form import EXAMPLES
-from tests.app.shown import figures, opened, shown
+from tests.app.shown import figures, opened, press, shown
 from tests.unit.specimens import tiny_tokenizer
 
 TABS = {
@@ -44,11 +44,6 @@ def controls(app: AppTest) -> list[tuple[str, Any]]:
     """Every control with its value, but those of the form."""
     kinds: tuple[Any, ...] = (app.toggle, app.segmented_control, app.select_slider, app.selectbox)
     return [(str(box.key), box.value) for kind in kinds for box in kind]
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    next(button for button in app.button if button.label == label).click()
-    return app.run()
 
 
 def send(app: AppTest, text: str) -> AppTest:

@@ -11,7 +11,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from analysis.models import random_vit_name as random_vit
-from tests.app.shown import figures, opened, shown, uploaded
+from tests.app.shown import figures, opened, press, shown, uploaded
 
 
 def png(width: int, height: int) -> bytes:
@@ -47,7 +47,7 @@ def test_a_trained_model_is_shown_and_its_positions_are_said_to_be_interpolated(
     app = image(tab="layers")
     assert figures(app) == ["Every layer and head of dinov2-small", "Layer 2, head 3: its terms"]
     assert all("dinov2-small" in shown(header.value) for header in app.header), "each figure names its model"
-    assert "All of this is dinov2-small; none of it is tiny ViT with random weights" in captions(app)
+    assert "dinov2-small; tiny ViT with random weights (it has learned nothing) plays no part" in captions(app)
     assert any("dinov2-small**, a trained model" in said for said in told(app.markdown)), "in place of the form"
     assert app.text_input == [] or all(box.label != "Model" for box in app.text_input), "the form is no part of it"
     assert told(app.info) == []
@@ -62,11 +62,16 @@ def test_the_model_with_random_weights_is_called_that():
     assert told(app.info) == []
     assert captions(app).count("it has learned nothing") >= 3
     assert all("With random weights" in header.value for header in app.header)
+    assert any("The weights of this model are random" in said for said in told(app.warning)), "above all figures"
+    press(app, "Show dinov2-small, a trained model, on the scene")
+    assert told(app.warning) == []
+    assert app.session_state["inside.model"] == "dinov2-small"
+    assert not any("random" in header.value for header in app.header)
 
 
 def test_a_link_says_image_layer_head_and_patch():
     app = image(image="checkerboard", layer="2", head="1", patch="10", group="all", measure="effect", look="heads")
-    assert [*app.exception, *app.error, *app.warning] == []
+    assert [*app.exception, *app.error] == []
     assert figures(app)[0].startswith("Head 1: what patch r1 c1 asks")
     assert "Every head on this image" in figures(app)
     assert "layer 2 (frozen), image 'checkerboard'" in captions(app)
@@ -77,16 +82,16 @@ def test_the_form_turns_to_an_image_and_back_and_keeps_each_model():
     app = opened("inside", model="cpu-bert_a-0", text="the old dog sat .")
     app.segmented_control(key="inside.input.chosen").set_value("image").run()
     assert [*app.exception, *app.error, *app.warning] == []
-    assert figures(app)[0] == "Every layer and head of dinov2-small", "the trained model comes first"
     assert app.session_state["inside.model"] == "dinov2-small"
     assert "random" not in captions(app)
-    app.segmented_control(key="inside.tab.chosen").set_value("scores").run()
+    app.pills(key="inside.images").set_value("circles").run()
     assert figures(app) == []
-    assert any("The weights of dinov2-small are not on this server" in said for said in told(app.info))
-    next(button for button in app.button if button.label == "Take apart").click().run()
+    assert any("needs the weights of dinov2-small, which are not on this server" in said for said in told(app.info))
+    press(app, "Take apart")
+    assert app.session_state["inside.model"] == "dinov2-small", "random weights are never put in its place silently"
+    press(app, "Use random weights instead")
     assert figures(app)[0].startswith("Head ")
     assert all(header.value.startswith("With random weights") for header in app.header)
-    app.pills(key="inside.images").set_value("circles").run()
     assert "image 'circles'" in captions(app)
     app.segmented_control(key="inside.input.chosen").set_value("text").run()
     assert [*app.exception, *app.error, *app.warning] == []
@@ -94,14 +99,17 @@ def test_the_form_turns_to_an_image_and_back_and_keeps_each_model():
     assert app.session_state["inside.image"] == ""
 
 
-def test_an_image_without_a_model_opens_on_the_trained_one_and_a_press_takes_one_apart():
+def test_an_image_without_a_model_opens_on_the_scores_of_the_trained_one():
     app = opened("inside", image="scene")
     assert [*app.exception, *app.error, *app.warning, *app.info] == []
+    assert figures(app)[0].startswith("Head 3: what patch ")
+    assert "dinov2-small, layer 2 (frozen), image 'scene'" in captions(app)
+    assert next(box for box in app.select_slider if box.key == "inside.layer").options == ["2", "11"]
+    app.segmented_control(key="inside.tab.chosen").set_value("layers").run()
     assert figures(app)[0] == "Every layer and head of dinov2-small"
-    assert app.session_state["inside.tab"] == "layers"
-    next(button for button in app.button if button.label == "Take an image apart").click().run()
-    assert app.session_state["inside.model"] == random_vit.NAME
-    assert all(header.value.startswith("With random weights") for header in app.header)
+    press(app, "Take an image apart")
+    assert app.session_state["inside.model"] == "dinov2-small"
+    assert figures(app)[0].startswith("Head 3: what patch ")
 
 
 @pytest.mark.parametrize(

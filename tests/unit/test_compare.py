@@ -12,7 +12,8 @@ from specimens import TEXT, embedded_loaded
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, Figure
 from analysis.figures.drawing import panels
-from analysis.links import VIEWS
+from analysis.links import SECOND_HEAD, VIEWS
+from analysis.moved_links import moved
 from analysis.probes import text_probe
 
 DEFAULTS = {**VIEWS["compare"].defaults(), "text": TEXT}
@@ -44,14 +45,16 @@ def test_maps_and_difference_are_on_one_scale() -> None:
 
 def test_the_title_gives_the_shares_of_the_two_heads_and_each_scale_holds_its_map() -> None:
     by_layer = {layer2: both(layer2=layer2) for layer2 in (-1, 3)}
-    sides = ((-1, -1, False), (-1, 7, True), (4, 9, True), (0, -1, False))
+    sides = ((-1, -1, False), (-1, 7, True), (4, 9, True), (0, -1, False), (-1, SECOND_HEAD, True))
     terms = ("position_to_position", "word_to_word", "word_to_position")
     for (layer2, made), (head, head2, own_scale), term in product(by_layer.items(), sides, terms):
         values = {**DEFAULTS, "head": head, "head2": head2, "layer2": layer2, "term": term, "own_scale": own_scale}
         figure = FIGURES["compare_maps"].of(values, made)
         shares = [one.shares()[term] for one in made]
         left = int(shares[0].argmax()) if head == -1 else head
-        right = (int(shares[1].argmax()) if head == -1 else head) if head2 == -1 else head2
+        by_share = sorted(range(len(shares[1])), key=lambda one: -float(shares[1][one]))
+        following = by_share[0] if head == -1 else head
+        right = {-1: following, SECOND_HEAD: by_share[1]}.get(head2, head2)
         expected = [f"{100 * shares[0][left]:.0f}", f"{100 * shares[1][right]:.0f}"]
         said = re.findall(r"(−?\d+) %", figure.finding)
         assert [number.replace("−", "-") for number in said] == expected
@@ -73,6 +76,40 @@ def test_texts_of_different_lengths_have_no_difference_map_but_terms() -> None:
     table = FIGURES["compare_terms"].of(DEFAULTS, made).frame().set_index("term")
     shares = [side.shares()["word_to_word"].mean() for side in made]
     assert table.difference["word_to_word"] == pytest.approx(shares[1] - shares[0], abs=1e-6)
+
+
+def test_a_link_that_says_nothing_of_the_sides_opens_two_heads_and_any_other_what_it_says() -> None:
+    page, values = moved("compare", DEFAULTS)
+    assert page == "inside"
+    left, right = text_probe.sides(values)
+    assert [name for name in left if left[name] != right[name]] == ["head"]
+    shares = [both()[0].shares()["position_to_position"][head] for head in viewed(values)]
+    assert shares == sorted(both()[0].shares()["position_to_position"])[:-3:-1]
+    for changes in ({"layer2": 3}, {"head": 2}, {"text2": "the cat sat ."}, {"method2": "mean"}):
+        _, values = moved("compare", {**DEFAULTS, **changes})
+        assert {**values, **changes} == values
+        assert (values["head"], values["head2"]) == (changes.get("head", 0), 0)
+
+
+def viewed(values: dict[str, Any]) -> list[int]:
+    """The heads that the maps of a link name in their titles."""
+    figure = FIGURES["compare_maps"].of(values, both(layer2=-1))
+    return [int(number) for number in re.findall(r"head (\d+)", figure.finding)]
+
+
+def test_the_cell_that_is_taken_apart_is_outlined_in_every_map() -> None:
+    values = {**DEFAULTS, "query": 2, "key": 1}
+    made = both()
+    for look, outlines in (("cell", 3), ("terms", 0)):
+        drawn = panels(FIGURES["compare_maps"].of({**values, "look": look}, made))
+        framed = [
+            layer
+            for panel in drawn
+            for layer in getattr(panel, "layer", [])
+            if getattr(layer.mark, "strokeWidth", 0) == 3
+        ]
+        assert len(framed) == outlines
+        assert all(tuple(frame.data[["row", "column"]].iloc[0]) == (2, 1) for frame in framed)
 
 
 def test_a_term_that_a_side_lacks_is_told() -> None:

@@ -17,7 +17,7 @@ from drawn_values import colour_limits
 
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES, Figure, drawing
-from analysis.figures.vision.one_image import strongest_query
+from analysis.figures.vision.one_image import QUERY, strongest_query
 from analysis.figures.vision.positions import by_distance, landmarks, position_source
 from analysis.links import VIEWS
 from analysis.measurements.terms.image_result import ImageDecomposition
@@ -58,10 +58,10 @@ def _is_outline(data: Any) -> bool:
     return isinstance(data, pd.DataFrame) and set(data) == {"x", "x2", "y", "y2"}
 
 
-def outlined(figure: Figure) -> tuple[int, int] | None:
-    """Row and column of the patch that is outlined on every panel; None where none is."""
+def outlined(figure: Figure, stroke: str = QUERY) -> tuple[int, int] | None:
+    """Row and column of the patch that is outlined on every panel in a colour; None where none is."""
     frames: list[list[Any]] = [
-        [layer.data for layer in panel.layer if _is_outline(layer.data)]
+        [layer.data for layer in panel.layer if _is_outline(layer.data) and layer.mark.stroke == stroke]
         for panel in cast("list[Any]", drawing.panels(figure))
     ]
     if not any(frames):
@@ -181,6 +181,10 @@ def test_whether_positions_are_interpolated_is_said() -> None:
 def test_maps_are_the_querys_scores_laid_out_as_the_image_is(made: ImageDecomposition) -> None:
     figure = build("vision_maps", made, head=2, patch=12, centred=False)
     assert outlined(figure) == (1, 3), "token 12 is patch 11, after [CLS]"
+    assert outlined(build("vision_maps", made, head=2, patch=12, key=19), drawing.Theme().ink) == (2, 2)
+    highest = int(made.scores[2, 12].argmax())
+    expected = None if not highest else divmod(highest - 1, 8)
+    assert outlined(figure, drawing.Theme().ink) == expected, "by default the key with the highest score"
     assert made.tokens[12] == "r1 c3"
     for term, values in score_grids(figure).items():
         own = made.scores[2, 12] if term == "total" else made.terms[term][2, 12]
@@ -215,7 +219,7 @@ def test_it_opens_on_the_head_and_the_patch_that_matter(made: ImageDecomposition
     assert made.tokens[query] in figure.title
 
 
-@pytest.mark.parametrize(("field", "value"), [("head", 4), ("head", -2), ("patch", 65), ("patch", -2)])
+@pytest.mark.parametrize(("field", "value"), [("head", 4), ("head", -3), ("patch", 65), ("patch", -2)])
 def test_what_does_not_exist_is_said(made: ImageDecomposition, field: str, value: int) -> None:
     with pytest.raises(LinkError, match=f"The link says {field}={value}; this"):
         build("vision_maps", made, **{field: value})

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 KINDS = (
     "terms",
     "images",
+    "image_scores",
     "means",
     "decoding",
     "order",
@@ -43,4 +44,4 @@ def measure_function(kind: str) -> Callable[..., None]:
 
 app = typer.Typer(cls=MeasureGroup, help="Measures one kind of thing, and writes it as a results file.")
 for name in KINDS:
-    app.command(name)(measure_function(name))
+    app.command(name.replace("_", "-"))(measure_function(name))

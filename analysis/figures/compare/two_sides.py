@@ -1,6 +1,6 @@
 """Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import altair as alt
@@ -9,11 +9,13 @@ import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
+from analysis.core.colours import of_term
 from analysis.core.errors import LinkError
 from analysis.core.formatting import UNDEFINED, capitalised, percent, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, figure
+from analysis.figures.heatmap import outlined
 from analysis.figures.one_run import LiveResult
 from analysis.figures.terms.cell import selected_cell
 from analysis.figures.terms.maps import REST, ViewParameters, four, method_assumption, viewed_head, visible_terms
@@ -28,6 +30,7 @@ from analysis.figures.terms.measures import (
 )
 from analysis.figures.terms.token_maps import token_map
 from analysis.measurements.terms.result import Decomposition
+from analysis.measurements.terms.token_view import TokenView
 from analysis.probes import text_probe
 
 Pair = tuple[Decomposition, Decomposition]
@@ -40,10 +43,12 @@ class CompareParameters(ViewParameters):
     """The arrangement of the maps on both sides.
 
     head2: the right side's head, if it differs from the left one's. own_scale: whether each map has its own scale.
+    look: the figure that stands below the maps; the cell that it takes apart is outlined in them.
     """
 
     head2: int = -1
     own_scale: bool = False
+    look: str = "cell"
 
     def sides(self) -> tuple[ViewParameters, ViewParameters]:
         """The parameters of the left and of the right side."""
@@ -171,7 +176,7 @@ def compare_terms(params: MeasureParameters, pair: Pair) -> Figure:
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
         draw=lambda theme: _draw_sides(
-            _fold_terms(table, pair, add_up=measure == "share"), MEASURES[measure], _keys(names), theme
+            _fold_terms(table, pair, add_up=measure == "share"), MEASURES[measure], _key(names), theme
         ),
     )
 
@@ -189,18 +194,23 @@ def _shared_layer(pair: Pair) -> str:
     return f" of layer {pair[0].layer}" if len(about) == 1 else ""
 
 
-def _keys(names: Sequence[str]) -> dict[str, str]:
-    """Each side's name in a legend, made of its phrase from `side_names`."""
-    return {
+SIGNS = {"left": "●", "right": "○"}
+"""The dot of each side, in words: a full one and a ring, both in the colour of their term."""
+
+
+def _key(names: Sequence[str]) -> str:
+    """A line that says which dot is whose. names: the phrases of `side_names`."""
+    sides = {
         side: f"{side}: {name.removeprefix('in ').removesuffix(f' ({side})')}" if name.startswith("in ") else side
         for side, name in zip(SIDES, names, strict=True)
     }
+    return "\u2003".join(f"{SIGNS[side]} {name}" for side, name in sides.items())
 
 
-def _draw_sides(table: pd.DataFrame, label: str, keys: Mapping[str, str], theme: Theme) -> list[Chart]:
-    """The two sides as dots joined by a line, and the difference printed at the right of each row.
+def _draw_sides(table: pd.DataFrame, label: str, key: str, theme: Theme) -> list[Chart]:
+    """The two sides as a dot and a ring, joined by a line, and the difference printed at the right of each row.
 
-    keys: the sides' names in the legend.
+    key: the line above that says which is whose.
     """
     order = [term_label(term) for term in table.index]
     written = [UNDEFINED if pd.isna(value) else signed(float(value)) for value in table.difference]
@@ -209,15 +219,19 @@ def _draw_sides(table: pd.DataFrame, label: str, keys: Mapping[str, str], theme:
     domain = (min(0.0, float(values.min().min())), max(0.0, float(values.max().max())))
     x = marks.number(alt.X, "value", label, domain=domain, nice=True, ticks=6)
     y = marks.rows_down("label", order, title=TERM, grid=False)
-    key = marks.legend(place="top", columns=1)
+    inks = {"total": theme.ink, REST: theme.colour(of_term("bias"))}
+    hues = {term_label(term): inks.get(term) or theme.colour(of_term(term)) for term in table.index}
     long = wide.melt(["term", "label"], list(SIDES), "side", "value").dropna()
     lines = alt.Chart(wide).mark_rule(color=theme.faint, strokeWidth=marks.LINE)
-    dots = marks.row_plot(
-        long.assign(side=long.side.map(keys)), x=x, y=y, theme=theme, ends=None,
-        color=marks.series("side", list(keys.values()), theme, key),
-        shape=marks.shapes("side", list(keys.values()), key),
-        tooltip=(("label", "term"), "side", ("value", "", ".4f")),
-    )  # fmt: skip
+    dots = [
+        layer
+        for side in SIDES
+        for layer in marks.row_plot(
+            long[long.side == side], x=x, y=y, theme=theme, ends=None, filled=side == "left",
+            size=marks.LARGE_DOT, color=marks.hues("label", hues),
+            tooltip=(("label", "term"), "side", ("value", "", ".4f")),
+        )
+    ]  # fmt: skip
     beside = alt.Chart(wide).encode(x=alt.value("width"))
     style = {"align": "right", "dx": 66, "fontSize": marks.TEXT, "color": theme.ink}
     differences = beside.mark_text(**style).encode(
@@ -226,7 +240,15 @@ def _draw_sides(table: pd.DataFrame, label: str, keys: Mapping[str, str], theme:
     above = alt.Chart(wide.head(1)).mark_text(**style, text="difference").encode(x=alt.value("width"), y=alt.value(-10))
     joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2=alt.X2("right:Q"))
     layers = marks.rule(theme, x=0), joined, *dots, differences, above
-    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=marks.ROW * len(order))]
+    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=1.2 * marks.ROW * len(order), title=key)]
+
+
+def _shared_cell(params: CompareParameters, views: Sequence[TokenView]) -> tuple[int, int]:
+    """The query and the key that both sides have, and that the link asks for; where attention on the left is strongest.
+
+    Raises LinkError for one that a side has not.
+    """
+    return selected_cell(params, views[0].part(0, min(len(view.labels) for view in views) - 1))
 
 
 @figure("compare_cell", CompareParameters, live=PAIR)
@@ -237,8 +259,7 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
         for side, decomposition in zip(params.sides(), pair, strict=True)
     ]
     heads, views = zip(*matches, strict=True)
-    shared_length = min(len(view.labels) for view in views)
-    query, key = selected_cell(params, views[0].part(0, shared_length - 1))
+    query, key = _shared_cell(params, views)
     columns = {
         side: {term: float(values[query, key]) for term, values in view.terms.items()}
         | {"total": float(view.total[query, key])}
@@ -263,7 +284,7 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
         ),
         alt=f"Dots for {len(table)} terms on two sides. {text}",
         draw=lambda theme: _draw_sides(
-            _fold_terms(table, pair, add_up=True), kind, _keys(side_names(pair, _places(pair, heads))), theme
+            _fold_terms(table, pair, add_up=True), kind, _key(side_names(pair, _places(pair, heads))), theme
         ),
     )
 
@@ -317,6 +338,18 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         }
         return frames.stacked(parts, "map")
 
+    def draw(theme: Theme) -> list[Chart]:
+        drawn = [
+            token_map(
+                values, labels, limits[name], theme, title=titles[name], legend=params.own_scale or not index,
+                value="score" if params.own_scale else "score, one scale for all",
+            )
+            for index, (name, (values, labels)) in enumerate(maps.items())
+        ]  # fmt: skip
+        if params.look == "terms":
+            return drawn
+        return [outlined(one, *_shared_cell(params, views), theme) for one in drawn]
+
     return Figure(
         title=f"{term_label(term)}, side by side",
         finding=(
@@ -329,17 +362,6 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             f"Right: {_side(pair[1], heads[1])}. Rows are queries, columns are keys. {text} {_assumptions(pair)}"
         ),
         alt=f"{len(maps)} maps of {term_label(term)}. {text}",
-        draw=lambda theme: [
-            token_map(
-                values,
-                labels,
-                limits[name],
-                theme,
-                title=titles[name],
-                legend=params.own_scale or not index,
-                value="score" if params.own_scale else "score, one scale for all",
-            )
-            for index, (name, (values, labels)) in enumerate(maps.items())
-        ],
+        draw=draw,
         columns=len(maps),
     )

@@ -31,6 +31,15 @@ MEASURES = {
     "context_share": "Context's share of energy",
     "cosine_to_next": "Cosine to the next layer's basis",
 }
+BELOW = {
+    "rank": "directions that stand out of the noise",
+    "stable_rank": "all squares over the largest one",
+    "relative_norm": "position's over that of the states",
+    "position_share": "dashed: what sampling alone would give",
+    "context_share": "what a text has at every position",
+    "cosine_to_next": "1: the same directions in both",
+}
+"""The line under each panel's title; every panel has one, since the plots of a row begin at one height."""
 PUBLISHED_MEASURES = {
     "rank estimate of positional basis (ScreeNOT, cap 20)": "rank",
     "stable rank of positional basis": "stable_rank",
@@ -118,7 +127,7 @@ def _draw(measured: pd.DataFrame, models: list[str], theme: Theme) -> list[Chart
     """Measures of the position basis; published models are grey, told apart by their marks."""
     published = list(PUBLISHED_MODELS.values())
     shapes = dict.fromkeys(models, "circle") | dict(zip(published, ("square", "triangle-up"), strict=True))
-    y = marks.number(alt.Y, "value", None, zero=True)
+    y = marks.number(alt.Y, "value", None, zero=True, ticks=5)
     charts = []
     for index, (name, title) in enumerate(MEASURES.items()):
         rows = measured[measured.measure == name]
@@ -138,8 +147,7 @@ def _draw(measured: pd.DataFrame, models: list[str], theme: Theme) -> list[Chart
             shape=marks.shapes("model", shapes, marks.legend() if named else None),
             tooltip=(*TIPS, ("value", "", ".4~g")),
         )
-        below = ["dashed: what noise alone would give"] if rows.noise.notna().any() else []
         charts.append(
-            marks.panel(noise, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title=title, below=below)
+            marks.panel(noise, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title=title, below=[BELOW[name]])
         )
     return charts

@@ -6,11 +6,13 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
+from analysis.core.colours import TERMS
 from analysis.core.formatting import percent
 from analysis.figures import marks
 from analysis.figures.depth.models import (
     DEPTH,
     HEIGHT,
+    LAYERS,
     TIPS,
     ModelsParameters,
     colour,
@@ -20,8 +22,9 @@ from analysis.figures.depth.models import (
     titled,
     windows,
 )
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
+from analysis.figures.geometry.states import HEADLINE
 from analysis.figures.terms.line_names import line_names
 
 READINGS = {
@@ -35,19 +38,22 @@ READINGS = {
     ("word", "ridge", "top1"): "Word, ridge to embedding: top-1",
 }
 """The panels, by target, decoder and measure; the mean absolute error of position is in the table alone."""
+POSITION, BY_DECODER, WORD = "Where a word stands", "Its exact place, by decoder", "Which word it is"
 TOGETHER = {
-    "Position and order": {
-        ("position", "discriminant", "exact"): "exact: discriminants",
-        ("position", "nearest", "exact"): "exact: nearest mean",
-        ("position", "whitened", "exact"): "exact: whitened mean",
-        ("position", "nearest", "within_3"): "within 3: nearest mean",
-        ("position", "ridge", "r2"): "R²: ridge regression",
+    POSITION: {
+        ("position", "", "exact"): "exact place",
+        ("position", "nearest", "within_3"): "within 3 places",
         ("order", "logistic", "accuracy"): "which of two is first",
     },
-    "The word": {("word", "nearest", "top1"): "nearest mean", ("word", "ridge", "top1"): "ridge to embedding"},
+    BY_DECODER: {
+        ("position", "discriminant", "exact"): "discriminants",
+        ("position", "nearest", "exact"): "nearest mean",
+        ("position", "whitened", "exact"): "whitened mean",
+    },
+    WORD: {("word", "ridge", "top1"): "ridge", ("word", "nearest", "top1"): "nearest mean"},
 }
-"""The two panels of a single model: their lines, by target, decoder and measure."""
-TALL = 340
+"""The panels of a single model: their lines, by target, decoder and measure. An empty decoder is that of `HEADLINE`."""
+TALL = 320
 
 
 @figure("depth_decoding", ModelsParameters)
@@ -62,7 +68,6 @@ def decoding(params: ModelsParameters) -> Figure:
     first = rows.iloc[0]
     config = json.loads(first.config)
     own = rows[rows.model == models[0]]
-    exact = own[(own.target == "position") & (own.measure == "exact")].groupby("layer").value.max()
     error = own[own.measure == "mean_absolute_error"].set_index("layer").value
     r2 = own[own.measure == "r2"].set_index("layer").value
     last = int(error.index.max())
@@ -74,19 +79,16 @@ def decoding(params: ModelsParameters) -> Figure:
     )
     return Figure(
         title="What can be read from the hidden states",
-        finding=(
-            f"The best decoder reads a word's exact position in {percent(exact[0])} of cases before the first layer, "
-            f"and in {percent(exact[last])} after the last"
-        ),
+        finding=_finding(own),
         frame=lambda: table,
         caption=(
-            f"{text} Hidden states entering each layer, and leaving the last, of "
+            "How often decoders are right on held-out text, from the hidden states that enter each layer and leave the "
+            f"last. Dotted: chance, a guess that ignores the state. {text} Hidden states of "
             f"{windows(rows)}; decoders trained on two thirds of the articles and tested on "
             f"{config['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
             f"training windows hold at least {config['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
-            "over held-out windows, which say nothing about other trainings of model or decoder. Dashed: chance, a "
-            "guess that ignores the hidden state. What a linear decoder reads is there; whether the model "
-            "uses it is another question."
+            "over held-out windows, which say nothing about other trainings of model or decoder. What a linear "
+            "decoder reads is there; whether the model uses it is another question."
         ),
         alt=f"{len(READINGS)} panels of scores against depth for {join_models(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
@@ -95,30 +97,55 @@ def decoding(params: ModelsParameters) -> Figure:
         draw=lambda theme: (
             _draw(titled(shown), [readable(model) for model in models], theme)
             if len(models) > 1
-            else [_draw_one(shown, title, names, theme) for title, names in TOGETHER.items()]
+            else [_draw_one(shown, title, theme) for title in TOGETHER]
         ),
-        columns=3 if len(models) > 1 else 2,
+        columns=3,
     )
 
 
-def _draw_one(shown: pd.DataFrame, title: str, names: dict[tuple[str, str, str], str], theme: Theme) -> Chart:
-    """The decoders of one model in one panel, named at their lines, by layer; chance dashed in the same hue."""
+def headline_decoder(rows: pd.DataFrame) -> str:
+    """The decoder of positions that gives the number, here and on the page Geometry; empty where none is stored."""
+    known = set(rows.decoder[(rows.target == "position") & (rows.measure == "exact") & rows.value.notna()])
+    return next((name for name in HEADLINE if name in known), "")
+
+
+def _finding(own: pd.DataFrame) -> str:
+    """A sentence on what is read of one model's positions and words before its first layer and after its last."""
+    decoder, words = headline_decoder(own), own[(own.target == "word") & (own.measure == "top1")]
+    if not decoder or words.empty:
+        return ""
+    best = words.groupby("decoder").value.mean().idxmax()
+    exact = own[(own.target == "position") & (own.measure == "exact") & (own.decoder == decoder)]
+    places, named = (part.set_index("layer").value for part in (exact, words[words.decoder == best]))
+    first, last = int(places.index.min()), int(places.index.max())
+    return (
+        f"A word's exact place is read in {percent(places[first])} of cases before the first layer and in "
+        f"{percent(places[last])} after the last; the word itself in {percent(named[first])} and {percent(named[last])}"
+    )
+
+
+def _draw_one(shown: pd.DataFrame, title: str, theme: Theme) -> Chart:
+    """Lines of one model in one panel, named at their ends, by layer; chance dotted in the same hue."""
+    decoder = headline_decoder(shown)
+    names = {(target, one or decoder, measure): name for (target, one, measure), name in TOGETHER[title].items()}
     keys = zip(shown.target, shown.decoder, shown.measure, strict=True)
     rows = shown.assign(series=[names.get(key, "") for key in keys])
     rows = rows[rows.series != ""]
     order = [name for name in names.values() if (rows.series == name).any()]
-    color = marks.series("series", order, theme)
-    x = marks.categories(alt.X, "layer", "layer (after the last: the output)")
-    y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
-    dashed = alt.Chart(rows).mark_line(strokeDash=marks.DASH, opacity=0.5)
+    own = theme.colour(TERMS["word" if title == WORD else "position"])
+    # Three measures of one source differ by their dash, decoders of one measure by their hue.
+    hues = dict.fromkeys(order, own) if title == POSITION else dict(zip(order, [own, theme.ink, GREY], strict=False))
+    styles = [[1, 0], [7, 3], [3, 3]] if title == POSITION else [[1, 0]] * len(order)
+    color, dash = marks.hues("series", hues), marks.dashes("series", dict(zip(order, styles, strict=False)))
+    y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6, form="%", ticks=5)
+    dotted = alt.Chart(rows).mark_line(strokeDash=[1, 4], strokeWidth=marks.LINE, strokeCap="round", opacity=0.7)
     lines = marks.line_plot(
-        rows, x=x, y=y, theme=theme, color=color, ends=("low", "high"), dots=marks.SEED,
-        tooltip=("layer", ("series", "what"), ("value", "", ".4~g"), *marks.interval_tips(".4~g"),
-                 ("chance", "", ".3~g")),
+        rows, x=LAYERS, y=y, theme=theme, color=color, dash=dash, ends=("low", "high"), dots=marks.SEED,
+        tooltip=("layer", ("series", "what"), ("value", "", ".1%"), *marks.interval_tips(".1%"), ("chance", "", ".1%")),
     )  # fmt: skip
-    chance = dashed.encode(x=x, y=marks.same_axis(y, "chance"), color=color)
+    chance = dotted.encode(x=LAYERS, y=marks.same_axis(y, "chance"), color=color, detail="series:N")
     ends = line_names(rows, order, y, theme, height=TALL, color=color)
-    return marks.panel(chance, *lines, *ends, theme=theme, width=marks.HALF, height=TALL, title=title)
+    return marks.panel(chance, *lines, *ends, theme=theme, width=marks.THIRD, height=TALL, title=title)
 
 
 def _draw(shown: pd.DataFrame, models: list[str], theme: Theme) -> list[Chart]:

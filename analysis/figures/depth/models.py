@@ -18,6 +18,7 @@ HEIGHT = 190
 DEPTH = marks.number(
     alt.X, "depth", "depth (0: first layer begins, 1: last ends)", domain=(0, 1), padding=8, ticks=5, grid=False
 )
+LAYERS = marks.categories(alt.X, "layer", "layer (after the last: the output)")
 TIPS: tuple[marks.Tip, ...] = ("model", ("layer:Q", "hidden states entering layer"))
 
 
@@ -47,6 +48,11 @@ def stored_models(models: Sequence[str], view: str, command: str) -> tuple[pd.Da
     # Depth from 0, what enters the first layer, to 1, what leaves the last: models of any number of layers compare.
     layers = result.groupby("model").layer.transform("max")
     return result.assign(depth=result.layer / layers.clip(lower=1), layers=layers), found
+
+
+def along_layers(models: Sequence[str]) -> alt.X:
+    """The axis of layers: their numbers for one model; for several, their place between the first and the last."""
+    return LAYERS if len(models) == 1 else DEPTH
 
 
 def run_descriptions(frame: pd.DataFrame) -> dict[str, str]:

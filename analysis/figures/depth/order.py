@@ -10,10 +10,10 @@ from analysis.ablation.variants import readable
 from analysis.core.formatting import significant
 from analysis.figures import marks
 from analysis.figures.depth.models import (
-    DEPTH,
     HEIGHT,
     TIPS,
     ModelsParameters,
+    along_layers,
     colour,
     join_models,
     run_descriptions,
@@ -27,6 +27,8 @@ from analysis.figures.figure import Figure, figure
 COMMAND = "measure order --texts FILE"
 TOKENS = {"moved": "Words, each where it was moved to", "last": "The last token, which stays where it is"}
 QUERIES = {"cls": "[CLS]", "word": "Words"}
+ROUNDING = 1e-9
+"""A change below this, in distances between two words, is rounding in float64."""
 BINS = "every bin is twice as wide as the one before"
 
 
@@ -134,9 +136,10 @@ def _permutation_finding(rows: pd.DataFrame) -> str:
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").value
     if not {"as trained", "off"} <= set(ends.index):
         return ""
+    off = significant(ends["off"]) if ends["off"] > ROUNDING else "nothing but rounding"
     return (
         f"Permuting the words moves the output by {significant(ends['as trained'])} of the distance between two words; "
-        f"with positions switched off, by {significant(ends['off'])}"
+        f"with positions switched off, by {off}"
     )
 
 
@@ -154,10 +157,10 @@ def _draw_equivariance(rows: pd.DataFrame, models: list[str], panels: dict[str, 
     y = marks.number(alt.Y, "value", None, domain=(0, max(1.0, float(rows.high.max()))), padding=6)
     charts = []
     for index, (tokens, title) in enumerate(panels.items()):
-        named = len(models) if index == len(panels) - 1 else 0
+        named = len(models) if index == len(panels) - 1 and len(models) > 1 else 0
         lines = marks.line_plot(
             rows[rows.tokens == tokens],
-            x=DEPTH,
+            x=along_layers(models),
             y=y,
             theme=theme,
             color=colour(models, theme, named=named),
@@ -172,7 +175,8 @@ def _draw_equivariance(rows: pd.DataFrame, models: list[str], panels: dict[str, 
                 ("largest", "largest change of one number", ".2~g"),
             ),
         )
-        charts.append(marks.panel(*lines, theme=theme, width=marks.HALF, height=HEIGHT, title=title))
+        below = ["dashed: positions switched off"]
+        charts.append(marks.panel(*lines, theme=theme, width=marks.HALF, height=HEIGHT, title=title, below=below))
     return charts
 
 
@@ -182,11 +186,14 @@ def _draw_locality(
     """Mean distance by layer above, attention against distance below; a column a kind of query."""
     titles = list(queries.items())
     even = marks.rule(theme, y=1, dash=marks.DASH)
+    in_layers = marks.number(
+        alt.X, "depth", "layer (0: first, 1: last)", domain=(0, 1), padding=8, ticks=5, grid=False
+    )  # fmt: skip
     upper, lower = [], []
     for index, (query, title) in enumerate(titles):
         lines = marks.line_plot(
             by_layer[by_layer["query"] == query],
-            x=marks.number(alt.X, "depth", "layer (0: first, 1: last)", domain=(0, 1), padding=8, ticks=5, grid=False),
+            x=marks.categories(alt.X, "layer", "layer") if len(models) == 1 else in_layers,
             y=marks.number(alt.Y, "ratio", None),
             theme=theme,
             color=colour(models, theme, named=0),
@@ -202,7 +209,7 @@ def _draw_locality(
         )
         above = f"{title}: mean distance relative to even attention"
         upper.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HEIGHT, title=above))
-        named = len(models) if index == len(titles) - 1 else 0
+        named = len(models) if index == len(titles) - 1 and len(models) > 1 else 0
         lines = marks.line_plot(
             by_distance[by_distance["query"] == query],
             x=marks.number(alt.X, "distance", "distance, tokens", log=2, nice=False, padding=8, ticks=6, grid=False),

@@ -7,7 +7,6 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core.colours import of_term
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed, percent
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
@@ -16,17 +15,20 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, figure, one_of
 from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.corpus import provenance, stored_terms
+from analysis.figures.terms.line_names import line_names, series_hues
 from analysis.figures.terms.maps import REST
 from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.measures import (
     AGGREGATIONS,
     MEASURES,
+    TERM,
     MeasureParameters,
     leading_by_layer,
     term_label,
 )
 from analysis.probes.drawn_images import CORPUS
 
+TALL = 300
 CELL, NUMBER = 30, 34
 """Pixels: the height of a row, and the width that a number takes."""
 METHOD_NOTE = (
@@ -192,26 +194,19 @@ def _draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
 def _draw_terms(rows: pd.DataFrame, panels: dict[str, str], label: str, theme: Theme) -> list[Chart]:
     """A line a term; one panel an aggregation, all on one scale."""
     order = [term_label(term) for term in FOUR]
-    colours = {label: theme.colour(of_term(term)) for label, term in zip(order, FOUR, strict=True)}
-    extent = (min(0.0, float(rows.low.min())), float(rows.high.max()))
+    low, high = min(0.0, float(rows.low.min())), float(rows.high.max())
+    y = marks.number(alt.Y, "value", label, domain=(low, high), padding=6)
+    rows = rows.rename(columns={"label": "series"})
     charts = []
     for name, title in panels.items():
+        own = rows[rows.aggregation == name]
         lines = marks.line_plot(
-            rows[rows.aggregation == name],
-            x=marks.whole_numbers(alt.X, "layer", "layer", grid=False),
-            y=marks.number(alt.Y, "value", label, domain=extent, nice=True),
-            theme=theme,
-            color=marks.hues("label", colours, marks.legend(columns=2)),
+            own, x=marks.categories(alt.X, "layer", "layer"), y=y, theme=theme, color=series_hues(order, theme),
             ends=("low", "high"),
             tooltip=(
-                ("label", "term (query → key)"),
-                "layer",
-                ("value", "", ".4f"),
-                *marks.interval_tips(".4f"),
-                "method",
+                ("series", TERM), "layer", ("value", "", ".4f"), *marks.interval_tips(".4f"), "method",
             ),
-        )
-        charts.append(
-            marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.HALF, height=300, title=title)
-        )
+        )  # fmt: skip
+        layers = marks.rule(theme, y=0), *lines, *line_names(own, order, y, theme, height=TALL)
+        charts.append(marks.panel(*layers, theme=theme, width=marks.HALF, height=TALL, title=title))
     return charts

@@ -25,6 +25,7 @@ from analysis.figures.terms.measures import (
     term_label,
 )
 from analysis.figures.terms.token_maps import MAP_SIDE, pattern_map, share_in_words, token_map
+from analysis.links import SECOND_HEAD
 from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
 from analysis.measurements.terms.token_view import TokenView, token_view
 from analysis.probes import text_probe
@@ -51,7 +52,7 @@ class HeadParameters(Parameters):
 
 
 class TermHeadParameters(HeadParameters):
-    """One head; STRONGEST: the one in which the scores vary most by `term`."""
+    """One head; STRONGEST: the one in which the scores vary most by `term`; SECOND_HEAD: the next."""
 
     term: str = "position_to_position"
 
@@ -183,14 +184,25 @@ def shown_head(params: TermHeadParameters, decomposition: Decomposition) -> int:
     """The head that a link asks for. Raises LinkError where the model has none of that number."""
     if params.head == STRONGEST:
         return strongest_head(decomposition, params.term)
+    if params.head == SECOND_HEAD:
+        return second_head(decomposition, params.term)
     return checked_head(params.head, decomposition.heads)
 
 
 def strongest_head(decomposition: Decomposition, term: str) -> int:
     """The head with the largest share of a term; of the first term that the model has, where it has not this one."""
+    return _heads_by_share(decomposition, term)[0]
+
+
+def second_head(decomposition: Decomposition, term: str) -> int:
+    """The head with the largest share of a term after the strongest; that one, where the layer has no other."""
+    return _heads_by_share(decomposition, term)[:2][-1]
+
+
+def _heads_by_share(decomposition: Decomposition, term: str) -> list[int]:
     named = next((name for name in (term, *visible_terms(decomposition)) if name in decomposition.present), "")
-    shares = np.nan_to_num(decomposition.shares()[named]) if named else np.zeros(1)
-    return int(shares.argmax())
+    shares = np.nan_to_num(decomposition.shares()[named]) if named else np.zeros(decomposition.heads)
+    return np.argsort(-shares, kind="stable").tolist()
 
 
 def row_range(params: ViewParameters, rows: int) -> tuple[int, int]:

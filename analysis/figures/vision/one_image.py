@@ -34,7 +34,7 @@ SIDE = 220
 SPARE = 84
 """Pixels of the room for axes and a legend below a plot, of which these panels have none but the last."""
 QUERY = "#d6007f"
-"""The outline of the query's patch, a colour on none of our scales."""
+"""The outline of the query's patch, a colour on none of our scales; that of the key's is ink."""
 
 
 class PatchParameters(TermHeadParameters):
@@ -137,8 +137,7 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
     complete = len(terms) == len([term for term in TERMS if term in decomposition.present])
     rest = "" if complete else " The total holds the others too."
     token = decomposition.token_info[query]
-    columns = decomposition.grid[1]
-    place = None if token.special else divmod(int(decomposition.kept[query - decomposition.specials]), columns)
+    key = _shown_key(params, decomposition, head, query)
 
     def frame() -> pd.DataFrame:
         parts = {name: frames.cells(values, "value", row=None, column=None) for name, values in maps.items()}
@@ -147,7 +146,8 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
     return Figure(
         title=f"Head {head}: what patch {token.text} asks of every patch",
         finding=with_random_weights(
-            f"In head {head}, patch {token.text} scores others mostly by {term_label(largest)}",
+            f"In layer {decomposition.layer}, head {head}, {_patch(decomposition, query)} scores the others mostly by "
+            f"{term_label(largest)}",
             decomposition.provenance.model,
         ),
         frame=frame,
@@ -159,13 +159,33 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
             f"{position_source(decomposition.grid, decomposition.trained)} {_error_note(decomposition)}"
         ),
         alt=(
-            f"The image, and {len(maps)} maps of {decomposition.grid[0]} by {columns} patches; of the terms shown "
+            f"The image, and {len(maps)} maps of {decomposition.grid[0]} by {decomposition.grid[1]} "
+            "patches; of the terms shown "
             "the largest "
             f"values are in {term_label(largest)}."
         ),
-        draw=lambda theme: _maps(decomposition, head, maps, limit, place, theme),
+        draw=lambda theme: _maps(decomposition, head, maps, limit, (query, key), theme),
         columns=3,
     )
+
+
+def _shown_key(params: PatchParameters, decomposition: ImageDecomposition, head: int, query: int) -> int:
+    """The token of the key that a link asks for; by default the one with the highest score."""
+    return int(decomposition.scores[head, query].argmax()) if params.key == STRONGEST else params.key
+
+
+def _place(decomposition: ImageDecomposition, token: int) -> tuple[int, int] | None:
+    """The row and the column of a patch; None for a special token."""
+    if decomposition.token_info[token].special:
+        return None
+    row, column = divmod(int(decomposition.kept[token - decomposition.specials]), decomposition.grid[1])
+    return row, column
+
+
+def _patch(decomposition: ImageDecomposition, token: int) -> str:
+    """A patch in words, by its row and column."""
+    place = _place(decomposition, token)
+    return decomposition.tokens[token] if place is None else f"the patch in row {place[0]}, column {place[1]}"
 
 
 @figure("vision_cell", PatchParameters, live=IMAGE_RUN)
@@ -176,8 +196,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
     if not STRONGEST <= query <= last or not STRONGEST <= key <= last:
         raise LinkError(f"The link says patch={query} and key={key}; this image gives tokens 0 to {last}.")
     query = strongest_query(decomposition, head) if query == STRONGEST else query
-    if key == STRONGEST:
-        key = int(decomposition.scores[head, query].argmax())
+    key = _shown_key(params, decomposition, head, query)
     rows = {term: decomposition.terms_of(term, head)[query] for term in ORDER if term in decomposition.present}
     rows["total"] = decomposition.scores[head, query]
     centred = params.centred
@@ -189,7 +208,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
     query_token, key_token = (decomposition.tokens[index] for index in (query, key))
     largest = max(parts, key=lambda part: abs(parts[part]))
     text = (
-        f"Patch {query_token} scores patch {key_token} {signed(values['total'])}; the largest term is "
+        f"It scores {_patch(decomposition, key)} {signed(values['total'])}; the largest term is "
         f"{term_label(largest)}, {signed(values[largest])}."
     )
     return Figure(
@@ -201,7 +220,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
             f"on one key; {_description(decomposition)}. {_error_note(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        draw=lambda theme: [draw_bars(bars, "score", theme)],
+        draw=lambda theme: [draw_bars(bars, "score", theme, decimals=2)],
     )
 
 
@@ -209,18 +228,22 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
 def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figure:
     """The similarity of the positions of the selected model's patches."""
     provenance, grid = decomposition.provenance, decomposition.grid
+    if decomposition.positions is None:
+        raise LinkError(
+            f"The stored scores of {provenance.model} leave its positions out; the figure vision_positions has them."
+        )
     caption = f"{model_title(provenance.model)}. {position_source(grid, decomposition.trained)}"
     result = positions_figure("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)
     return replace(result, finding=with_random_weights(result.finding, provenance.model))
 
 
-def _outline(query: tuple[int, int] | None) -> list[Chart]:
-    """The query's patch, on axes that count patches from their middles."""
-    if query is None:
+def _outline(place: tuple[int, int] | None, colour: str) -> list[Chart]:
+    """A patch, on axes that count patches from their middles."""
+    if place is None:
         return []
-    row, column = query
+    row, column = place
     frame = pd.DataFrame({"x": [column - 0.5], "x2": [column + 0.5], "y": [row - 0.5], "y2": [row + 0.5]})
-    mark = alt.Chart(frame).mark_rect(fill=None, stroke=QUERY, strokeWidth=2.5)
+    mark = alt.Chart(frame).mark_rect(fill=None, stroke=colour, strokeWidth=2.5)
     return [mark.encode(x=alt.X("x:Q"), x2=alt.X2("x2"), y=alt.Y("y:Q"), y2=alt.Y2("y2"))]
 
 
@@ -266,15 +289,17 @@ def _maps(
     head: int,
     maps: Mapping[str, np.ndarray],
     limit: float,
-    place: tuple[int, int] | None,
+    pair: tuple[int, int],
     theme: Theme,
 ) -> list[Chart]:
-    """The image with its patches and the query's, the total, and the terms, on one scale from -limit to limit.
+    """The image with its patches, the total, and the terms, on one scale from -limit to limit.
 
-    maps: name -> scores of every patch as a key, (row, column). place: row and column of the query's patch, None for a
-    special token.
+    maps: name -> scores of every patch as a key, (row, column). pair: the tokens of the query and of the key, which are
+    outlined where they are patches.
     """
-    outline, (rows, columns) = _outline(place), decomposition.grid
+    query, key = (_place(decomposition, token) for token in pair)
+    rows, columns = decomposition.grid
+    outline = [*_outline(key, theme.ink), *_outline(query, QUERY)]
     # Read by rows of three: beside the image the queries of words, beside the total those of positions.
     order = list(maps)
     if len(order) == 5:
@@ -284,11 +309,12 @@ def _maps(
         for name in maps
         if name != "total"
     }
-    scale, key = theme.around_zero(limit), marks.colour_bar("score", length=130, form=".2~g")
-    key["values"] = [-limit, 0, limit]
-    panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", "outlined: the query"))]
+    scale, colours = theme.around_zero(limit), marks.colour_bar("score", length=130, form=".2~g")
+    colours["values"] = [-limit, 0, limit]
+    ink = "white" if theme.dark else "black"
+    panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", f"query pink, key {ink}"))]
     for index, name in enumerate(order, 1):
-        cells = _cells(maps[name], scale, key if index == len(order) else None)
+        cells = _cells(maps[name], scale, colours if index == len(order) else None)
         title = (
             (term_label(name), share_and_effect(*measured[name])) if name in measured else (name, "all terms together")
         )

@@ -19,8 +19,8 @@ class ImageDecomposition(Decomposition):
     """The patches that the model was given, by number, row by row; all but in a masked autoencoder."""
     pixels: UInt8[ndarray, "height width 3"]
     """The image as the model sees it."""
-    positions: Float[ndarray, "patch width"]
-    """The position vector added to each patch of the grid."""
+    positions: Float[ndarray, "patch width"] | None
+    """The position vector added to each patch of the grid; None in a stored result, which leaves them out."""
     trained: tuple[int, int]
     """Rows and columns of the grid that the model's table of positions is for."""
     specials: int

@@ -181,7 +181,14 @@ def _short(script: str) -> str:
     text = INSIDE_STATEMENT.sub("", _level("\n".join(map(_without_comment, script.splitlines()))))
     parts = QUOTED.split(text)  # Every second one is quoted.
     parts[::2] = [SPACED.sub(r"\1", part) for part in parts[::2]]
+    # The script stands in a JSON string, where each double quote takes a letter more.
+    parts[1::2] = [_single_quoted(part) for part in parts[1::2]]
     return "".join(parts)
+
+
+def _single_quoted(text: str) -> str:
+    """A string of JavaScript between single quotes, where nothing in it needs another spelling then."""
+    return f"'{text[1:-1]}'" if text[0] == '"' and not set("'\\") & set(text) else text
 
 
 def _short_style(style: str) -> str:

@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.core.errors import AddendError
 from analysis.core.formatting import join_names
 from analysis.figures.compare.two_sides import PALE, SIDES, common_terms
+from analysis.figures.figure import STRONGEST
 from analysis.figures.one_run import unknown_tokens_note
-from analysis.figures.terms.maps import strongest_head
+from analysis.figures.terms.maps import second_head, strongest_head
 from analysis.figures.terms.measures import term_label
-from analysis.links import VIEWS, Value
+from analysis.links import SECOND_HEAD, VIEWS, Value
 from analysis.measurements.terms.result import Decomposition, Layers
 from analysis.probes import text_probe
 from analysis.probes.text_probe import FOLLOWING, LayersRequest, differences
@@ -102,7 +103,7 @@ def _example(pickers: Pickers, aspect: str) -> dict[str, Value]:
 
 
 def _other_head(pickers: Pickers) -> dict[str, Value]:
-    """Of the same layer, the head other than the left one with the largest scores by the term: two to compare.
+    """The head of the same layer that goes by the term after the left one, or the strongest where that is another.
 
     Each has its own scale where one of them would be pale on a common one.
     Empty where the scores are not at hand or the layer has one head.
@@ -114,11 +115,13 @@ def _other_head(pickers: Pickers) -> dict[str, Value]:
         return {}
     if term not in result.names or result.heads < 2:
         return {}
-    left = strongest_head(result, term) if shown == -1 else shown
-    scores = [result.terms_of(term, head) for head in range(result.heads)]
-    sizes = [float(np.abs(one - one.mean(-1, keepdims=True)).max()) for one in scores]
-    right = max((head for head in range(result.heads) if head != left), key=sizes.__getitem__)
-    return {"head2": right, "own_scale": sizes[left] > PALE * sizes[right]}
+    strongest, second = strongest_head(result, term), second_head(result, term)
+    is_strongest = shown in (STRONGEST, strongest)
+    heads = (strongest, second) if is_strongest else (shown, strongest)
+    scores = (result.terms_of(term, head) for head in heads)
+    left, right = (float(np.abs(one - one.mean(-1, keepdims=True)).max()) for one in scores)
+    pale = max(left, right) > PALE * min(left, right)
+    return {"head2": SECOND_HEAD if is_strongest else strongest, "own_scale": pale}
 
 
 def boxes(pickers: Pickers) -> dict[str, str]:
@@ -197,14 +200,14 @@ def scores(pickers: Pickers, facts: Any) -> None:
     maps = st.container()
     below = "terms"
     if terms:
-        with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
             below = look(pickers, BELOW, "Below the maps")
             if below == "terms":
                 measure(pickers)
+            else:
+                cell_pickers(pickers, min((row_names(pickers, one) for one in results), key=len))
     else:
         measure(pickers)
-    if terms and below == "cell":
-        cell_pickers(pickers, min((row_names(pickers, one) for one in results), key=len))
     values = pickers.done()
     show.copy_link(PAGE, values, without=("text", "pair", "text2", "pair2"))
     if terms:
@@ -233,11 +236,12 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
             pickers.slider(f"layer{suffix}", f"Layer{where}", options, format_func=_left_or_number, width=CONTROL)
             term = str(pickers.get("term"))
             first = f"{strongest_head(result, term)}, the strongest"
-            if suffix and pickers.get("head") != -1:
+            if suffix and pickers.get("head") != STRONGEST:
                 first = AS_LEFT
+            names = {STRONGEST: first} | ({SECOND_HEAD: f"{second_head(result, term)}, the second"} if suffix else {})
             help = f"The strongest is the one whose scores vary most by {term_label(term)}."
-            heads = [-1, *range(result.heads)]
-            pickers.choice(f"head{suffix}", f"Head{where}", heads, {-1: first}, help=help, width=CONTROL)
+            heads = [*names, *range(result.heads)]
+            pickers.choice(f"head{suffix}", f"Head{where}", heads, names, help=help, width=CONTROL)
         if terms:
             pickers.toggle("own_scale", "Each map on its own scale", help="One scale for all makes a weaker side pale.")
     if "method" in aspects:

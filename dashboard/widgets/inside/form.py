@@ -9,6 +9,7 @@ from analysis.ablation.variants import readable
 from analysis.core import settings
 from analysis.figures.depth.measured import models_of_images
 from analysis.links import GLACIERS, VIEWS
+from analysis.measurements.terms.stored_image import stored_layers
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES
 from analysis.probes.text_probe import SIDES
@@ -154,8 +155,6 @@ def _image_boxes(pickers: Pickers) -> Upload | None:
         sent = st.form_submit_button("Take apart", type="primary", width="stretch", on_click=_close)
     if sent:
         pickers.typed("model", model or "")
-        if stored_alone(model or ""):
-            pickers.set("model", random_vit.NAME)
         _forget_cell(pickers)
     return None if file is None else (file.name, file.getvalue())
 
@@ -186,8 +185,6 @@ def check_image(pickers: Pickers) -> None:
     asked, names = str(pickers.get("image")), list(IMAGES)
     if asked and pickers.get("model") == VIEWS["inside"].defaults()["model"]:
         pickers.set("model", first_model())
-        if not pickers.get("tab"):
-            pickers.set("tab", "layers")
     if asked and asked not in names:
         st.warning(
             escape_markdown(
@@ -209,10 +206,8 @@ def _read(pickers: Pickers, kind: str) -> None:
     models[now] = (pickers.get("model"), pickers.get("revision"))
     default = VIEWS["inside"].defaults()
     model, revision = models.get(kind, (default["model"], ""))
-    image = next(iter(IMAGES)) if kind == "image" else ""
-    # A trained model of images is stored, not embedded: the tab that shows it is the first.
-    tab = "layers" if image and model in (random_vit.NAME, *models_of_images()) else ""
-    changed = {"image": image, "model": model, "revision": revision, "tab": tab}
+    image = next(iter(stored_layers(str(model)) or IMAGES)) if kind == "image" else ""
+    changed = {"image": image, "model": model, "revision": revision, "tab": ""}
     changed |= {"probe": "", "look": "", "layer": 0, "head": -1}
     for name, value in changed.items():
         pickers.set(name, value)
@@ -250,6 +245,13 @@ def _examples(pickers: Pickers) -> None:
     )
 
 
+def choose_image(pickers: Pickers, name: str) -> None:
+    """Puts a drawn image in the place of the one that is shown, or of a file of the reader's own."""
+    pickers.set("image", name)
+    st.session_state[UPLOADS] += 1
+    _forget_cell(pickers)
+
+
 def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
     """Chips of the drawn images; the one that is shown is pressed, and none while a file of the reader's own is."""
     key = "inside.images"
@@ -259,9 +261,7 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
     def fill() -> None:
         _close()
         if (chosen := st.session_state[key]) is not None:
-            pickers.set("image", chosen)
-            st.session_state[UPLOADS] += 1
-            _forget_cell(pickers)
+            choose_image(pickers, chosen)
 
     st.pills(
         "Drawn images",

@@ -1,23 +1,27 @@
 """The tabs of Look inside for an image: patches take the place of tokens."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from analysis.core import optional_dependencies
 from analysis.core.errors import NotInstalled
+from analysis.core.formatting import join_names
 from analysis.figures import stored_figure
 from analysis.figures.depth.measured import models_of_images
 from analysis.figures.terms.measures import term_label
 from analysis.figures.vision.one_image import model_title, strongest_query
 from analysis.measurements.terms.image_result import ImageDecomposition
+from analysis.measurements.terms.stored_image import stored_layers
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES
 from analysis.probes.intervention_probe import ImageInterventionRequest
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
+from dashboard.widgets.inside import form
 from dashboard.widgets.inside.form import Upload, stored_alone, why_no_link
 from dashboard.widgets.inside.run import PAGE, about, choose_once, look, measure, run, show_figure
 from dashboard.widgets.intervention_form import intervention_pickers
@@ -27,7 +31,7 @@ BELOW = {"": "None", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
 THUMBNAIL = 46
 """Pixels of a side of a small picture of an image that stored results are over."""
-PRESS = {"key": "whom it asks", "patch": "who asks"}
+PRESS = {"key": "the key", "patch": "the query (pink)"}
 """The fields of the link that a press on a patch can set, and their names."""
 PRESSES = "inside.press"
 """The key in a session's state of the field that a press on a patch sets."""
@@ -35,10 +39,13 @@ PRESSES = "inside.press"
 
 def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     """The scores of one patch with every other, laid out as the image is, and one of them as a sum."""
+    layers = _stored_layers(pickers, uploaded)
+    if layers and pickers.get("layer") not in layers:
+        pickers.fixed("layer", layers)
     result = _decomposition(pickers, facts, uploaded)
     maps, beside = st.columns([7, 4], gap="large")
     with beside:
-        pickers.slider("layer", "Layer", list(range(result.layers)))
+        pickers.slider("layer", "Layer", layers or list(range(result.layers)))
         strongest = f"the one that goes most by {term_label(str(pickers.get('term')))}"
         pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest})
         pressed = str(st.session_state.get(PRESSES, "key"))
@@ -119,9 +126,7 @@ def stored_panel(pickers: Pickers) -> None:
 
 
 def _take_apart(pickers: Pickers) -> None:
-    """Opens Scores; without the weights of the model that is stored, with random ones."""
-    if stored_alone(str(pickers.get("model"))):
-        pickers.set("model", random_vit.NAME)
+    """Opens Scores with the model of the form."""
     pickers.set("tab", "scores")
     pickers.set("look", "")
 
@@ -178,6 +183,13 @@ DRAW: dict[str, Callable[[Pickers, Any, Upload | None], None]] = {
 """The tabs, by the names that they have for texts."""
 
 
+def _stored_layers(pickers: Pickers, uploaded: Upload | None) -> list[int]:
+    """The layers of the form's model whose scores on its image are stored; empty where they have to be computed."""
+    if uploaded is not None:
+        return []
+    return stored_layers(str(pickers.get("model")).strip()).get(str(pickers.get("image")), [])
+
+
 def _refuse_without_weights(pickers: Pickers) -> None:
     """Ends the page with what can be done, where the form names a model of which results alone are at hand."""
     model = str(pickers.get("model"))
@@ -188,20 +200,52 @@ def _refuse_without_weights(pickers: Pickers) -> None:
     if not stored_alone(model):
         return
     pickers.done()
+    images = list(stored_layers(model))
+    shown = f" Its scores are stored on the drawn image {join_names(images)}." if images else ""
     st.info(
         escape_markdown(
-            f"The weights of {model} are not on this server; Layers and Positions show what was measured of it before. "
-            "To take an image apart, give a model folder or a Hugging Face id above. Take apart without one runs a "
-            f"{random_vit.TITLE}."
+            f"This needs the weights of {model}, which are not on this server.{shown} Layers and Positions show what "
+            "was measured of it before. To take any image apart, give a model folder or a Hugging Face id above."
         ),
         icon=":material/info:",
     )
+    with st.container(horizontal=True):
+        for image in images:
+            label = f"Show {model} on the {image}"
+            st.button(label, type="primary", on_click=partial(_show, pickers, model, image))
+        st.button("Use random weights instead", on_click=lambda: pickers.set("model", random_vit.NAME))
     st.stop()
+
+
+def _show(pickers: Pickers, model: str, image: str) -> None:
+    """Opens the scores of a model on an image on which they are stored."""
+    pickers.set("model", model)
+    form.choose_image(pickers, image)
+    pickers.set("tab", "scores")
+
+
+def _say_what_weights(pickers: Pickers, result: ImageDecomposition) -> None:
+    """Says above all figures that a model with random weights has learned nothing, with a way to a trained one."""
+    if result.provenance.model != random_vit.NAME:
+        return
+    st.warning(
+        "The weights of this model are random: it has learned nothing. What you see shows how an image is taken "
+        "apart, and says nothing about trained models.",
+        icon=":material/casino:",
+    )
+    for model in models_of_images():
+        for image in stored_layers(model):
+            st.button(
+                f"Show {model}, a trained model, on the {image}",
+                key=f"inside.trained.{model}.{image}",
+                on_click=partial(_show, pickers, model, image),
+            )
 
 
 def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> ImageDecomposition:
     """One layer's scores between the patches of the image, and the line that is true of every figure of them."""
-    _refuse_without_weights(pickers)
+    if not _stored_layers(pickers, uploaded):
+        _refuse_without_weights(pickers)
     result: ImageDecomposition = run(
         pickers, lambda progress: live.image_decomposition(pickers.values(), uploaded, progress)
     )
@@ -214,6 +258,7 @@ def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> Ima
         facts,
         title=model_title(result.provenance.model),
     )
+    _say_what_weights(pickers, result)
     if pickers.get("masked") and not result.masked:
         st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
     return result
@@ -236,7 +281,11 @@ def _stored_facts(pickers: Pickers) -> str:
     """A line that says that the model of the form is no part of stored results; empty where it is theirs."""
     model = str(pickers.get("stored"))
     other = model_title(str(pickers.get("model")).strip())
-    return "" if other in ("", model) else escape_markdown(f"All of this is {model}; none of it is {other}.")
+    return (
+        ""
+        if other in ("", model)
+        else escape_markdown(f"All of this was measured of {model}; {other} plays no part in it.")
+    )
 
 
 def _set(key: str, value: str) -> None:
