@@ -1,4 +1,4 @@
-"""Where an axis of differences ends, so that a few far larger ones do not press all others together."""
+"""The end of an axis of differences, which a few far larger ones do not set: they would press all others together."""
 
 from collections.abc import Iterable
 

@@ -31,7 +31,7 @@ class Reason:
 
 
 def ranks(study: Study) -> tuple[bool, str]:
-    """Whether a study's variants can be ranked, and the sentence that says how finely, or why not."""
+    """True where a study's variants can be ranked; and the sentence that says how finely, or why not."""
     finding, *details = headline(study)
     if finding.startswith(INCONCLUSIVE):
         return False, f"{finding} {SENTENCE_END.split(details[0])[0]}"
