@@ -25,8 +25,7 @@ from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.self_check import show_self_check
 
 PAGE = "read"
-MOST_IN_A_PARAGRAPH = 5
-"""Sentences that stand in one paragraph; more are read more easily as a list."""
+MOST_IN_A_PARAGRAPH = 5  # Sentences; more are read more easily as a list.
 STYLE = """<style>
 .st-key-steps h1 { padding: 0; font-size: 1.5rem; white-space: nowrap; }
 .st-key-steps [data-testid=stButtonGroup] button { min-width: 2.1rem; padding: 0 .5rem; justify-content: center; }

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import io
 import json
+import math
 import re
 import threading
 import xml.etree.ElementTree as ET
@@ -32,6 +33,7 @@ from analysis import __version__
 from analysis.figures import Figure, drawing, export, fonts, panels
 from analysis.figures.drawing import Theme, part_around_zero
 from analysis.figures.heatmap import MAX_CELLS, heatmap
+from analysis.figures.outliers import largest_near
 from analysis.figures.terms.heads import draw_heads
 from dashboard.widgets.vega_specs import vega_specs
 
@@ -541,3 +543,20 @@ def test_curves_over_chance_stay_on_the_axis_given_and_show_through_one_another(
     first, second = (dash[1] for dash in dashes["range"])
     assert dashes["domain"] == ["one", "other"]
     assert first == 0 < second
+
+
+@pytest.mark.parametrize(
+    ("differences", "largest"),
+    [
+        ((-0.3, 0.1, 0.2, 2.3), 0.3),
+        ((-0.3, 0.1, 0.2, 0.8), 0.8),
+        ((0.1, -0.2, 0.2, 0.25, 2.2, 2.3), 0.25),
+        ((0.1, 0.2, 2.1, 2.2, 2.3), 2.3),
+        ((0.1, 2.0), 2.0),
+        ((0.0, 0.0, 1.0), 1.0),
+        ((math.nan, -0.5), 0.5),
+    ],
+    ids=["one far", "none is over three times the next", "two far", "most are far", "two alone", "zeros", "missing"],
+)
+def test_far_differences_do_not_set_an_axis(differences: tuple[float, ...], largest: float) -> None:
+    assert largest_near(differences) == largest

@@ -4,18 +4,20 @@ Three seeds of five variants: one better, one worse, one the same, one too noisy
 one on partial data, and one of our own that is not GLUE.
 """
 
+import re
 import shutil
 from pathlib import Path
 from statistics import fmean, median, stdev
 
 import pytest
 
-from analysis import store_build
+from analysis import glue_comparison, store_build
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
 from analysis.figures.drawing import Theme
-from analysis.figures.glue.headline import headline
+from analysis.figures.glue import heat
+from analysis.figures.glue.headline import headline, ranks
 from analysis.figures.glue.study_rows import GlueParameters, study_and_table, study_of
 from analysis.figures.glue.table import table
 from analysis.glue_comparison import AVERAGE
@@ -517,8 +519,23 @@ def test_the_colours_end_where_the_legend_says(world):
     colour = next(layer for layer in panel["layer"] if layer["mark"]["type"] == "rect")["encoding"]["color"]["field"]
     assert colour == "difference"
     legend = panel["layer"][0]["encoding"]["color"]
-    assert legend["legend"]["title"][1] == f"colours end at ±{max(legend['scale']['domain']):.1f}"
-    assert legend["legend"]["title"][2:] == ["* different; = equal within 1", "grey: not resolved"]
+    end = max(legend["scale"]["domain"])
+    beyond = (figure.frame().difference.abs() > end).any()
+    ends_said = [f"beyond ±{end:g} as at the end"] if beyond else []
+    signs = ["* different; = equal within 1", "grey: cannot be told from it"]
+    assert legend["legend"]["title"][1:] == [*ends_said, *signs]
+    assert end in heat.LIMITS
+
+
+def test_runs_can_be_ranked_where_the_headline_concludes_something(store):
+    """The committed data: a trained model that was changed can be, our own encoders cannot, and it is said why."""
+    for preset in glue_comparison.presets():
+        found, _ = study_and_table(GlueParameters(preset=preset, table=""))
+        assert found is not None
+        can, sentence = ranks(found)
+        assert can == (not headline(found)[0].startswith("Inconclusive"))
+        assert re.search(r"\d", sentence)
+        assert can or headline(found)[0] in sentence
 
 
 def test_a_changed_model_is_not_held_against_papers(store):

@@ -14,6 +14,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import title, training_commands
 
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
@@ -23,8 +24,6 @@ FEW_TICKS = 5
 BREAK = 0.16
 """The room beyond the break of an axis, as a share of its length."""
 TIED = "Under the pointer, a row marks the rows that it is not told apart from; a press on it names them."
-OUTLIER = 3
-"""A difference is beyond the axis if it is so many times as large as the largest of the others."""
 
 
 class BoardParameters(Parameters):
@@ -41,10 +40,8 @@ def ordered(shown: ExperimentsBoard, order: str) -> list[VariantRow]:
 
 def axis_range(shown: ExperimentsBoard) -> tuple[float, float]:
     """The ends of the axis of differences: every interval and seed but those of outliers, beyond which it breaks."""
-    sizes = sorted(abs(row.gap.value) for row in shown.rows if row.gap)
-    while len(sizes) > 2 and sizes[-1] > OUTLIER * sizes[-2]:
-        sizes.pop()
-    limit = 2 * sizes[-1] if sizes else 1.0
+    gaps = [row.gap.value for row in shown.rows if row.gap]
+    limit = 2 * largest_near(gaps) if gaps else 1.0
     values = [0.0]
     for row in shown.rows:
         if row.gap and abs(row.gap.value) <= limit:
@@ -129,7 +126,8 @@ def columns_note(shown: ExperimentsBoard) -> str:
     return sentences(
         steps,
         "MiniLM fine-tuned: the mean of three fine-tunings of all-MiniLM-L6-v2 after its positions were changed; "
-        "Spearman's correlation on STS-B and Matthews correlation on CoLA.",
+        "Spearman's correlation on STS-B and Matthews correlation on CoLA. Without position, every place has the mean "
+        "position.",
         f"Size and time are multiples of {title(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
         TIED if shown.ranks else "",

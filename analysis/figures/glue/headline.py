@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.claims.statements import OPEN, stored
 from analysis.core import frames
-from analysis.core.formatting import join_names, plural, signed
+from analysis.core.formatting import SENTENCE_END, join_names, plural, signed, span
 from analysis.figures.glue.study_rows import recipe
 from analysis.figures.training.verdict import verdict
 from analysis.glue_comparison import AVERAGE, Study
@@ -28,6 +28,26 @@ class Reason:
 
     word: str
     sentence: str
+
+
+def ranks(study: Study) -> tuple[bool, str]:
+    """True where a study's variants can be ranked; and the sentence that says how finely, or why not."""
+    finding, *details = headline(study)
+    if finding.startswith(INCONCLUSIVE):
+        return False, f"{finding} {SENTENCE_END.split(details[0])[0]}"
+    if study.results.preset not in JUDGED_AS:
+        return True, finding
+    averages = study.contrasts[study.contrasts.task == AVERAGE]
+    detectable = averages.smallest_detectable.dropna()
+    resolution = (
+        f"; a difference of {span(detectable)} points or more, by the change, would be found four times out of five"
+        if len(detectable)
+        else ""
+    )
+    return True, (
+        f"{plural(len(averages), 'change')} of one model, each fine-tuned on "
+        f"{plural(len(study.averaged_tasks), 'task')} with {span(averages.seeds)} seeds{resolution}."
+    )
 
 
 def headline(study: Study) -> list[str]:

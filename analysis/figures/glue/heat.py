@@ -26,6 +26,8 @@ OPEN = ("not resolved", "no interval")
 """Kinds of differences that have no colour: nothing follows from them."""
 QUANTILE = 0.95
 """Colours span the differences up to this quantile; those beyond have the colour of the end."""
+LIMITS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0)
+"""Differences that the colours may end at, in points."""
 REMARKS = ("not learnt", "not GLUE")
 """Remarks that stand beside a task's name; the caption says which were trained on a part of their data."""
 MAJORITY = "Majority class"
@@ -38,7 +40,8 @@ HIGHEST = 100.0
 def colour_limit(rows: pd.DataFrame, own_tasks: set[str]) -> float:
     """The difference at the ends of the colours. own_tasks: those outside GLUE, which may be of another size."""
     sizes = rows.difference[~rows.task.isin(own_tasks)].abs()
-    return max(1.0, float(sizes.quantile(QUANTILE))) if len(sizes) else 1.0
+    size = float(sizes.quantile(QUANTILE)) if len(sizes) else 1.0
+    return next((limit for limit in LIMITS if limit >= size), HIGHEST)
 
 
 def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
@@ -103,10 +106,10 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
     key = marks.colour_bar(
         [
-            f"points, minus {content.baseline}",
-            f"colours end at ±{limit:.1f}",
+            f"points more or fewer than {content.baseline}",
+            *([f"beyond ±{limit:g} as at the end"] if (rows.difference.abs() > limit).any() else []),
             *(
-                [f"* different; = equal within {content.study.margin:g}", "grey: not resolved"]
+                [f"* different; = equal within {content.study.margin:g}", "grey: cannot be told from it"]
                 if content.study
                 else ["as printed, without a test"]
             ),

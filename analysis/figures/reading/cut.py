@@ -18,7 +18,7 @@ from analysis.store import read
 
 OWN, RANDOM = "separated", "separated_at_random"
 """The operations: along the positions' own directions, and along directions drawn at random."""
-REFERENCES = {"intact": "as trained", "mean_position": "no positions"}
+REFERENCES = {"intact": "as trained", "mean_position": "all at one position"}
 """Operations that keep no number of directions -> their names. The second gives every token the mean position."""
 MOST = 64
 
@@ -82,7 +82,7 @@ def reading_cut(params: KeptParameters) -> Figure:
     )
     text = (
         f"Similarity is {value:.3f} (95 % interval {row.low:.3f} to {row.high:.3f}); {intact:.3f} as trained, "
-        f"{without:.3f} with no positions. {beside}"
+        f"{without:.3f} with the mean position at every place. {beside}"
     )
     frame = rows[["operation", "rank", "draw", "value", "low", "high"]]
     return Figure(

@@ -11,7 +11,7 @@ from scipy.special import betainc, gammaln
 
 from analysis.core.formatting import first_sentence, percent
 from analysis.figures import marks
-from analysis.figures.drawing import VERMILION, Chart, Theme
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
 
@@ -80,6 +80,6 @@ def _draw(frame: pd.DataFrame, mean: float, theme: Theme) -> Chart:
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
     )
     lines = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
-    means = lines.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
+    means = lines.mark_rule(color=theme.ink, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
     title = f"mean size of the cosine {mean:.3f} (dashed)"
     return marks.panel(bars, means, theme=theme, width=marks.WIDE, height=260, title=title)

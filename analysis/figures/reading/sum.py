@@ -10,6 +10,7 @@ from numpy import ndarray
 from safetensors import safe_open
 
 from analysis.core import default_model, frames
+from analysis.core.colours import TERMS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures import marks
@@ -81,7 +82,7 @@ def reading_sum(params: SumParameters) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum, all "
-            f"rows on one colour scale. {text} Exact: the model's own tables."
+            f"rows on one colour scale, which ends at the 99.5th percentile. {text} Exact: the model's own tables."
             f"{FIRST_POSITION if position == 0 else ''}"
         ),
         alt=f"Four strips of coloured cells, one a summand and one their sum. {text}",
@@ -100,7 +101,7 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
     frame = pd.DataFrame(
         {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
     )
-    key = marks.legend("value (colours end at the 99.5th percentile)")
+    key = marks.legend("value of a dimension")
     cells = alt.Chart(frame).mark_rect()
     cells = cells.encode(
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
@@ -116,11 +117,12 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         y=y,
         tooltip=marks.tips("part", ("length", "", ".3f")),
     )
+    hues = [*(theme.colour(TERMS[term]) for term in ("word", "position", "segment")), theme.ink]
     numbers = bars.mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
     return [
         marks.panel(cells, theme=theme, width=marks.WIDE, height=150),
         marks.panel(
-            bars.mark_bar(color=theme.series),
+            bars.mark_bar().encode(color=marks.hues("part", dict(zip(names, hues, strict=True)))),
             numbers.encode(text=alt.Text("length:Q", format=".2f")),
             theme=theme,
             width=marks.WIDE,

@@ -12,6 +12,7 @@ from analysis.core.formatting import fixed, join_names, plural, signed
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
 from analysis.figures.training.row_marks import row_texts
 from analysis.rules import encoder_rules, training_rules
@@ -24,8 +25,6 @@ HEADING = "told "
 """The beginning of the rows that name a group."""
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
-FAR = 1.0
-"""Nats from the baseline beyond which a row is drawn at the edge, as a triangle: else no other could be told apart."""
 UNDECIDED = "not decided yet"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 
@@ -161,10 +160,10 @@ def reading_told(params: ToldParameters) -> Figure:
         finding=finding(frame, params.variant, baseline),
         frame=lambda: frame,
         caption=(
-            f"{text}. Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
+            f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             f"positions once. Dot and line: mean and 95 % interval, paired by seed with the {baseline} of the same "
-            f"preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask for more seeds than are stored, so "
-            f"that it decides nothing. Triangle: further than {FAR:g} nat from {baseline}."
+            f"preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask for more seeds than are stored, "
+            f"so that it decides nothing. Triangle: too far for the axis. {text}."
         ),
         alt=f"A row a variant, with its difference from {baseline} and an interval. {text}.",
         command=command(
@@ -191,7 +190,8 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
         },
         "value": "normal",
     }
-    near = frame[frame.gap.abs() <= FAR]
+    limit = largest_near(frame.gap)
+    near = frame[frame.gap.abs() <= limit]
     ends = [near.gap.min(), near.gap.max(), near.low.min(), near.high.max(), 0.0]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
     x = marks.number(
@@ -200,13 +200,13 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     rows = frame.assign(written=[signed(gap) for gap in frame.gap])
     layers: list[Chart] = [marks.rule(theme, x=0)]
     for right, side in ((True, "right"), (False, "left")):
-        beyond = rows[(rows.gap > FAR) if right else (rows.gap < -FAR)].assign(edge=domain[int(right)])
+        beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
             layers += marks.row_plot(
                 beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=GREY,
                 shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
             )  # fmt: skip
-    rows, every = rows[rows.gap.abs() <= FAR], rows
+    rows, every = rows[rows.gap.abs() <= limit], rows
     hues = {ONCE: GREY, EVERY: theme.series, ROTATED: theme.series}
     for (chosen, judged, group), selected in rows.groupby([rows.variant == variant, rows.judged, rows.group]):
         layers += marks.row_plot(

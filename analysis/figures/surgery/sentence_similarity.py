@@ -74,7 +74,7 @@ def surgery(params: SurgeryParameters) -> Figure:
     text = (
         f"{mean['intact']:.3f} as trained, {mean['separated']:.3f} with words and positions in separate directions "
         f"({RANK} for positions), {mean['separated_at_random']:.3f} with random directions, "
-        f"{mean['mean_position']:.3f} with no position"
+        f"{mean['mean_position']:.3f} with every position the mean"
     )
     config = json.loads(first.config)
     return Figure(

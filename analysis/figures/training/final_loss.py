@@ -9,10 +9,11 @@ import pandas as pd
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, WORSE
 from analysis.core import frames
-from analysis.core.formatting import join_names, plural, sentences, signed
+from analysis.core.formatting import fixed, join_names, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
+from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import (
     UNIT,
     ComparedParameters,
@@ -31,19 +32,14 @@ from analysis.statistics import (
 )
 
 ALPHA = 0.05
-OUTLIER = 3
-"""A difference so many times as large as the next lies beyond the axis, or it would press all others together."""
 TWO_LINES = 36
 """Pixels of a row with two lines of text."""
 NAN = float("nan")
 
 
 def _near(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that set the axis: all but one whose difference is far larger than every other."""
-    sizes = table.gap.abs().sort_values(na_position="first")
-    if sizes.notna().sum() > 2 and table.gap[sizes.index[-1]] > OUTLIER * sizes.iloc[-2]:
-        return table.drop(sizes.index[-1])
-    return table
+    """The rows that set the axis: all but those above the baseline that are far from every other."""
+    return table[~(table.gap > largest_near(table.gap))]
 
 
 def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
@@ -164,7 +160,9 @@ def count_outcomes(table: pd.DataFrame, base: str) -> str:
     resolved = table[table.told_apart & (table.variant != base)]
     unresolved = len(table) - len(resolved) - int((table.variant == base).any())
     lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
-    text = f"{plural(lower, 'variant')} ended at a lower loss than {title(base)}, {higher} at a higher one"
+    best = resolved.sort_values("gap").iloc[:1]
+    most = f" ({best.title.iloc[0]} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
+    text = f"{plural(lower, 'variant')} ended at a lower loss than {title(base)}{most}, {higher} at a higher one"
     return f"{text}, and {unresolved} {'is' if unresolved == 1 else 'are'} not resolved" if unresolved else text
 
 

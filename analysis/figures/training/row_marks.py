@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.figures import marks
-from analysis.figures.drawing import GREY, VERMILION, Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 
 TRIANGLE = "triangle-right"
 RING = 2 * marks.LARGE_DOT
@@ -53,7 +53,7 @@ def seeds_and_means(
     exact, bounds = means[~means.censored], means[means.censored]
     # Drawn first, so that seeds inside stay visible.
     layers = marks.row_plot(
-        bounds, x=x, y=y, theme=theme, ends=None, color=VERMILION, shape=TRIANGLE, size=RING, filled=False,
+        bounds, x=x, y=y, theme=theme, ends=None, color=theme.many(2)[1], shape=TRIANGLE, size=RING, filled=False,
         tooltip=tooltip,
     )  # fmt: skip
     for censored, shape in ((False, "circle"), (True, TRIANGLE)):

@@ -24,12 +24,11 @@ register(
         title="Cut the sum apart",
         text=(
             "Answers on Stack Exchange guess that words learn to stay out of the positions' directions, so that the "
-            "sum is at heart a concatenation. That can be tried on a trained model. Keep some directions for "
-            "positions, and erase from each position what lies outside them, and from each word what lies inside. Turn "
-            "the space, and the sum **is** a concatenation: a few dimensions for the place, the others for the word. "
-            "Nothing is trained anew. The model still has to say how alike two sentences are, and we compare with "
-            "people's ratings. Choose how many directions positions keep. The grey dots are the same cut along "
-            "directions drawn at random: are the positions' own needed?"
+            "sum is at heart a concatenation. That can be tried on a trained model: keep some directions for "
+            "positions, erase from each position what lies outside them, and from each word what lies inside. Turn the "
+            "space, and the sum **is** a concatenation.\n\nNothing is trained anew. The model still has to say how "
+            "alike two sentences are, as people rate them. Choose how many directions positions keep. The grey dots "
+            "are the same cut along directions drawn at random: are the positions' own needed?"
         ),
         documents=("000", "001", "003"),
         claims=("C10", "C11"),

@@ -7,7 +7,7 @@ import streamlit as st
 from analysis.ablation.presets import PRESETS
 from analysis.core import settings
 from analysis.core.errors import AddendError
-from analysis.core.formatting import plural
+from analysis.core.formatting import fixed, plural
 from analysis.figures import stored_figure
 from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import (
@@ -19,11 +19,12 @@ from analysis.figures.experiments.board_rows import (
 )
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
-from analysis.figures.training.data import stored_presets
+from analysis.figures.training.data import stored_presets, title
 from analysis.links import Value
+from analysis.narrative.answer.stored import answer
 from analysis.rules import encoder_rules
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import is_dark
+from dashboard.session.page_address import is_dark, query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.experiments.row_panel import TABS, show_panel
 from dashboard.widgets.experiments_board import show_board
@@ -89,7 +90,24 @@ def draw(pickers: Pickers) -> None:
             st.markdown(escape_markdown(columns_note(board)))
 
     show.show(figure, PAGE, values, board=draw_rows)
+    _link_to_quoted_row(str(values["preset"]))
     _draw_others(board)
+
+
+def _link_to_quoted_row(preset: str) -> None:
+    """A link to the row whose difference the answer quotes, where it stands on the board of another recipe."""
+    step = next((step for step in answer() if step.name == "told_once"), None)
+    statement = str(step.values.get("statement", "")) if step else ""
+    contest = next((contest for contest in encoder_rules().statements if contest.id == statement), None)
+    if step is None or step.value is None or contest is None or contest.preset == preset:
+        return
+    st.page_link(
+        "views/experiments.py",
+        label=f"The {fixed(abs(step.value))} nats that the answer quotes are those of {title(contest.variant)}, on the "
+        f"board of another recipe: {recipe(contest.preset)}",
+        icon=":material/arrow_forward:",
+        query_params=query_parameters(PAGE, {"preset": contest.preset, "row": contest.variant}),
+    )
 
 
 def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Value]) -> None:

@@ -4,7 +4,8 @@ A trained encoder that was changed stands in front. Our own small ones are folde
 their scores rank nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -12,9 +13,10 @@ from analysis import glue_comparison, links
 from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.glue import study_rows
-from analysis.figures.glue.headline import INCONCLUSIVE, REFITTED, SURGERY, headline
+from analysis.figures.glue.headline import INCONCLUSIVE, REFITTED, SURGERY, headline, ranks
 from analysis.figures.glue.table import table as scores_table
-from analysis.glue_comparison import MARGINS, PROTOCOLS
+from analysis.glue_comparison import MARGINS, PROTOCOLS, Study
+from analysis.links import Value
 from analysis.literature.tables import index as published_tables
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
@@ -26,6 +28,8 @@ PAGE = "experiments"
 VIEWS = {"difference": "Differences", "average": "Averages", "scores": "Scores"}
 FIELDS = ("glue_baseline", "glue_view", "glue_table", "protocol", "margin", "glue_without", "including")
 """Fields of a link that say which numbers it shows: one that names any opens what is folded."""
+USUAL = {"glue_baseline": "bert_a", "glue_without": (), "including": ()}
+"""The fields of runs that are not chosen, whose baseline and tasks others have no say in."""
 CHANGED_MODELS = {
     SURGERY: "A trained MiniLM, changed and fine-tuned (surgery)",
     REFITTED: "A trained MiniLM, changed, trained on and fine-tuned (refitted)",
@@ -46,7 +50,7 @@ def default_preset(offered: Sequence[str]) -> str:
 def draw(pickers: Pickers) -> None:
     """The sentence, the figure and the table of the chosen runs, with their pickers."""
     presets = glue_comparison.presets()
-    summary = st.container(border=True, horizontal=True, vertical_alignment="center")
+    summary = st.container(border=True)
     _pick(pickers, presets)
     values = pickers.done()
     show.copy_link(PAGE, values)
@@ -66,9 +70,10 @@ def draw(pickers: Pickers) -> None:
     if study:
         finding, *details = headline(study)
         inconclusive = finding.startswith(INCONCLUSIVE)
-        summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
-        with summary.popover("Why", icon=":material/help:", key=f"{PAGE}.headline"):
-            st.markdown(escape_markdown(" ".join(details)))
+        with summary:
+            _say_what_ranks(str(values["glue_preset"]), study, presets, values)
+            with st.popover("Why", icon=":material/help:", key=f"{PAGE}.headline"):
+                st.markdown(escape_markdown(" ".join([finding, *details])))
     default = links.VIEWS[PAGE].defaults()
     asked_for = any(values[name] != default[name] for name in FIELDS)
     place = st.expander("See the numbers anyway", expanded=asked_for) if inconclusive else st.container()
@@ -80,6 +85,26 @@ def draw(pickers: Pickers) -> None:
     title = "Our scores and published scores in one table" if study else "As published"
     with st.expander(title, expanded=not study):
         glue_table.show_table(scores_table(study, comparison, relative=values["glue_view"] == "difference"))
+
+
+def _say_what_ranks(chosen: str, study: Study, presets: Sequence[str], values: Mapping[str, Value]) -> None:
+    """A line for the chosen runs, and one for the others: whether GLUE can rank their variants, and why."""
+    studies = {chosen: study}
+    for preset in presets:
+        if preset != chosen:
+            with suppress(AddendError):
+                other = study_rows.study_and_table(
+                    study_rows.GlueParameters.of({**values, **USUAL, "glue_preset": preset})
+                )
+                studies |= {preset: other[0]} if other[0] else {}
+    for preset, found in studies.items():
+        can, sentence = ranks(found)
+        word = "Can be ranked" if can else "Cannot be ranked"
+        colour = "green" if can else "gray"
+        st.markdown(
+            f":{colour}[**{'✓' if can else '✗'} {word}.**] **{escape_markdown(_runs_in_full(preset))}"
+            f"{' (shown below)' if preset == chosen and len(studies) > 1 else ''}.** {escape_markdown(sentence)}"
+        )
 
 
 def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
@@ -119,6 +144,11 @@ def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
         with baseline:
             if offered := study_rows.baselines(preset, table):
                 pickers.choice("glue_baseline", "Baseline", offered, lambda name: variants.get(name, name))
+
+
+def _runs_in_full(preset: str) -> str:
+    """A preset in a sentence, which says whose encoders they are."""
+    return CHANGED_MODELS.get(preset) or f"Our own small encoders, {recipe(preset)}"
 
 
 def _runs(preset: str) -> str:

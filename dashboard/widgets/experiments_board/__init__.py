@@ -121,8 +121,8 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "heads": {
             "loss": "Final loss less adding’s, nats",
             "numbers": [
-                ["similarity", "MiniLM", "similarity"],
-                ["cola", "fine-tuned", "CoLA"],
+                ["similarity", "MiniLM tuned", "similarity"],
+                ["cola", "MiniLM tuned", "CoLA"],
                 ["parameters", "Size", "parameters"],
                 ["time", "Time", "a step"],
             ],

@@ -43,7 +43,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     row, verdict = rows[0], facts[CUT].verdict
     verb = {SUPPORTED: "keeps its score", CONTRADICTED: "loses some of its score"}.get(verdict, "has a score")
-    without = "" if row["without"] is None else f", {row['without']:.3f} without positions"
+    without = "" if row["without"] is None else f", {row['without']:.3f} with every position the mean"
     bold = f"{RANK} of the {row['width']} directions"
     sentence = (
         f"Position needs little room. Reserve {bold} of {default_model.NAME} for positions and the others for words: "
@@ -72,7 +72,7 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
     weak = f"; positions are worth only {worth:.3f} to it, so this is a weaker test" if worth < kept else ""
     return (
         f" {row['model']}, cut in the same way, {verb} ({row['separated']:.3f}; {row['intact']:.3f} intact, "
-        f"{row['without']:.3f} without positions{weak})."
+        f"{row['without']:.3f} with every position the mean{weak})."
     )
 
 
