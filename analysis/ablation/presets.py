@@ -124,6 +124,8 @@ RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _PE
 """Settings that runs must share to be compared."""
 OPTIONS = ("learning_rate", "norm", "steps", "masked_share", "to_mask", "initializer_range")
 """Settings that the command changes by an option of their name."""
+_IN_WORDS: Mapping[tuple[str, object], str] = {("norm", "pre"): "norms first (pre-norm)"}
+"""Settings whose names and values do not say what they do."""
 _EVALUATION = {"evaluate_every", "early_every", "early_until", "valid_windows", "final_windows"}
 
 
@@ -193,7 +195,7 @@ def options(config: Mapping[str, object], preset: str) -> dict[str, object]:
 def describe_changes(changes: Mapping[str, object], preset: str) -> str:
     """A recipe in words, by how it differs from its preset."""
     phrases = [
-        f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
+        _IN_WORDS.get((name, value)) or f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
         for name, value in changes.items()
     ]
     return ", ".join(phrases) or ("the preset's own settings" if preset in PRESETS else "settings not recorded")

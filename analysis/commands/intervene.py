@@ -85,11 +85,10 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
 
     from analysis import store_build
     from analysis.measurements.interventions.corpus import intervene_corpus, standard
-    from analysis.store import read
+    from analysis.store import corpora
 
     store_build.refresh()
-    rows = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
-    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in rows.to_numpy()]
+    pairs = corpora.texts(corpus)
     with Progress() as progress:
         path = intervene_corpus(
             loaded,

@@ -45,7 +45,7 @@ WAYS = {
     "none": Colour("#50545d", "#767b86"),
 }
 """Ways to combine words and positions. apart: positions have projections of their own; relative: distances."""
-SOURCES = {"own": Colour("#2348c9", "#6f93ff"), "published": Colour("#c84b03", "#fb8432")}
+SOURCES = {"own": Colour("#0f5f5c", "#7fe3dd"), "published": Colour("#a44fc0", "#b06fd6")}
 """Sources of a number: our own measurement, or a published one."""
 VERDICTS = {
     "supported": Colour("#0f8564", "#5deebb"),
@@ -69,6 +69,11 @@ DIVERGING = {
     True: ["#a9d4fb", "#4f97d8", "#1f4f80", "#0e1117", "#7a4414", "#de7d2b", "#ffc995"],
 }
 """Blue below zero, the ground at zero, orange above; by whether the ground is dark."""
+GAINS = {
+    False: ["#4f1f80", "#9a6fc0", "#dccbea", "#ffffff", "#cfe3b8", "#679637", "#2f6414"],
+    True: ["#dfccf5", "#a27fd0", "#46306b", "#0e1117", "#35531a", "#78a541", "#cdeaa5"],
+}
+"""Violet for the worse, the ground at no change, green for the better; by whether the ground is dark."""
 SEQUENTIAL = {
     False: ["#ffffff", "#c3d9ea", "#6ba3cc", "#2a6fa8", "#0a3a6b"],
     True: ["#0e1117", "#17364f", "#22659c", "#529fd8", "#c8e5fb"],

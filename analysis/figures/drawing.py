@@ -22,22 +22,23 @@ disable_debug_mode()
 Chart = ChartType
 """An Altair chart of any kind."""
 
-# Okabe & Ito (2008), told apart by readers of every kind of colour vision: for series that have no meaning of their
-# own, such as two models. What has a meaning has its colour in analysis/core/colours.
-BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#8a8f98",
+GREEN, VERMILION, GREY = "#009E73", "#D55E00", "#8a8f98"
+SERIES = tuple(
+    Colour(light, dark)
+    for light, dark in (
+        ("#00796b", "#2fb8a3"),
+        ("#a3348f", "#e07bd0"),
+        ("#7a7f1c", "#b9bd4a"),
+        ("#3d4455", "#c9ced9"),
+        ("#8a6fb8", "#b79df0"),
+        ("#d4638c", "#ff9db8"),
+        ("#2f9e84", "#8fe0cf"),
+    )
 )
-OCHRE = "#8c6d31"
-SERIES = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY, OCHRE)
-"""The order in which series get their colours."""
-_LIGHTER = {BLUE: "#4aa3df"}
-"""Colours that are too dark on a dark ground, each with its lighter replacement."""
+"""The colours of series that have no meaning of their own, such as two models, in the order in which they get them.
+
+None is blue or orange, which are for words and positions. What has a meaning has its colour in analysis/core/colours.
+"""
 
 TITLE_CHARACTERS = 90
 """The number of characters after which a title is broken into a new line."""
@@ -90,8 +91,9 @@ class Theme:
         return colour_scale(self.diverging, (-limit, limit))
 
     def gains(self, limit: float, *, lower_is_better: bool = False) -> alt.Scale:
-        """The colours of changes from -limit to limit: orange for the worse, blue for the better."""
-        return colour_scale(self.diverging if lower_is_better else self.diverging[::-1], (-limit, limit))
+        """The colours of changes from -limit to limit: violet for the worse, green for the better."""
+        stops = colours.GAINS[self.dark]
+        return colour_scale(stops[::-1] if lower_is_better else stops, (-limit, limit))
 
     @property
     def sequential(self) -> list[str]:
@@ -105,13 +107,7 @@ class Theme:
 
     def many(self, count: int) -> list[str]:
         """Colours for `count` series that have no meaning of their own; they repeat after the last."""
-        hues = [SERIES[index % len(SERIES)] for index in range(count)]
-        return [_LIGHTER.get(hue, hue) if self.dark else hue for hue in hues]
-
-    def neutral(self, count: int) -> list[str]:
-        """Colours for `count` series, none of which is that of words or positions; they repeat after the last."""
-        hues = (self.ink, PINK, GREEN, OCHRE, GREY)
-        return [hues[index % len(hues)] for index in range(count)]
+        return [self.colour(SERIES[index % len(SERIES)]) for index in range(count)]
 
     def colour(self, meaning: Colour) -> str:
         """A meaning's colour on this ground."""

@@ -182,6 +182,16 @@ KINDS = {
             title="permuted words",
             newest=_BY_CORPUS,
         ),
+        # What tokens lose when every position becomes the mean: pieces of words, whole words, and whole words weighted
+        # to be as frequent as the pieces. measure: `loss` in nats a masked token, or `state` in units of the variation
+        # of the last states. difference: the pieces' less this row's. count: tokens.
+        _results(
+            "pieces",
+            "corpus text, measure text, tokens text, value double, low double, high double, difference double, "
+            "difference_low double, difference_high double, count int, windows int",
+            title="pieces of words",
+            newest=Newest(by="r.model, r.revision, x.corpus, x.measure"),
+        ),
         # Geometry of the tables and hidden states of a model. subject: what was measured (word, position, an
         # encoding's name ...); along: where on the measure's own axis (a rank, a dimension, a position ...), if it has
         # one. baseline: what random vectors of the same shape give, with its own interval.

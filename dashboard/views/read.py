@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.claims.statements import stored as statements
 from analysis.core.errors import NoResults
+from analysis.core.formatting import SENTENCE_END
 from analysis.figures import FIGURES, Figure, stored_figure
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from analysis.links import VIEWS, Value
@@ -24,6 +25,8 @@ from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.self_check import show_self_check
 
 PAGE = "read"
+MOST_IN_A_PARAGRAPH = 5
+"""Sentences that stand in one paragraph; more are read more easily as a list."""
 STYLE = """<style>
 .st-key-steps h1 { padding: 0; font-size: 1.5rem; white-space: nowrap; }
 .st-key-steps [data-testid=stButtonGroup] button { min-width: 2.1rem; padding: 0 .5rem; justify-content: center; }
@@ -128,12 +131,20 @@ def show_picture(picture: Picture) -> None:
         show.show(figure, picture.page, page_values(picture, values), flipbook=flipbook)
 
 
+def _in_lines(text: str) -> str:
+    """Sentences as Markdown: one paragraph of a few, a list of many."""
+    found = SENTENCE_END.split(text)
+    if len(found) <= MOST_IN_A_PARAGRAPH:
+        return escape_markdown(text)
+    return "".join(f"\n- {escape_markdown(sentence)}" for sentence in found)
+
+
 def show_finding(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True), show.reporting_problems():
         try:
             text = step.says(values)
-            st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
+            st.markdown(f"**What the evidence says.** {_in_lines(text)}", help=glossary_hint(text))
         except NoResults as error:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(error))}")
 

@@ -15,8 +15,7 @@ ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset
 # Columns of the table and their titles. One that is empty is not shown, nor the status where every run is finished.
 COLUMNS = {
     "kind": "kind",
-    "title": "variant",
-    "model": "model",
+    "subject": "variant or model",
     "preset": "preset",
     "seed": "seed",
     "status": "status",
@@ -62,11 +61,12 @@ def select_clicked() -> None:
         pickers.set("run", matching.run_id.iloc[rows[0]])
 
 
-table = matching[list(COLUMNS)].assign(
+table = matching.assign(
     kind=[kind_title(kind) for kind in matching.kind],
+    subject=matching.title.where(matching.title.astype(bool), matching.model),
     created=matching.created.map(made),
     seconds=matching.seconds.round(),
-).rename(columns=COLUMNS)  # fmt: skip
+)[list(COLUMNS)].rename(columns=COLUMNS)  # fmt: skip
 st.dataframe(
     table.loc[:, (table.notna() & (table != "") & (table != FINISHED)).any()],
     hide_index=True,
@@ -77,7 +77,7 @@ st.dataframe(
     column_config={
         "seconds": st.column_config.NumberColumn(format="localized"),
         "seed": st.column_config.NumberColumn(format="%d"),
-        "variant": st.column_config.Column(width=200),
+        "variant or model": st.column_config.Column(width=300),
         "preset": st.column_config.Column(width=80),
     },
 )

@@ -14,7 +14,7 @@ HEADINGS = {
     "parts": ["What lies between BERT-A and TUPE-A"],
     "convergence": ["Steps to leave the plateau"],
     "length": ["Longer texts than in training"],
-    "scores": ["The scale of the scores through training"],
+    "scores": ["The spread of the scores through training"],
     "costs": ["What each variant costs"],
 }
 

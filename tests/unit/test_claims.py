@@ -32,7 +32,8 @@ def test_a_claim_says_what_it_is(claim: str) -> None:
     assert not one.title.endswith(".")
     assert one.question in QUESTIONS
     assert set(one.documents) <= set(DOCUMENTS)
-    assert bool(one.documents) == bool(one.statement) == (claim in FIRST)
+    assert bool(one.documents) == bool(one.statement)
+    assert one.documents or claim not in FIRST, "version 1 judged claims of documents alone"
     assert one.statement == "" or one.statement.endswith(".")
 
 
@@ -72,7 +73,7 @@ def test_a_quotation_is_a_short_span_of_a_document_that_makes_the_claim(one) -> 
 
 def test_every_claim_of_a_document_is_quoted_and_stands_in_order() -> None:
     quoted = [one.claim for one in quotations()]
-    assert set(quoted) == set(FIRST)
+    assert set(quoted) == {claim.id for claim in CLAIMS.values() if claim.documents}
     assert quoted == sorted(quoted)
     assert {one.document for one in quotations()} == set(DOCUMENTS)
 

@@ -8,6 +8,7 @@ from colorspacious import cspace_convert, deltaE
 
 from analysis.core import colours
 from analysis.core.colours import GROUND, SOURCES, TERMS, VERDICTS, WAYS, Colour
+from analysis.figures.drawing import Theme
 
 EYES = (None, "deuteranomaly", "protanomaly", "tritanomaly")
 """Full colour vision, and the three kinds of colour blindness at their strongest (Machado et al. 2009)."""
@@ -71,10 +72,24 @@ def test_marks_stand_out_and_text_can_be_read(dark: bool) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
+def test_series_without_a_meaning_are_told_apart_and_are_neither_word_nor_position(dark: bool) -> None:
+    theme = Theme(dark=dark)
+    for eye in EYES:
+        for one, other in combinations([seen(colour, eye) for colour in theme.many(4)], 2):
+            assert float(deltaE(one, other, input_space="sRGB1")) >= TELLS_APART
+    for colour in theme.many(7):
+        assert contrast(colour, theme.ground) >= 3
+        for meaning in (TERMS["word"], TERMS["position"]):
+            assert float(deltaE(rgb(colour), rgb(theme.colour(meaning)), input_space="sRGB1")) >= 2 * TELLS_APART
+
+
+@pytest.mark.parametrize("dark", [False, True])
 def test_digits_on_cells_can_be_read(dark: bool) -> None:
     """One colour up to a part of the way to an end, another beyond: at least 3.9 to 1 anywhere on any scale."""
     on_pale, on_strong = colours.DIGITS[dark]
-    for stops in (colours.DIVERGING[dark][3:], colours.DIVERGING[dark][3::-1], colours.SEQUENTIAL[dark]):
+    around_zero = (colours.DIVERGING[dark], colours.GAINS[dark])
+    both_sides = [half for scale in around_zero for half in (scale[3:], scale[3::-1])]
+    for stops in (*both_sides, colours.SEQUENTIAL[dark]):
         knots = np.linspace(0, 1, len(stops))
         for place in np.linspace(0, 1, 201):
             cell = [np.interp(place, knots, [rgb(stop)[channel] for stop in stops]) for channel in range(3)]

@@ -37,7 +37,7 @@ WITHIN_MEASUREMENTS = (
     "decoding, terms",
     "geometry, interventions",
     "order, positions, similarity, surgery",
-    "refit",
+    "pieces, refit",
 )
 DASHBOARD = ("hosting, model_server", "session", "widgets", "views")
 

@@ -31,4 +31,4 @@ def test_its_figures_are_drawn_and_say_what_is_undefined(made: Decomposition, na
         assert "Undefined here: no query has two keys to choose between" in figure.caption
         assert '"written": "–"' in drawn
     if name == "probe_maps":
-        assert "share undefined, effect undefined" in drawn
+        assert "undefined of what varies" in drawn

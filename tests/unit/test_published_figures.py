@@ -297,7 +297,7 @@ def test_comparisons_carry_their_caveats_and_sources(literature):
         panel.to_dict()
 
 
-def test_blue_is_better_in_the_direction_that_the_measure_has():
+def test_green_is_better_in_the_direction_that_the_measure_has():
     """Perplexities: lower is better, so a lower one is a gain; of GLUE's scores, a higher one."""
     for id, better in (("haviv2022nopos|Table 1", -1), (TUPE, 1)):
         table = published.load(id)

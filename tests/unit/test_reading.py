@@ -24,6 +24,7 @@ from analysis.claims.statements import stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
+from analysis.figures.drawing import Theme
 from analysis.figures.reading import cut, order, shift, told
 from analysis.figures.reading.arithmetic import concatenated
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
@@ -222,6 +223,21 @@ def test_the_differences_are_those_of_the_page_training(store: Path) -> None:
             assert (row.gap, row.low, row.high) == pytest.approx(tuple(gaps.loc[name, ["gap", "low", "high"]]))
 
 
+def test_a_variant_has_one_row_and_one_that_is_far_off_does_not_squeeze_the_others(store: Path) -> None:
+    figure = FIGURES["reading_told"].make({"variant": "tupe_a"})
+    frame = figure.frame()
+    assert frame.variant.is_unique
+    near = frame[frame.gap.abs() <= told.FAR]
+    assert 0 < len(near) < len(frame), "the store has a variant that is far off"
+    (panel,) = [panel.to_dict() for panel in figure.draw(Theme())]
+    domains = [
+        layer["encoding"]["x"]["scale"]["domain"] for layer in panel["layer"] if "scale" in layer["encoding"]["x"]
+    ]
+    assert all(max(map(abs, domain)) < told.FAR + 0.1 for domain in domains)
+    shapes = [layer["mark"].get("shape") for layer in panel["layer"]]
+    assert shapes.count("triangle-right") == (frame.gap > told.FAR).any()
+
+
 def test_a_ring_is_a_training_that_its_rules_cannot_judge_yet(store: Path) -> None:
     frame = FIGURES["reading_told"].make({"variant": "every_layer_attention"}).frame()
     needed = len(encoder_rules().seeds)
@@ -412,6 +428,10 @@ def test_only_a_causal_mask_and_two_layers_tell_the_last_word_the_order() -> Non
         assert every.max() < 1e-12, "without positions an encoder is blind to order, however deep"
         assert before[:, 0].min() > 1e-3, "a word that moves sees other words"
         assert (before[:, -1].max() < 1e-12) == (depth == 1)
+        figure = FIGURES["reading_order"].make({"depth": depth})
+        assert ("whichever words it sees" in figure.finding) == (depth == 1)
+        drawn = figure.frame().set_index(["mask", "layers"]).change.unstack()
+        np.testing.assert_array_equal(drawn[depth][list(order.MASKS)], [every[:, -1].mean(), before[:, -1].mean()])
 
 
 @pytest.mark.parametrize(

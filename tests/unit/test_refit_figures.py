@@ -1,14 +1,16 @@
 """The figures of refitted encoders, drawn from made-up runs whose numbers can be worked out by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import pytest
 from scipy import stats
-from test_findings import holds_what_a_paper_needs
+from test_findings import LONGEST, holds_what_a_paper_needs
 
 from analysis import store_build
+from analysis.claims.statements.refitted import RefitRun
 from analysis.figures import FIGURES
 from analysis.figures.drawing import Theme
 from analysis.figures.experiments import refit
@@ -30,7 +32,8 @@ def refitted(data: Path) -> Path:
     for arm in ENDS:
         for seed in SEEDS:
             shared = {"arm": arm, "purpose": "judged", "seed": seed, "learning_rate": 3e-4}
-            losses = {0: 0.9, 500_000: 0.5, 1_000_000: end_of(arm, seed)}
+            # Seeds read texts in another order, and so another number of tokens before each evaluation.
+            losses = {0: 0.9, 500_000 + seed: 0.5, 1_000_000: end_of(arm, seed)}
             rows = [{**shared, "measure": "loss", "tokens": tokens, "value": loss} for tokens, loss in losses.items()]
             for measure, value in (("order", 0.5 if "no_position" in arm else 0.9), ("stsb", 0.86)):
                 rows.append({**shared, "measure": measure, "tokens": 1_000_000, "value": value + 0.001 * seed})
@@ -56,8 +59,38 @@ def test_what_is_recovered_lies_between_no_position_and_the_intact_encoder(refit
     expected = stats.t.interval(0.95, len(SEEDS) - 1, np.mean(shares), stats.sem(shares))
     assert (frame.low["minilm_rotary"], frame.high["minilm_rotary"]) == pytest.approx(expected)
     assert frame.index[0] == "minilm_intact"
-    assert figure.finding.startswith("1,000,000 tokens of training give all-MiniLM-L6-v2 back")
+    assert figure.finding.startswith("Training on brings back")
     holds_what_a_paper_needs(figure)
+
+
+def test_an_arm_that_is_still_to_be_trained_is_an_empty_row_that_says_so(refitted: Path) -> None:
+    figure = FIGURES["refit_recovered"].make({})
+    frame = figure.frame().set_index("arm")
+    assert set(frame.index) == set(RULES.purposes["judged"].arms)
+    untrained = frame[~frame.index.isin(list(ENDS))]
+    assert set(untrained.missing) == {len(SEEDS)}
+    assert untrained[["value", "order"]].isna().all(axis=None)
+    assert list(frame.index[: len(ENDS)]) == sorted(ENDS, key=ENDS.__getitem__), "trained arms first, the best on top"
+    assert f"; {len(untrained)} ways are still to be trained" in figure.finding
+    assert f"{len(SEEDS) * len(untrained)} of {len(SEEDS) * len(frame)} trainings are still to be run" in figure.caption
+    drawn = str([panel.to_dict() for panel in figure.draw(Theme())])
+    assert drawn.count(f"'{len(SEEDS)} trainings to run'") == 2 * len(untrained)
+
+
+@pytest.mark.parametrize("best", RULES.purposes["judged"].arms)
+def test_the_finding_is_short_enough_whichever_arm_recovers_most(best: str) -> None:
+    """Also while one arm is trained alone, and while all others but one are."""
+    arms = RULES.purposes["judged"].arms
+    run = RefitRun("r", losses={1_000_000: 0.1}, last={"order": 0.9, "stsb": 0.8})
+    ends = {RULES.control: 0.02, RULES.floor: 0.28, best: 0.05}
+    for others in ((), [arm for arm in arms if arm not in ends][1:]):
+        runs = {arm: {0: replace(run, losses={1_000_000: ends.get(arm, 0.2)})} for arm in (*ends, *others)}
+        assert len(refit.finding(refit.recovered_rows(runs, RULES), RULES)) <= LONGEST
+
+
+def test_the_curve_of_an_arm_has_one_point_for_each_evaluation(refitted: Path) -> None:
+    panel = str([panel.to_dict() for panel in FIGURES["refit_curves"].make({}).draw(Theme())])
+    assert panel.count(f"'tokens': {500_000 + np.mean(SEEDS)}") == len(ENDS)
 
 
 @pytest.mark.parametrize("name", ["refit_recovered", "refit_curves"])

@@ -23,7 +23,7 @@ from analysis.figures.training.data import TrainingParameters, index, title, usu
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.parts import ALL_CHANGES
-from analysis.figures.training.settings import BEST
+from analysis.figures.training.settings import BEST, NEITHER
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
 from analysis.statistics.advantage import power_law
@@ -137,7 +137,7 @@ def test_runs_with_other_settings_are_another_recipe(three):
         run("bert_a", seed, (8, 6, 4, 3, 2), norm="pre", steps=400)
     store_build.refresh()
     told = index().groupby("told").size()
-    assert told.to_dict() == {"the preset's own settings": 9, "steps 400, norm pre": 2}
+    assert told.to_dict() == {"the preset's own settings": 9, "steps 400, norms first (pre-norm)": 2}
     defaults = links.VIEWS["training"].defaults()
     assert len(select_trainings(defaults).runs) == 9, "by default the recipe with most runs"
     recipe = index().query('told != "the preset\'s own settings"').recipe.iloc[0]
@@ -359,9 +359,11 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     cells = {(row["setting"], row["title"]): row for row in next(iter(table["datasets"].values()))}
     assert not cells[own, "TUPE-A"]["open"]
     assert cells[twice, "TUPE-A"]["open"], "one seed has no interval, so nothing is resolved"
-    assert (cells[twice, "TUPE-A"]["text"], cells[twice, "BERT-A"]["text"]) == ("−0.10\nn = 1", "4.00\nn = 1")
-    assert figure.finding == "In 2 of 3 comparisons a variant ends lower than BERT-A; 1 of 3 comparisons is resolved"
-    assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norm pre", BEST)
+    assert (cells[twice, "TUPE-A"]["text"], cells[twice, "BERT-A"]["text"]) == ("−0.10\n1 seed", "4.00\n1 seed")
+    assert figure.finding == (
+        "In 3 of 4 comparisons a variant ends lower than BERT-A; 1 of 4 comparisons is beyond chance, 3 have one seed"
+    )
+    assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norms first (pre-norm)", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
     paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()
     assert rows.loc[(own, "tupe_a"), ["low", "high"]].tolist() == pytest.approx(list(paired))
@@ -371,7 +373,9 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert rows.loc[(best, "tupe_a"), "gap"] == pytest.approx(3.82 - 4.0)
     assert rows.loc[(pre, "tupe_a"), "gap"] == pytest.approx(0.08)
     assert "sinusoidal" not in set(figure.frame().variant), "it was run at one setting alone"
-    assert figure.sentences == ("TUPE-A minus BERT-A: −1.19 to +0.08 at 3 settings, nearest 0 at norm pre.",)
+    assert figure.sentences == (
+        "TUPE-A minus BERT-A: −1.19 to +0.08 at 3 settings, nearest 0 at norms first (pre-norm).",
+    )
     assert "Diverged, and not shown: BERT-A (seed 1, the preset's own settings, rate 0.002)." in figure.caption
     assert "--variants bert_a,tupe_a --seeds 0 --norm pre\n" in figure.command
     assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.002\n" in figure.command
@@ -445,7 +449,7 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
     for base in ("", "bert_a_d", "tupe_a", "no_cross", "tupe_a_tie_cls"):
         figure = made("training_settings", preset="cpu", baseline=base)
         (rows,) = drawn(figure, "gap", "setting")
-        compared = rows[rows.gap.notna() & (rows.setting != BEST) & (rows.text != "both on\nplateau")]
+        compared = rows[rows.gap.notna() & (rows.text != NEITHER)]
         assert f"of {len(compared)} comparisons" in figure.finding
         assert f"{(~compared.open).sum() or 'none'} of {len(compared)}" in figure.finding
         assert not [setting for setting in rows.setting if setting.startswith("steps")], "they have a figure"
@@ -727,7 +731,20 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
     assert len(drawing.panels(figure)) == 2
+    # Here both variants have the same variance at every step, in every layer.
+    assert "TUPE-A's scores spread 1 times as far as BERT-A's after" in figure.finding
+    assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end")
     assert figure.frame().step.min() == 0
+
+
+def test_one_seed_of_huge_scores_does_not_decide_how_far_they_spread(data):
+    """Variances of 1, 1 and 1,000,000 have a geometric mean of 100, so a standard deviation of 10."""
+    for seed, size in enumerate((1.0, 1.0, 1e6)):
+        for variant, variance in (("bert_a", size), ("tupe_a", 1.0)):
+            rows = [*trainings.line(STEPS, ADDED), *(("score_variance_0", step, step / 10, variance) for step in STEPS)]
+            trainings.write(variant, seed, rows)
+    store_build.refresh()
+    assert "TUPE-A's scores spread 0.1 times as far as BERT-A's" in made("training_scores").finding
 
 
 def test_costs_carry_what_the_registry_says_of_sizes(whole):
@@ -829,7 +846,7 @@ def test_runs_are_listed_with_their_status(data):
     assert found.loc["results/curves/broken.parquet"].status == "unreadable"
     assert sorted(found.kind) == ["costs", *["curves"] * 4, "unreadable"]
     changed = {name: found.changed[name] for name in (whole_run, cut, usual, other)}
-    assert list(changed.values()) == ["steps 400", "steps 6,500", "", "learning rate 0.0005, norm pre"]
+    assert list(changed.values()) == ["steps 400", "steps 6,500", "", "learning rate 0.0005, norms first (pre-norm)"]
     assert set(found.changed[~found.index.isin(changed)]) == {""}
 
 

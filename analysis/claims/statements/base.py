@@ -12,6 +12,8 @@ from analysis.core.formatting import significant
 
 SUPPORTED, CONTRADICTED, MIXED, OPEN = "supported", "contradicted", "mixed", "open"
 WORDS = (SUPPORTED, CONTRADICTED, MIXED, OPEN)
+SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", MIXED: "≈", OPEN: "○"}
+"""Verdict -> the sign that says it without its colour."""
 HOLDS, FAILS = "holds", "fails"
 
 Ask = Callable[[str], list[dict[str, Any]]]

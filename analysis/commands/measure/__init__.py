@@ -17,6 +17,7 @@ KINDS = (
     "means",
     "decoding",
     "order",
+    "pieces",
     "positions",
     "geometry",
     "encodings",

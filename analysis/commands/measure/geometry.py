@@ -52,11 +52,10 @@ def geometry(
             from analysis.measurements.geometry.model import read_vectors
             from analysis.models.load import load
             from analysis.models.source import resolve
-            from analysis.store import read
+            from analysis.store import corpora
 
             store_build.refresh()
-            texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = 'probe_set' ORDER BY text_id")
-            sentences = [part for row in texts.to_numpy() for part in row if isinstance(part, str)]
+            sentences = [part for pair in corpora.texts("probe_set") for part in pair if part is not None]
             loaded = load(resolve(model, revision))
             vectors = read_vectors(
                 loaded,

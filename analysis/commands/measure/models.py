@@ -11,16 +11,18 @@ from analysis.commands.options import CorpusName, Ray, split_names
 def models(
     models: Annotated[list[str], typer.Argument(help="Folders, Hugging Face ids, or NAME=FOLDER to name one.")],
     what: Annotated[
-        str, typer.Option(help="terms, means, decoding, order, positions, geometry; separated by commas.")
+        str, typer.Option(help="terms, means, decoding, order, pieces, positions, geometry; separated by commas.")
     ] = "terms",
     texts: Annotated[
-        Path | None, typer.Option(help="UTF-8 text, for means, decoding and order. It is not stored.")
+        Path | None, typer.Option(help="UTF-8 text, for means, decoding, order and pieces. It is not stored.")
     ] = None,
     corpus: CorpusName = None,
     tokens: Annotated[
         int | None, typer.Option(help="Tokens of a text or window; positions of a table that training reached.", min=2)
     ] = None,
-    windows: Annotated[int | None, typer.Option(help="Windows of the text, for means, decoding and order.")] = None,
+    windows: Annotated[
+        int | None, typer.Option(help="Windows of the text, for means, decoding, order and pieces.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Side by side here; by default one per core or GPU.")] = None,
     ray: Ray = None,
     again: Annotated[bool, typer.Option("--again", help="Also measure where a results file exists already.")] = False,

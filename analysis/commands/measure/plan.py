@@ -32,7 +32,7 @@ class MeasurementOptions:
 def _windows(options: MeasurementOptions) -> Options:
     if options.texts is None:
         raise AddendError(
-            "Means, decoding and order are measured over a text, and none was given; name one with --texts."
+            "Means, decoding, order and pieces are measured over a text, and none was given; name one with --texts."
         )
     sizes = {"length": options.tokens, "windows": options.windows}
     return {"texts": options.texts, "corpus": options.corpus} | {k: v for k, v in sizes.items() if v is not None}
@@ -53,6 +53,7 @@ MEASUREMENTS: Mapping[str, MeasurementKind] = {
     "means": MeasurementKind(result_kinds=("means",), options=_windows),
     "decoding": MeasurementKind(result_kinds=("decoding",), options=_windows),
     "order": MeasurementKind(result_kinds=("locality", "equivariance"), options=_windows),
+    "pieces": MeasurementKind(result_kinds=("pieces",), options=_windows),
     "positions": MeasurementKind(result_kinds=("positions",), options=lambda options: {}),
     "geometry": MeasurementKind(
         result_kinds=("geometry",), options=lambda options: {"positions": options.tokens}, needs="means"

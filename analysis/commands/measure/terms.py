@@ -42,7 +42,7 @@ def terms(
     from analysis.measurements.terms.corpus import measure_corpus
     from analysis.models.load import load
     from analysis.models.source import resolve
-    from analysis.store import read
+    from analysis.store import corpora
 
     if texts is not None:
         corpus = corpus or texts.stem
@@ -50,8 +50,7 @@ def terms(
     else:
         corpus = corpus or PROBE_SET
         store_build.refresh()
-        rows = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
-        pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in rows.to_numpy()]
+        pairs = corpora.texts(corpus)
     loaded = load(resolve(model, revision))
     with Progress() as progress:
         path = measure_corpus(

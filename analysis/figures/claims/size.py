@@ -78,6 +78,8 @@ FORMS: dict[str, tuple[Form, str]] = {
         "nats, less a random cut",
     ),
     "nats a masked word, more than along the positions' own directions": (_signed, "nats, less own cut"),
+    "nats a masked token, more than whole words lose": (_signed, "nats, less whole words"),
+    "of the states' variation, more than whole words change": (_points, "of states, less words"),
     "share of sampled words that no position moves so": (_percent, "of words are not moved"),
     "accuracy": (_percent, "read correctly"),
     "accuracy gained at the best deeper layer": (_points, "of accuracy"),

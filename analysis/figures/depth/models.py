@@ -94,5 +94,5 @@ def join_models(models: Sequence[str]) -> str:
 
 def colour(models: Sequence[str], theme: Theme, *, named: int, grey: Sequence[str] = ()) -> alt.Color:
     """One hue a model; published ones are grey. named: how many names the panel's legend has."""
-    hue = dict(zip(models, theme.neutral(len(models)), strict=True)) | dict.fromkeys(grey, GREY)
+    hue = dict(zip(models, theme.many(len(models)), strict=True)) | dict.fromkeys(grey, GREY)
     return marks.hues("model", hue, marks.legend() if named else None)

@@ -4,15 +4,18 @@ import math
 from collections.abc import Callable, Mapping
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.claims.statements.refitted import MISSED, ORDER_ERROR, ROWS, Runs, load_runs, values
+from analysis.core import colours
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, significant, uncapitalised
+from analysis.core.formatting import fixed, join_names, percent, plural, sentences, significant, uncapitalised
 from analysis.figures import marks
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import SERIES, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.measurements.surgery.arms import ARMS
+from analysis.figures.training.line_marks import DASHES, NAME_HEIGHT, NAME_LINE, spread_names
+from analysis.measurements.surgery.arms import ARMS, READ
 from analysis.rules.refit_rules import JUDGED, RefitRules, refit_rules
 from analysis.statistics import mean_interval
 from analysis.store import read
@@ -20,11 +23,14 @@ from analysis.store import read
 MODEL = "all-MiniLM-L6-v2"
 COMMAND = "python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV"
 LABEL_CHARACTERS = 34
+"""Letters in a line of a row's label."""
+END_CHARACTERS = 18
+"""Letters in a line of a name at the end of its curve."""
 
 
 def _short(arm: str) -> str:
-    """The title of an arm without the model's name."""
-    said = ARMS[arm].title.removeprefix("MiniLM, ")
+    """The title of an arm without the model's name, and without the positions that directions are of: here, one set."""
+    said = ARMS[arm].title.removeprefix("MiniLM, ").replace(f" of the first {READ} positions", "")
     return said[:1].upper() + said[1:]
 
 
@@ -61,27 +67,32 @@ def _about() -> dict[str, str]:
 
 
 def recovered_rows(runs: Runs, rules: RefitRules) -> pd.DataFrame:
-    """One row an arm, the best first: its recovered share with its interval, and what its vectors tell of order."""
+    """One row for each arm of the rules: its recovered share with its interval, and what its vectors tell of order.
+
+    The arm that recovers most stands first, and those that are still to be trained last. missing: an arm's trainings
+    that the rules ask for and that are not stored.
+    """
     rows = []
-    for arm in (arm for arm in rules.purposes[JUDGED].arms if arm in runs):
+    for arm in rules.purposes[JUDGED].arms:
         shares = mean_interval({seed: 1 - missed for seed, missed in values(MISSED, arm, runs, rules).items()})
         order = mean_interval({seed: 100 - error for seed, error in values(ORDER_ERROR, arm, runs, rules).items()})
-        similarity = mean_interval({seed: run.last["stsb"] for seed, run in runs[arm].items()})
+        trained = runs.get(arm, {})
         rows.append(
             {
                 "arm": arm,
                 "way": _short(arm),
-                "seeds": len(runs[arm]),
+                "seeds": len(trained),
+                "missing": len(rules.purposes[JUDGED].seeds) - len(trained),
                 "value": shares.mean,
                 "low": shares.low,
                 "high": shares.high,
                 "order": order.mean,
                 "order_low": order.low,
                 "order_high": order.high,
-                "stsb": similarity.mean,
+                "stsb": mean_interval({seed: run.last["stsb"] for seed, run in trained.items()}).mean,
             }
         )
-    return pd.DataFrame(rows).sort_values("value", ascending=False, ignore_index=True)
+    return pd.DataFrame(rows).sort_values("value", ascending=False, ignore_index=True, kind="stable")
 
 
 def _listed(numbers: Mapping[str, float], form: Callable[[float], str]) -> str:
@@ -97,80 +108,151 @@ def refit_recovered(_: Parameters) -> Figure:
     rules = refit_rules()
     runs = _stored(rules)
     frame = recovered_rows(runs, rules)
-    tokens = rules.purposes[JUDGED].tokens
-    fewest, asked = int(frame.seeds.min()), len(rules.purposes[JUDGED].seeds)
+    trained = frame[frame.seeds > 0]
+    tokens, margin = rules.purposes[JUDGED].tokens, rules.margins[MISSED]
     return Figure(
         title=f"What {MODEL} recovers when it is told positions in another way",
-        finding=_recovery(frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()], tokens),
+        finding=finding(frame, rules),
         frame=lambda: frame,
         caption=sentences(
-            f"{MODEL} after a change of its positions, trained on to give the states that the intact encoder gives: "
-            f"{tokens:,} tokens of paragraphs of 16 to 128 tokens, embedding tables not trained. Left: of the loss on "
-            "held-out texts, 0 is the encoder without positions and 1 the intact one, both trained on in the same way. "
-            f"Right: of {rules.sentences * 3 // 10:,} held-out sentences, the share that a linear decoder of the "
-            "pooled vectors tells from their copies with two words exchanged; dashed: guessing",
-            "Lines: 95 % intervals of the mean (Student's t) over "
-            f"{plural(int(frame.seeds.max()), 'seed')}, which change the order of the texts alone, so that this is one "
-            "model",
-            f"The rules ask for {asked} seeds of every row; some have {fewest} so far, and decide nothing yet"
-            if fewest < asked
-            else "",
+            f"{MODEL} after a change of its positions, trained on for {tokens:,} tokens to give the states that the "
+            "intact encoder gives; its embedding tables are not trained. Left: of the loss on held-out texts, 0 % is "
+            "what the encoder without positions ends with and 100 % what the intact one does, both trained on in the "
+            f"same way; shaded: at most {percent(margin)} is missed, which the rules count as recovered",
+            f"Directions are those in which the first {READ} positions vary most: no text here is longer",
+            f"Right: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the pooled "
+            "vectors tells from their copies with two words exchanged; dashed: guessing",
+            f"Lines: 95 % intervals of the mean (Student's t) over {plural(int(frame.seeds.max()), 'seed')}, which "
+            "change the order of the texts alone, so that this is one model",
+            _still_to_run(frame, len(rules.purposes[JUDGED].seeds)),
         ),
-        alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.value, strict=True)), percent)}.",
+        alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.value, strict=True)), percent)}. "
+        f"{plural(int((frame.seeds == 0).sum()), 'row')} without a training.",
         command=COMMAND,
         provenance=_about(),
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
-        summary=lambda: frame[["way", "value", "low", "high", "order", "stsb", "seeds"]],
-        draw=lambda theme: _recovered_panels(frame, theme),
+        summary=lambda: trained[["way", "value", "low", "high", "order", "stsb", "seeds"]],
+        draw=lambda theme: _recovered_panels(frame, rules, theme),
         columns=2,
     )
 
 
-def _recovery(others: pd.DataFrame, tokens: int) -> str:
+def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
     """The shares that are recovered, from the least to the most; empty where there is no row of another way."""
+    others = frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()]
     if others.empty:
         return ""
     most, least = others.iloc[0], others.iloc[-1]
-    given = f"{tokens:,} tokens of training give {MODEL} back"
+    untrained = int((frame.seeds == 0).sum())
+    remain = (
+        f"; {plural(untrained, 'way')} {'is' if untrained == 1 else 'are'} still to be trained" if untrained else ""
+    )
     if len(others) == 1:
-        return f"{given} {percent(most.value)} of what positions are worth: {uncapitalised(most.way)}"
+        so_far = f", in {most.seeds} of {most.seeds + most.missing} seeds" if most.missing else ""
+        return (
+            f"Training on brings back {percent(most.value)} of what positions are worth: "
+            f"{uncapitalised(most.way)}{so_far}{remain}"
+        )
     return (
-        f"{given} from {percent(least.value)} ({uncapitalised(least.way)}) to {percent(most.value)} "
-        f"({uncapitalised(most.way)}) of what positions are worth"
+        f"Training on brings back {percent(least.value)} to {percent(most.value)} of what positions are worth, most "
+        f"with {uncapitalised(most.way)}{remain}"
     )
 
 
-def _recovered_panels(frame: pd.DataFrame, theme: Theme) -> list[Chart]:
+def _still_to_run(frame: pd.DataFrame, asked: int) -> str:
+    """The trainings that the rules ask for and that are not stored yet; empty where all are."""
+    if missing := int(frame.missing.sum()):
+        return (
+            f"The rules ask for {plural(asked, 'seed')} of every row, and {missing} of {asked * len(frame)} trainings "
+            "are still to be run; a row that lacks some decides nothing yet"
+        )
+    return ""
+
+
+def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
+    """Recovered shares on the left, exchanged words on the right; a row without a training says what it waits for."""
     labels = marks.wrapped_labels(list(frame.way), LABEL_CHARACTERS)
-    shown = frame.assign(label=frame.way.map(labels))
+    asked = len(rules.purposes[JUDGED].seeds)
+    frame = frame.assign(
+        label=frame.way.map(labels),
+        progress=[f"{seeds} of {plural(asked, 'seed')}" for seeds in frame.seeds],
+        share=["" if math.isnan(value) else percent(value) for value in frame.value],
+        found=["" if math.isnan(order) else f"{order:.1f} %" for order in frame.order],
+        waits=["" if seeds else f"{plural(missing, 'training')} to run" for seeds, missing in zip(
+            frame.seeds, frame.missing, strict=True)],
+    )  # fmt: skip
     y = marks.labelled_rows(list(labels.values()), grid=True)
     height = marks.row_height(list(labels.values()), marks.ROW) * len(labels)
     tips: list[marks.Tip] = [
         ("way", "told"),
-        ("value", "recovered", ".2f"),
-        *marks.interval_tips(".2f"),
-        ("order", "order found, %", ".1f"),
-        ("stsb", "similarity (Spearman)", ".3f"),
-        "seeds",
+        ("value", "recovered", ".1%"),
+        *marks.interval_tips(".1%"),
+        ("order", "exchanged words found, %", ".1f"),
+        ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
+        "progress",
     ]
-    shares = marks.row_plot(
-        shown,
-        x=marks.number(alt.X, "value", "recovered of what positions are worth", form=".0%"),
-        y=y,
-        theme=theme,
-        tooltip=tips,
+    known = frame[["value", "low", "high"]].to_numpy(dtype=float)
+    ends = (min(0.0, float(np.nanmin(known))) - 0.03, max(1.0, float(np.nanmax(known))) + 0.03)
+    x = marks.number(
+        alt.X,
+        "value",
+        ["share of what positions", "are worth, recovered", "(shaded: enough by the rules)"],
+        form=".0%",
+        domain=ends,
+        ticks=5,
     )
-    order = marks.row_plot(
-        shown,
-        x=marks.number(alt.X, "order", "exchanged words found (%)"),
-        y=y,
-        theme=theme,
-        ends=("order_low", "order_high"),
-        tooltip=tips,
+    order_x = marks.number(
+        alt.X, "order", ["exchanged words", "found (%)", "(dashed: guessing)"], domain=(46, 102), ticks=5
+    )
+    band = alt.Chart(pd.DataFrame({"from": [1 - rules.margins[MISSED]], "to": [1.0]})).mark_rect(
+        color=theme.series, opacity=0.13
     )
     return [
-        marks.panel(marks.rule(theme, x=0), marks.rule(theme, x=1), *shares, theme=theme, width=300, height=height),
-        marks.panel(marks.rule(theme, x=50, dash=marks.DASH), *order, theme=theme, width=240, height=height),
+        marks.panel(
+            band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")),
+            marks.rule(theme, x=0),
+            marks.rule(theme, x=1),
+            *_dots(frame, x, y, ("low", "high"), "share", rules, theme, tips),
+            theme=theme,
+            width=330,
+            height=height,
+        ),
+        marks.panel(
+            marks.rule(theme, x=50, dash=marks.DASH),
+            *_dots(frame, order_x, y, ("order_low", "order_high"), "found", rules, theme, tips),
+            theme=theme,
+            width=240,
+            height=height,
+        ),
+    ]
+
+
+def _dots(
+    frame: pd.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    ends: tuple[str, str],
+    written: str,
+    rules: RefitRules,
+    theme: Theme,
+    tooltip: list[marks.Tip],
+) -> list[Chart]:
+    """A dot for each trained row, black for the two that the others are measured by, and its number at the right."""
+    layers: list[Chart] = []
+    measured_by = frame.arm.isin((rules.control, rules.floor))
+    for rows, color in ((frame[measured_by], theme.ink), (frame[~measured_by], theme.series)):
+        if len(known := rows[rows.seeds > 0]):
+            layers += marks.row_plot(
+                known, x=x, y=y, theme=theme, ends=ends, color=color, size=marks.LARGE_DOT, tooltip=tooltip
+            )
+    texts = alt.Chart(frame).encode(y=y)
+    beside = texts.mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
+    waiting = texts.encode(x=alt.value(alt.expr("width / 2")), text=alt.Text("waits:N"))
+    return [
+        *layers,
+        beside.encode(x=alt.value("width"), text=alt.Text(f"{written}:N")),
+        waiting.mark_text(fontSize=marks.TEXT, stroke=theme.ground, strokeWidth=6),
+        waiting.mark_text(fontSize=marks.TEXT, color=theme.colour(colours.SOFT)),
     ]
 
 
@@ -187,7 +269,9 @@ def refit_curves(_: Parameters) -> Figure:
         for seed, run in of.items()
         for tokens, loss in sorted(run.losses.items())
     )
-    lines = frame.groupby(["way", "tokens"], sort=False).loss.mean().reset_index()
+    # Seeds read texts in another order, so that the tokens of one evaluation differ a little.
+    evaluation = frame.groupby(["way", "seed"]).cumcount().rename("evaluation")
+    lines = frame.groupby(["way", evaluation], sort=False)[["tokens", "loss"]].mean().round({"tokens": 0}).reset_index()
     ends = lines.sort_values("tokens").groupby("way").loss.last().sort_values()
     last = {str(way): float(loss) for way, loss in ends.items()}
     return Figure(
@@ -197,11 +281,11 @@ def refit_curves(_: Parameters) -> Figure:
         frame=lambda: frame,
         caption=sentences(
             "The share of the variance of the intact encoder's last states that the refitted one misses, and one less "
-            "the cosine of their pooled vectors, summed; mean over texts that were not trained on, and over "
-            f"{plural(int(frame.seed.nunique()), 'seed')}.",
+            "the cosine of their pooled vectors, summed: 0 is the intact encoder itself. Mean over texts that were not "
+            f"trained on, and over {plural(int(frame.seed.nunique()), 'seed')}.",
             _control_moves(frame),
             "The rate rises over the first twentieth of the tokens and "
-            "then falls to zero. Both axes are logarithmic; the first point, before any training, is left out",
+            "then falls to zero. Tokens are on a logarithmic axis; the point before any training is left out",
         ),
         alt=f"Lines of loss against tokens, which end so: {_listed(last, '{:.3f}'.format)}.",
         command=COMMAND,
@@ -222,15 +306,51 @@ def _control_moves(frame: pd.DataFrame) -> str:
 
 
 def _curves(lines: pd.DataFrame, order: list[str], theme: Theme) -> Chart:
-    key = marks.legend(lines=True)
-    key["labelLimit"] = marks.WIDE
+    """A line a way, with its name and its end at the right; black for those that the others are measured by."""
+    rules = refit_rules()
+    measured_by = [_short(arm) for arm in (rules.floor, rules.control) if _short(arm) in order]
+    others = [way for way in order if way not in measured_by]
+    hues = dict(zip(others, theme.many(len(others)), strict=True)) | dict.fromkeys(measured_by, theme.ink)
+    color = marks.hues("way", hues)
+    patterns = {way: DASHES[index // len(SERIES)] for index, way in enumerate(others)}
+    dash = marks.dashes("way", patterns | dict(zip(measured_by, DASHES[1::-1], strict=False)))
+    ends = lines.sort_values("tokens").groupby("way").loss.last()[order]
+    names = [marks.wrap_label(f"{way} {fixed(loss, 3)}", END_CHARACTERS) for way, loss in ends.items()]
+    sizes = np.array([NAME_HEIGHT + NAME_LINE * name.count("\n") for name in names], dtype=float)
+    height = max(300, int(sizes.sum()) + 20)
+    domain = (0.0, 1.05 * float(lines.loss.max()))
+    labels = alt.Chart(
+        pd.DataFrame(
+            {
+                "way": order,
+                "name": names,
+                "place": spread_names(ends.to_numpy(dtype=float), sizes, domain, height),
+                "up": [-NAME_LINE / 2 * name.count("\n") for name in names],
+            }
+        )
+    ).encode(
+        x=alt.value("width"),
+        y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None),
+        color=color,
+    )
+    text = labels.mark_text(
+        align="left", baseline="middle", dx=26, dy=alt.expr("datum.up"), lineBreak="\n", lineHeight=NAME_LINE,
+        fontSize=marks.TEXT,
+    )  # fmt: skip
+    keys = labels.mark_rule(strokeWidth=marks.LINE, xOffset=5, x2Offset=21)
     drawn = marks.line_plot(
         lines,
         x=marks.number(alt.X, "tokens", "tokens read", log=10, nice=False, form="~s"),
-        y=marks.number(alt.Y, "loss", "loss on held-out texts", log=10, nice=False, form="~g"),
+        y=marks.number(alt.Y, "loss", "loss on held-out texts", domain=domain),
         theme=theme,
-        color=marks.series("way", order, theme, key),
+        color=color,
+        dash=dash,
         tooltip=(("way", "told"), ("tokens", "tokens", ","), ("loss", "loss", ".3f")),
         dots=marks.SEED,
     )
-    return marks.panel(*drawn, theme=theme, width=marks.WIDE, height=320)
+    plot = alt.layer(*drawn)
+    beside = alt.layer(
+        keys.encode(x2=alt.value("width"), strokeDash=dash),
+        text.encode(text=alt.Text("name:N"), color=alt.value(theme.ink)),
+    )
+    return marks.panel(plot, beside, theme=theme, width=marks.WIDE, height=height).resolve_scale(y="independent")

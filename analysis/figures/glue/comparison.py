@@ -36,7 +36,7 @@ REPAIRS = {SURGERY: "Fine-tuning does", REFITTED: "Training on and fine-tuning d
 MOST_NAMED = 2
 """The most variants that a heading names."""
 SIGNS_IN_WORDS = ("*", "=", "Grey")
-COLOURS_IN_WORDS = ("Blue", "Green square", "Grey")
+COLOURS_IN_WORDS = ("Dark circle", "Square", "Grey")
 """Words for what is different, equivalent and not resolved, in a map and in panels of dots."""
 
 
@@ -100,7 +100,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{study.name}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {study.name}'s, in points (blue: better; orange: worse; *: "
+            "difference": f"Score on each task minus {study.name}'s, in points (green: better; violet: worse; *: "
             "different; =: equivalent; grey: not resolved).",
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
@@ -153,7 +153,7 @@ def _published_caption(name: str, study: Study, published: PublishedComparison |
     shared = [column for task, column in published.tasks.items() if task in ours]
     missing = [study.title(task) for task in ours if task not in published.tasks]
     spread = "its standard deviations are not drawn" if table.cells.sd.notna().any() else "no spread is printed"
-    marked = "Orange diamonds" if name == "glue_average" else "Second map"
+    marked = "Diamonds" if name == "glue_average" else "Second map"
     parts = [
         f"{marked}, published: {table.title} ({table.kinds}), other models on other data"
         + (f", minus {published.baseline}" if shows == "difference" else "")

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import altair as alt
 import pandas as pd
 
+from analysis.core import colours
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, signed
 from analysis.figures import marks
@@ -155,10 +156,9 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
 
 
 def _signs(theme: Theme) -> alt.Scale:
-    """Orange for the worse, blue for the better, grey where it is not said which is which."""
-    return alt.Scale(
-        type="threshold", domain=[-1e-12, 1e-12], range=[theme.diverging[5], theme.faint, theme.diverging[1]]
-    )
+    """Violet for the worse, green for the better, grey where it is not said which is which."""
+    worse, better = (colours.GAINS[theme.dark][stop] for stop in (1, 5))
+    return alt.Scale(type="threshold", domain=[-1e-12, 1e-12], range=[worse, theme.faint, better])
 
 
 def _bars(cells: pd.DataFrame, title: list[str], decimals: int, theme: Theme) -> Chart:

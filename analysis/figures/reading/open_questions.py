@@ -1,36 +1,28 @@
 """The ledger at a glance: every statement that the claims make, with its verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.claims import QUESTIONS
-from analysis.claims.statements import WORDS, stored
-from analysis.claims.statements.base import Judgement
+from analysis.claims.statements import OPEN, SIGNS, WORDS, stored
+from analysis.core import frames
 from analysis.core.colours import VERDICTS
 from analysis.core.errors import NoResults
+from analysis.core.formatting import capitalised, join_names, plural
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 
 ALL = "all"
-ROW = 22
-"""Pixels of a line."""
-TILE = 300
-"""Area of the square that says a verdict, in square pixels."""
-TILE_WIDTH = 26
-"""Pixels from the left edge to a title."""
-WITH_COUNTS = "width > 480"
-"""Vega's test of a width that has room for the counts beside the titles, which a phone does not have."""
-COUNTS = 160
-"""Pixels at the right that the counts of a claim's verdicts take."""
-SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
-"""Verdict -> the sign that says it without its colour."""
-SIDES = {"supported": "for", "contradicted": "against", "mixed": "mixed", "open": "open"}
-"""Words for verdicts on a claim where several are counted."""
+ROW = 46
+"""Pixels of a question's row."""
+LABEL_CHARACTERS = 24
+"""Letters in a line of a question: on a phone longer ones would leave the bars little room."""
+WITH_SIGN = 4
+"""Statements of a segment from which on the verdict's sign has room beside their number."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -62,95 +54,66 @@ def reading_open(params: VerdictParameters) -> Figure:
         raise NoResults("The store has no statements. Run: python -m analysis sync --rebuild")
     frame = pd.DataFrame(rows)
     frame = frame.assign(shown=[selected in (ALL, verdict) for verdict in frame.verdict])
-    text = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
+    counts = stored.counts()
+    text = ", ".join(f"{count} {word}" for word, count in counts.items())
     matching = "; ".join(f"{row.id} {row.statement}" for row in frame[frame.shown].itertuples()) or "none"
+    decided = len(frame) - counts[OPEN]
     return Figure(
         title="Every statement and its verdict" if selected == ALL else f"The statements that are {selected}",
-        finding=f"Of {len(frame)} statements, {text}",
+        finding=f"{decided} of {len(frame)} statements are decided: {_decided(counts)}; {counts[OPEN]} "
+        f"{'is' if counts[OPEN] == 1 else 'are'} open",
         frame=lambda: frame[["id", "statement", "question", "verdict", "sentence"]],
         caption=(
-            f"{len(frame)} statements that {len(headings)} claims make: {text}. One line a claim, under the question "
-            "that it helps to answer: in the square what its deciding statement says of it, at the right how many "
-            "of its statements speak for and against it. Verdicts are computed when the store is built."
-            + (f" {selected[0].upper()}{selected[1:]}: {matching}" if selected != ALL else "")
+            f"{plural(len(frame), 'statement')} that {plural(len(headings), 'claim')} make, by the question that they "
+            f"help to answer: {text}. Verdicts are computed when the store is built."
+            + (f" {capitalised(selected)}: {matching}" if selected != ALL else "")
         ),
-        alt=f"A line a claim, with the verdicts on its statements: {text}.",
+        alt=f"A bar a question, with the verdicts on its statements: {text}.",
         command='python -m analysis query "SELECT * FROM statements" --csv',
         provenance={"verdicts": "computed from the store by the rules of analysis/rules"},
-        draw=lambda theme: [_draw(frame, headings, theme)],
+        draw=lambda theme: [_draw(frame, theme)],
     )
 
 
-def _on_the_claim(statement: Judgement) -> str:
-    """The verdict on a claim that follows from one of its statements, which may say the opposite of it."""
-    turned = {"supported": "contradicted", "contradicted": "supported"} if statement.opposes else {}
-    return turned.get(statement.verdict, statement.verdict)
+def _decided(counts: Mapping[str, int]) -> str:
+    """The numbers of statements that are supported, contradicted or mixed: `42 supported, 27 contradicted`."""
+    return join_names(f"{count} {word}" for word, count in counts.items() if count and word != OPEN) or "none"
 
 
-def _claims(frame: pd.DataFrame, headings: Sequence[stored.Heading]) -> pd.DataFrame:
-    """A row a claim, under the row of its question: its title, its deciding verdict, and the verdicts of its parts."""
-    rows: list[dict[str, object]] = []
-    for question in QUESTIONS:
-        claims = [heading for heading in headings if heading.question == question and heading.parts]
-        if claims:
-            rows.append({"question": QUESTIONS[question], "shown": True})
-        for heading in claims:
-            parts = frame[frame.claim == heading.id]
-            verdict = _on_the_claim(heading.deciding or heading.parts[0])
-            said = [_on_the_claim(part) for part in heading.parts]
-            rows.append(
-                {
-                    "title": heading.title,
-                    "verdict": verdict,
-                    "sign": SIGNS[verdict],
-                    "counts": ", ".join(
-                        f"{count} {word}" for verdict, word in SIDES.items() if (count := said.count(verdict))
-                    ),
-                    "statements": "; ".join(f"{row.id} {row.verdict}" for row in parts.itertuples()),
-                    "shown": bool(parts.shown.any()),
-                }
-            )
-    return pd.DataFrame(rows).assign(row=np.arange(len(rows)))
-
-
-def _draw(frame: pd.DataFrame, headings: Sequence[stored.Heading], theme: Theme) -> Chart:
-    """The claims under their questions: the sign of the deciding statement, the title, and the counts at the right."""
-    every = _claims(frame, headings)
-    y = alt.Y("row:O", axis=None, scale=alt.Scale(domain=every.row.tolist()))
+def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
+    """A bar for each question, cut by verdict, with the number of statements in each segment."""
+    counts = frame.groupby(["question", "verdict"], sort=False).agg(statements=("id", "size"), shown=("shown", "all"))
+    bars = counts.reset_index().assign(place=lambda rows: rows.verdict.map(WORDS.index))
+    bars = bars.sort_values("place")
+    bars["end"] = bars.groupby("question").statements.cumsum()
+    order = [question for question in QUESTIONS.values() if question in set(bars.question)]
+    labels = marks.wrapped_labels(order, LABEL_CHARACTERS)
     names = {word: f"{sign} {word}" for word, sign in SIGNS.items()}
-    claims = every[every.title.notna()].assign(name=every.verdict.map(names))
-    base = alt.Chart(claims).encode(
-        y=y,
-        opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.25)),
-        tooltip=marks.tips(("title", "claim"), ("verdict", "by its deciding statement"), "statements"),
+    bars = bars.assign(
+        label=bars.question.map(labels),
+        name=bars.verdict.map(names),
+        begin=bars.end - bars.statements,
+        middle=bars.end - bars.statements / 2,
+        written=[
+            f"{SIGNS[row.verdict]} {row.statements}" if row.statements >= WITH_SIGN else str(row.statements)
+            for row in frames.rows(bars)
+        ],
+    )
+    x = marks.number(alt.X, "begin", "statements", nice=False, zero=True, ticks=6)
+    base = alt.Chart(bars).encode(
+        y=marks.labelled_rows(list(labels.values())),
+        opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.22)),
+        tooltip=marks.tips("question", "verdict", ("statements", "", "d")),
     )
     hues = {name: theme.colour(VERDICTS[word]) for word, name in names.items()}
-    tiles = base.mark_point(shape="square", filled=True, size=TILE, opacity=1, xOffset=9).encode(
-        x=alt.value(0), color=marks.hues("name", hues, marks.legend(place="top", columns=4))
+    segments = base.mark_bar(height=30, stroke=theme.ground, strokeWidth=1).encode(
+        x=x, x2=alt.X2("end:Q"), color=marks.hues("name", hues, marks.legend(place="top", columns=4))
     )
-    signs = base.mark_text(fontSize=marks.TEXT, fontWeight="bold", color=theme.ground, xOffset=9).encode(
-        x=alt.value(0), text="sign:N"
-    )
-    titles = base.mark_text(
-        align="left",
-        fontSize=marks.TEXT,
-        color=theme.ink,
-        xOffset=TILE_WIDTH,
-        limit=alt.ExprRef(f"width - {TILE_WIDTH} - ({WITH_COUNTS} ? {COUNTS} : 0)"),
-    ).encode(x=alt.value(0), text="title:N")
-    counts = base.mark_text(
-        align="right", fontSize=marks.TEXT, color=theme.ink, fillOpacity=alt.ExprRef(f"{WITH_COUNTS} ? 1 : 0")
-    ).encode(x=alt.value("width"), text="counts:N")
-    questions = alt.Chart(every[every.question.notna()]).mark_text(
-        align="left", baseline="middle", dy=4, fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ink
-    )
+    numbers = base.mark_text(fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ground)
     return marks.panel(
-        tiles,
-        signs,
-        titles,
-        counts,
-        questions.encode(x=alt.value(0), y=y, text="question:N"),
+        segments,
+        numbers.encode(x=marks.same_axis(x, "middle"), text="written:N"),
         theme=theme,
-        width=marks.WIDE,
-        height=ROW * len(every),
+        width=marks.HALF,
+        height=ROW * len(order),
     )

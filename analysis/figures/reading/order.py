@@ -1,6 +1,7 @@
 """The effect of shuffling words on attention without positions: a random network, with and without a causal mask."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated
 
 import altair as alt
@@ -10,10 +11,12 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.special import softmax
 
-from analysis.core.formatting import power_of_ten
+from analysis.core import frames
+from analysis.core.formatting import plural, power_of_ten
 from analysis.figures import marks
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
+from analysis.figures.panels import names_at
 from analysis.figures.reading.arithmetic import COMPUTED, command
 
 WORDS = ("we", "saw", "her", "dog", "run", "home")
@@ -23,7 +26,7 @@ DEPTHS = range(1, 7)
 DIM, SEEDS = 16, 20
 ROUNDING = 1e-14
 """A change below this is rounding."""
-MASKS = {"every word sees all": False, "a word sees those before it": True}
+MASKS = {"every word sees all": False, "a word sees only those before it": True}
 
 
 def network(
@@ -38,6 +41,7 @@ def network(
     return words
 
 
+@cache
 def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     """The movement of each word's output when all words but the last are shuffled, divided by the output's length."""
     result = np.empty((len(MASKS), SEEDS, len(WORDS)))
@@ -55,16 +59,18 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     return result
 
 
-def _finding(changes: Mapping[str, float]) -> str:
+def _finding(last_word: Mapping[str, float]) -> str:
     """A sentence on the change in the last word's output under each mask."""
-    if all(change < ROUNDING for change in changes.values()):
-        return "When the other words are shuffled, the last word's output stays the same in both networks"
-    start = "When the other words are shuffled, the last word's output"
+    start = f"Shuffle the other words, and “{WORDS[-1]}”"
+    if all(change < ROUNDING for change in last_word.values()):
+        return f"{start} gives the same result, whichever words it sees"
     parts = (
-        f"does not change where {mask}" if change < ROUNDING else f"changes by {change:.2g} of its length where {mask}"
-        for mask, change in changes.items()
+        f"gives the same result where {mask}"
+        if change < ROUNDING
+        else f"another where {mask}: it moves by {change:.2g} of its length"
+        for mask, change in last_word.items()
     )
-    return f"{start} {', and '.join(parts)}"
+    return f"{start} {', but '.join(parts)}"
 
 
 class DepthParameters(Parameters):
@@ -75,75 +81,105 @@ class DepthParameters(Parameters):
 
 @figure("reading_order", DepthParameters)
 def reading_order(params: DepthParameters) -> Figure:
-    """The change of every word's output, with and without a causal mask."""
+    """The change of the last word's output at every depth, with and without a causal mask; one depth stands out."""
     depth = params.depth
-    shifts = changes(depth)
-    rows = [
+    frame = pd.DataFrame(
         {
             "mask": mask,
-            "word": word,
-            "place": index,
-            "change": shifts[mask_index, :, index].mean(),
-            "low": shifts[mask_index, :, index].min(),
-            "high": shifts[mask_index, :, index].max(),
+            "layers": layers,
+            "change": last.mean(),
+            "low": last.min(),
+            "high": last.max(),
         }
         for mask_index, mask in enumerate(MASKS)
-        for index, word in enumerate(WORDS)
-    ]
-    frame = pd.DataFrame(rows)
-    means = {mask: float(shifts[mask_index, :, -1].mean()) for mask_index, mask in enumerate(MASKS)}
-    text = f"{_finding(means)}."
-    layers = f"{depth} layer{'' if depth == 1 else 's'}"
+        for layers in DEPTHS
+        for last in [changes(layers)[mask_index, :, -1]]
+    )
+    text = _finding({row.mask: row.change for row in frames.rows(frame[frame.layers == depth])})
     shuffled = " ".join(WORDS[index] for index in PERMUTATION)
     return Figure(
-        title=f"“{' '.join(WORDS)}” or “{shuffled}”, {layers}",
-        finding=_finding(means),
+        title=f"“{' '.join(WORDS)}” or “{shuffled}”, {plural(depth, 'layer')}",
+        finding=text,
         frame=lambda: frame,
         caption=(
-            f"{text} Change of each word's output when the others are shuffled, divided by the output's length; bars: "
-            f"mean over {SEEDS} random networks of {layers} of attention, {DIM} dimensions, no positions; lines: "
-            f"smallest to largest of them. A change below {power_of_ten(ROUNDING)} is rounding."
+            f"Lines: mean of {SEEDS} random networks without positions, by their layers; band: smallest to largest. "
+            f"Each is of attention alone, in {DIM} dimensions. A change below {power_of_ten(ROUNDING)} is rounding."
         ),
-        alt=f"Bars, a word each, in two panels. {text}",
+        alt=f"Two orders of the same words, and two lines of change against layers. {text}.",
         command=command("reading_order", depth=depth),
         provenance=COMPUTED,
         citation_keys=("haviv2022nopos",),
-        draw=lambda theme: _draw(frame, theme),
-        columns=2,
+        draw=lambda theme: [_orders(theme), _lines(frame, depth, theme)],
     )
 
 
-def _draw(frame: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """A bar a word; a panel with every word in sight, and one with those before alone."""
-    results = []
+def _orders(theme: Theme) -> Chart:
+    """Both orders of the words, with a line from each word's first place to its second; the last one's is heavy."""
+    first, second = "first", "shuffled"
+    frame = pd.DataFrame(
+        {"word": word, "place": place, "order": order, "stays": place == len(WORDS) - 1}
+        for order, words in ((first, WORDS), (second, [WORDS[index] for index in PERMUTATION]))
+        for place, word in enumerate(words)
+    )
+    base = alt.Chart(frame).encode(
+        x=alt.X("place:Q", axis=None, scale=alt.Scale(domain=[-0.4, len(WORDS) - 0.6])),
+        y=alt.Y(
+            "order:N",
+            sort=[first, second],
+            scale=alt.Scale(type="point"),
+            axis=alt.Axis(title=None, domain=False, ticks=False, grid=False, labelFontSize=marks.TEXT),
+        ),
+    )
+    moves = base.mark_line().encode(
+        detail="word:N",
+        color=alt.condition("datum.stays", alt.value(theme.ink), alt.value(GREY)),
+        strokeWidth=alt.condition("datum.stays", alt.value(2.5), alt.value(1)),
+    )
+    texts = base.encode(text="word:N")
+    weight = alt.expr("datum.stays ? 'bold' : 'normal'")
+    return marks.panel(
+        moves,
+        texts.mark_text(fontSize=14, fontWeight=weight, stroke=theme.ground, strokeWidth=10, strokeJoin="round"),
+        texts.mark_text(fontSize=14, fontWeight=weight, color=theme.ink),
+        theme=theme,
+        width=marks.HALF,
+        height=70,
+    )
+
+
+def _lines(frame: pd.DataFrame, depth: int, theme: Theme) -> Chart:
+    """The last word's change against the layers: a line for each mask with its name, and a dot at the chosen depth."""
+    x = marks.number(
+        alt.X, "layers", "layers", domain=(DEPTHS[0] - 0.2, DEPTHS[-1] + 0.2), values=list(DEPTHS), form="d"
+    )
     top = 1.05 * float(frame.high.max())
-    y = marks.number(alt.Y, "change", "change of the output (share of its length)", domain=(0, top))
-    for mask, colour in zip(MASKS, theme.many(2), strict=True):
-        base = alt.Chart(frame[frame["mask"] == mask]).encode(
-            x=marks.categories(alt.X, "word", "word, in the first order", WORDS),
-            y=y,
-            tooltip=marks.tips(
-                "word", ("change", "mean change", ".3g"), ("low", "smallest", ".3g"), ("high", "largest", ".3g")
-            ),
-        )
-        spans = base.mark_rule(color=theme.ink).encode(y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q"))
-        # Beside the line, at the bar's top, where no number can be taken for the end of a line.
-        numbers = base.mark_text(dx=-11, dy=-6, color=theme.ink, fontSize=marks.TEXT)
-        # A change that is rounding is printed as none.
-        printed = f"datum.change < {ROUNDING} ? '0' : format(datum.change, '.1f')"
-        numbers = numbers.transform_calculate(printed=printed).encode(text=alt.Text("printed:N"))
-        bars = base.mark_bar(color=colour)
-        results.append(
-            marks.panel(
-                bars,
-                spans,
-                numbers,
-                marks.rule(theme, y=0),
-                theme=theme,
-                width=marks.HALF,
-                height=240,
-                title=mask,
-                below=[f"bar: mean of {SEEDS} networks; line: smallest to largest"],
-            )
-        )
-    return results
+    y = marks.number(
+        alt.Y, "change", [f"how far the output of “{WORDS[-1]}”", "moves (share of its length)"], domain=(-0.12, top),
+        values=[0, 0.5, 1, 1.5, 2, 2.5],
+    )  # fmt: skip
+    hues = dict(zip(MASKS, (theme.ink, theme.series), strict=True))
+    # A change that is rounding is printed as none.
+    written = [f"{change:.2g}" if change > ROUNDING else "0" for change in frame.change]
+    rows = frame.assign(written=written, hue=frame["mask"].map(hues))
+    chosen = rows[rows.layers == depth].drop_duplicates("written")
+    numbers = alt.Chart(chosen).encode(x=x, y=y, text="written:N")
+    # Names stand where no number does.
+    at, align = (DEPTHS[-1], "right") if depth < DEPTHS[-2] else (DEPTHS[2], "center")
+    named = rows[rows.layers == at].assign(name=rows["mask"], align=align, dx=0, dy=[-16.0, -24.0])
+    return marks.panel(
+        marks.rule(theme, x=depth, dash=marks.DASH),
+        *marks.line_plot(
+            rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True, color=marks.hues("mask", hues),
+            tooltip=("mask", "layers", ("change", "", ".2g"), ("low", "smallest", ".2g"), ("high", "largest", ".2g")),
+            dots=marks.SEED,
+        ),
+        alt.Chart(rows[rows.layers == depth])
+        .mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
+        .encode(x=x, y=y, color=marks.hues("mask", hues)),
+        *names_at(named, x, y, theme),
+        numbers.mark_text(dy=-16, fontSize=14, fontWeight="bold", stroke=theme.ground, strokeWidth=5),
+        numbers.mark_text(dy=-16, fontSize=14, fontWeight="bold", color=theme.ink),
+        theme=theme,
+        width=marks.HALF,
+        height=250,
+    )  # fmt: skip

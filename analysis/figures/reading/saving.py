@@ -1,6 +1,6 @@
 """The cost of giving positions dimensions of their own beside words of full width, by formula for a real model."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import altair as alt
 import numpy as np
@@ -9,6 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.core import default_model, frames
+from analysis.core.colours import TERMS
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, signed_percent
 from analysis.figures import marks
@@ -20,8 +21,10 @@ from analysis.store import read
 EXTRA = (1, 2, 4, 8, 14, 16, 32, 64, 96, 128)
 """Dimensions for positions that the tour offers; 14 is the number that the surgery finds enough."""
 MOST = EXTRA[-1]
-MEASURES = {"arithmetic": "arithmetic of the layers", "parameters": "parameters"}
+MEASURES = {"arithmetic": "arithmetic", "parameters": "parameters"}
 """Column of the frame -> its name in the picture."""
+SIDE = 250
+"""The height of both panels in pixels, which is the width of one on a page of two columns: so the matrix is square."""
 
 
 def more_arithmetic(extra: Float[ndarray, " n"], width: int) -> Float[ndarray, " n"]:
@@ -80,7 +83,8 @@ def reading_saving(params: ExtraParameters) -> Figure:
         finding=text,
         frame=lambda: frame,
         caption=(
-            f"{text}. By formula, for {row.layers} layers of width {width}, {row.positions} positions and "
+            f"Left: one of the layers' matrices, to scale. Right: by formula, for {row.layers} layers of width "
+            f"{width}, {row.positions} positions and "
             f"{row.parameters / 1e6:.1f} million parameters; adding is at zero. Arithmetic: the products of a token "
             "with a layer's matrices. Taken from the words' dimensions instead, positions would cost nothing, and "
             "words would be narrower. Our own encoders were counted as well: see the evidence beside the picture."
@@ -92,38 +96,81 @@ def reading_saving(params: ExtraParameters) -> Figure:
             "computed": "by formula, here and now",
         },
         citation_keys=default_model.CITATION_KEYS,
-        draw=lambda theme: [_draw(frame, extra, theme)],
+        draw=lambda theme: [_matrix(extra, width, theme), _growth(frame, extra, theme)],
+        columns=2,
     )
 
 
-def _draw(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
-    """Two lines, each named at its end, with dots at the chosen number of dimensions."""
+def _matrix(extra: int, width: int, theme: Theme) -> Chart:
+    """One matrix of a layer, drawn to scale: the square that words need, and the strip that positions add to it."""
+    end = width + extra
+    areas = pd.DataFrame(
+        [
+            {"part": "words", "x": 0, "x2": width, "y": 0, "y2": width},
+            {"part": "positions", "x": width, "x2": end, "y": 0, "y2": end},
+            {"part": "positions", "x": 0, "x2": width, "y": width, "y2": end},
+        ]
+    )
+    scale = alt.Scale(domain=[0, width + MOST], nice=False)
+    x = alt.X("x:Q", scale=scale, axis=None)
+    y = alt.Y("y:Q", scale=scale, axis=None)
+    hues = {part: theme.colour(TERMS[term]) for part, term in (("words", "word"), ("positions", "position"))}
+    squares = alt.Chart(areas).mark_rect(opacity=0.55, stroke=theme.ground, strokeWidth=0.5)
+    names = pd.DataFrame(
+        [
+            {"x": width / 2, "y": width / 2, "name": f"words: {width} × {width}"},
+            {"x": width / 2, "y": end, "name": f"+ {extra} for positions, both ways"},
+        ]
+    )
+    texts = alt.Chart(names).encode(x=x, y=y, text="name:N")
+    return marks.panel(
+        squares.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=marks.hues("part", hues)),
+        texts.transform_filter(f"datum.y < {width}").mark_text(fontSize=marks.PANEL_TITLE, color=theme.ink),
+        texts.transform_filter(f"datum.y >= {width}").mark_text(
+            fontSize=marks.PANEL_TITLE, color=theme.ink, dy=-10, stroke=theme.ground, strokeWidth=4
+        ),
+        texts.transform_filter(f"datum.y >= {width}").mark_text(fontSize=marks.PANEL_TITLE, color=theme.ink, dy=-10),
+        theme=theme,
+        width=SIDE,
+        height=SIDE,
+        title="a layer's matrix",
+    )
+
+
+def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
+    """Two lines, each with its name, and dots with their numbers at the chosen number of dimensions."""
     long = frame.melt("extra", list(MEASURES), var_name="measure", value_name="more")
     long = long.assign(line=long.measure.map(MEASURES))
-    x = marks.number(alt.X, "extra", "dimensions for positions, beside the words'", nice=False)
-    y = marks.number(
-        alt.Y,
-        "more",
-        "more than adding needs",
-        form="%",
-        domain=(float(long.more.min()), 1.06 * float(long.more.max())),
+    x = marks.number(
+        alt.X, "extra", "dimensions for positions", domain=(0, 1.12 * MOST), values=range(0, MOST + 1, MOST // 4)
     )
+    # Room below for the number under the lower dot.
+    domain = (-0.13 * float(long.more.max()), 1.1 * float(long.more.max()))
+    y = marks.number(alt.Y, "more", "more than adding needs", form="%", domain=domain, values=[0, 0.2, 0.4, 0.6, 0.8])
     color = marks.hues("line", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
     here = long[long.extra == extra]
     here = here.assign(text=[signed_percent(more, 1) for more in here.more], above=here.measure == "arithmetic")
-    ends = long[long.extra == frame.extra.iloc[len(frame) * 3 // 4]]
-    names = alt.Chart(ends).mark_text(align="right", dx=-10, dy=-10, fontSize=marks.PANEL_TITLE, fontWeight="bold")
-    dots = alt.Chart(here).mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
-    numbers = alt.Chart(here).mark_text(
-        dy=alt.expr("datum.above ? -18 : 20"), fontSize=marks.PANEL_TITLE, fontWeight="bold"
+    named = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]].assign(
+        above=lambda rows: rows.measure == "arithmetic"
     )
-    layers = [
-        marks.rule(theme, y=0),
-        *lines,
-        dots.encode(x=x, y=y, color=color),
-        names.encode(x=x, y=y, color=color, text=alt.Text("line:N")),
-        numbers.encode(x=x, y=y, color=color, text=alt.Text("text:N")),
-    ]
-    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=320)
+    base = alt.Chart(here).encode(x=x, y=y, color=color)
+    texts: list[Chart] = []
+    for above, dy in ((True, -18), (False, 20)):
+        numbers = base.transform_filter(f"datum.above === {str(above).lower()}").encode(text="text:N")
+        texts += [
+            numbers.mark_text(dy=dy, fontSize=marks.PANEL_TITLE, fontWeight="bold", stroke=theme.ground, strokeWidth=4),
+            numbers.mark_text(dy=dy, fontSize=marks.PANEL_TITLE, fontWeight="bold"),
+        ]
+    # The upper line's name stands left of it, the lower one's right of it.
+    sides: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -8), ("false", "left", 8))
+    for above, align, dx in sides:
+        name = (
+            alt.Chart(named).transform_filter(f"datum.above === {above}").encode(x=x, y=y, color=color, text="line:N")
+        )
+        texts.append(name.mark_text(align=align, dx=dx, dy=8 if align == "left" else 0, fontSize=marks.PANEL_TITLE))
+    dots = base.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
+    return marks.panel(
+        marks.rule(theme, y=0), *lines, dots, *texts, theme=theme, width=SIDE, height=SIDE, title="what it costs"
+    )

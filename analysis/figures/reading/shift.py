@@ -93,7 +93,10 @@ def reading_shift(params: MovedSentenceParameters) -> Figure:
     """The share of every head's attention that goes elsewhere when the sentence is moved."""
     head = params.head
     frame = frames.cells(changes(), "change", shift=None, head=None)
-    text = f"Moved by {SHIFTS[-1]}, head {head} sends {percent(changes()[-1, head], 1)} of its attention elsewhere"
+    text = (
+        f"Moved by {SHIFTS[-1]} positions, with every distance kept, head {head} sends "
+        f"{percent(changes()[-1, head], 1)} of its attention elsewhere"
+    )
     return Figure(
         title="Attention of the first layer when a sentence is moved to later positions",
         finding=text,

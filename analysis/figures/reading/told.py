@@ -24,6 +24,8 @@ HEADING = "told "
 """The beginning of the rows that name a group."""
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
+FAR = 1.0
+"""Nats from the baseline beyond which a row is drawn at the edge, as a triangle: else no other could be told apart."""
 UNDECIDED = "not decided yet"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 
@@ -113,8 +115,22 @@ def finding(frame: pd.DataFrame, variant: str, baseline: str) -> str:
         decide = "decides" if row.seeds == 1 else "decide"
         return f"{title(variant)} ends {size} so far; {plural(int(row.seeds), 'seed')} {decide} nothing"
     if row.low <= 0 <= row.high:
-        return f"{title(variant)} cannot be told from {baseline}: {signed(row.gap)} nats, with zero in the interval"
-    return f"{title(variant)} ends {size}, which tells positions once"
+        found = f"{title(variant)} cannot be told from {baseline}: {signed(row.gap)} nats, with zero in the interval"
+    else:
+        found = f"{title(variant)} ends {size}, which tells positions once"
+    return f"{found}; {_lower(frame)}"
+
+
+def _lower(frame: pd.DataFrame) -> str:
+    """Counts of the judged variants that end lower than the baseline, of those told in every layer and told once."""
+    judged = frame[frame.judged]
+    once = judged.group == ONCE
+    parts = [
+        f"of those told {how} {int((rows.high < 0).sum())} of {len(rows)}"
+        for how, rows in (("in every layer", judged[~once]), ("once", judged[once]))
+        if len(rows)
+    ]
+    return f"{join_names(parts)} end lower than it"
 
 
 @figure("reading_told", ToldParameters)
@@ -135,6 +151,8 @@ def reading_told(params: ToldParameters) -> Figure:
         raise NoResults("No trainings of our own can be compared yet. Run: python -m analysis ablate --preset cpu2")
     frame = pd.DataFrame(rows)
     frame["order"] = frame.group.map(GROUPS.index)
+    # Of a variant that was trained by both rules, those with more seeds.
+    frame = frame.sort_values(["judged", "seeds"], ascending=False).drop_duplicates("variant")
     frame = frame.sort_values(["judged", "order", "gap"], ascending=[False, True, True]).drop(columns="order")
     baseline = title(trainings.baseline)
     text = _count(frame)
@@ -146,7 +164,7 @@ def reading_told(params: ToldParameters) -> Figure:
             f"{text}. Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             f"positions once. Dot and line: mean and 95 % interval, paired by seed with the {baseline} of the same "
             f"preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask for more seeds than are stored, so "
-            "that it decides nothing."
+            f"that it decides nothing. Triangle: further than {FAR:g} nat from {baseline}."
         ),
         alt=f"A row a variant, with its difference from {baseline} and an interval. {text}.",
         command=command(
@@ -173,25 +191,34 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
         },
         "value": "normal",
     }
-    ends = [frame.gap.min(), frame.gap.max(), frame.low.min(), frame.high.max(), 0.0]
+    near = frame[frame.gap.abs() <= FAR]
+    ends = [near.gap.min(), near.gap.max(), near.low.min(), near.high.max(), 0.0]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[f"{gap:+.2f}".replace("-", "−") for gap in frame.gap])
+    rows = frame.assign(written=[signed(gap) for gap in frame.gap])
     layers: list[Chart] = [marks.rule(theme, x=0)]
-    for chosen in (False, True):
-        for judged in (True, False):
-            selected = rows[((rows.variant == variant) == chosen) & (rows.judged == judged)]
-            if len(selected):
-                layers += marks.row_plot(
-                    selected,
-                    x=x,
-                    y=y,
-                    theme=theme,
-                    color=theme.ink if chosen else GREY,
-                    size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
-                    filled=judged,
-                    tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
-                )
-    return marks.panel(*layers, row_texts(rows, y, theme), theme=theme, width=marks.HALF, height=marks.ROW * len(order))
+    for right, side in ((True, "right"), (False, "left")):
+        beyond = rows[(rows.gap > FAR) if right else (rows.gap < -FAR)].assign(edge=domain[int(right)])
+        if len(beyond):
+            layers += marks.row_plot(
+                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=GREY,
+                shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
+            )  # fmt: skip
+    rows, every = rows[rows.gap.abs() <= FAR], rows
+    hues = {ONCE: GREY, EVERY: theme.series, ROTATED: theme.series}
+    for (chosen, judged, group), selected in rows.groupby([rows.variant == variant, rows.judged, rows.group]):
+        layers += marks.row_plot(
+            selected,
+            x=x,
+            y=y,
+            theme=theme,
+            color=theme.ink if chosen else hues[str(group)],
+            size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
+            filled=bool(judged),
+            tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
+        )
+    return marks.panel(
+        *layers, row_texts(every, y, theme), theme=theme, width=marks.HALF, height=marks.ROW * len(order)
+    )

@@ -24,7 +24,7 @@ from analysis.figures.terms.measures import (
     measure_note,
     term_label,
 )
-from analysis.figures.terms.token_maps import MAP_SIDE, pattern_map, share_and_effect, token_map
+from analysis.figures.terms.token_maps import MAP_SIDE, pattern_map, share_in_words, token_map
 from analysis.links import SECOND_HEAD
 from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
 from analysis.measurements.terms.token_view import TokenView, token_view
@@ -248,12 +248,11 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     columns = 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES)
 
     def draw(theme: Theme) -> list[Chart]:
-        # Effects take long to compute: they are read when the maps are drawn.
-        shares, effects = decomposition.shares(), decomposition.effects()
+        shares = decomposition.shares()
         return [
             token_map(
                 values, view.labels, limit, theme,
-                title=[term_label(term), share_and_effect(float(shares[term][head]), float(effects[term][head]))],
+                title=[term_label(term), share_in_words(float(shares[term][head]))],
                 legend=index >= len(maps) - columns, side=MAP_SIDE if columns == 2 else 260, first=view.first,
             )
             for index, (term, values) in enumerate(maps.items())
@@ -261,7 +260,8 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
 
     return Figure(
         title=f"Head {head}, term by term",
-        finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
+        finding=f"In head {head} the strongest scores are those of {term_label(largest)}, "
+        f"with {share_in_words(float(decomposition.shares()[largest][head]))}",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
             f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}. Rows are "

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from analysis.core.formatting import UNDEFINED, signed
+from analysis.core.formatting import UNDEFINED, signed, signed_percent
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.heatmap import heatmap
 
@@ -36,6 +36,11 @@ def pattern_map(
     """Attention probabilities of tokens for tokens. limit: where their scale ends; by default their maximum."""
     maximum = float(pattern.max()) if limit is None else limit
     return token_map(pattern, labels, maximum, theme, value="attention probability", around_zero=False, **options)
+
+
+def share_in_words(share: float) -> str:
+    """A term's share of what varies in one head's scores: `+96 % of what varies`."""
+    return f"{UNDEFINED if share != share else signed_percent(share)} of what varies"
 
 
 def share_and_effect(share: float, effect: float) -> str:

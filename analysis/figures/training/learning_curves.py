@@ -149,7 +149,7 @@ def _difference(trainings: Trained, variants: list[str]) -> str:
     if not gap.n:
         return ""
     base = f"adding ({title('bert_a')})" if trainings.baseline == "bert_a" else title(trainings.baseline)
-    interval = f" (95 % interval {signed(gap.low)} to {signed(gap.high)})" if gap.low == gap.low else ""
+    interval = f", 95 % interval {signed(gap.low)} to {signed(gap.high)}" if gap.low == gap.low else ""
     side = "above" if gap.mean > 0 else "below"
     return f"{title(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{interval}"
 

@@ -1,4 +1,4 @@
-"""The variance of attention scores through training, layer by layer."""
+"""The spread of attention scores through training, layer by layer."""
 
 import math
 
@@ -26,8 +26,8 @@ from analysis.figures.training.run_curves import means, thinned
 from analysis.statistics import difference
 
 SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
-MOST_LAYERS = 2
-"""The layers that the heading names at most."""
+EARLY = 0.1
+"""The share of a training after which the heading compares for the first time."""
 
 
 @figure("training_scores", TrainingParameters)
@@ -50,25 +50,29 @@ def score_scale(params: TrainingParameters) -> Figure:
     if runs.empty:
         raise NoResults("These runs did not record the variance of their scores; run them again.")
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
+    spreads = _spreads(rows)
     mean = means(rows, "layer")
     text = _scale_effect(trainings, mean) if masked else ""
     return Figure(
-        title="The scale of the scores through training",
-        finding=_finding(mean, trainings.baseline),
+        title="The spread of the scores through training",
+        finding=_finding(spreads, trainings.baseline),
         frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
         caption=sentences(
-            "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
-            "Thin: one seed; thick: the mean. All layers on one logarithmic scale, from step 0.",
+            "Standard deviation of a query's scores over the keys, before softmax: the wider, the fewer keys get the "
+            "attention. A score that is higher by 1 gives a key e times the weight.",
+            "The root of the mean variance over queries and heads. Thin: one seed; thick: the geometric mean of seeds. "
+            "The axis is logarithmic",
+            _ends(spreads, trainings.baseline),
             text,
             trainings.description(variants),
         ),
-        alt=f"Lines of score variance against steps, one panel per layer. {text}".strip(),
+        alt=f"Lines of the spread of scores against steps, one panel per layer. {text}".strip(),
         command=command("training_scores", params, trainings, variants),
         provenance=trainings.provenance(variants),
         citation_keys=("ke2021tupe",),
         draw=lambda theme: _draw(
-            thinned(rows)[["variant", "seed", "layer", "step", "value"]],
-            thinned(mean),
+            thinned(rows.assign(value=np.sqrt(rows.value)))[["variant", "seed", "layer", "step", "value"]],
+            thinned(spreads),
             variants,
             BASELINES[trainings.objective],
             theme,
@@ -77,28 +81,58 @@ def score_scale(params: TrainingParameters) -> Figure:
     )
 
 
-def _finding(mean: pd.DataFrame, baseline: str) -> str:
-    """The variance of a variant's scores after training, as a multiple of the baseline's, by layer.
+def _spreads(rows: pd.DataFrame) -> pd.DataFrame:
+    """The geometric mean over seeds of the scores' standard deviation, at every step that all seeds of a variant have.
 
-    Of the baseline alone, its own before and after training. Of several others, that of TUPE-A, else of the one that
-    differs most.
+    One seed whose scores grow a hundredfold would decide an arithmetic mean.
     """
-    last = mean[mean.step == mean.step.max()].pivot(index="layer", columns="variant", values="value")
-    if baseline not in last:
-        return ""
-    ratios = last.drop(columns=baseline).div(last[baseline], axis=0)
+    positive = rows[rows.value > 0]
+    logarithms = means(positive.assign(value=np.log(positive.value) / 2), "layer")
+    return logarithms.assign(value=np.exp(logarithms.value))
+
+
+def _ratios(spreads: pd.DataFrame, step: float, baseline: str) -> pd.DataFrame:
+    """The spread of each variant's scores as a multiple of the baseline's at a step, by layer; empty without any."""
+    at = spreads[spreads.step == step].pivot(index="layer", columns="variant", values="value")
+    return at.drop(columns=baseline).div(at[baseline], axis=0).dropna() if baseline in at else pd.DataFrame()
+
+
+def _compared(ratios: pd.DataFrame) -> str:
+    """The variant that the heading compares with the baseline: TUPE-A, else the one that differs most."""
+    return SCALED if SCALED in ratios else str(ratios.apply(np.log).abs().max().idxmax())
+
+
+def _finding(spreads: pd.DataFrame, baseline: str) -> str:
+    """The spread of a variant's scores in the first layer as a multiple of the baseline's, early and at the end.
+
+    Of the baseline alone, its own before and after training.
+    """
+    last, first_layer = spreads.step.max(), spreads.layer.min()
+    ratios = _ratios(spreads, last, baseline)
     if ratios.empty:
-        first = mean[(mean.step == mean.step.min()) & (mean.variant == baseline)].value.mean()
-        end = significant(float(last[baseline].mean()), 2)
-        return f"The variance of {title(baseline)}'s scores goes from {significant(first, 2)} to {end}"
-    name = SCALED if SCALED in ratios else str(np.log(ratios).abs().max().idxmax())
-    by_layer = {int(str(layer)): significant(float(ratio), 2) for layer, ratio in ratios[name].items()}
-    text = f"After training, the scores of {title(name)} vary"
-    if len(by_layer) > MOST_LAYERS:
-        least, most = (significant(float(end), 2) for end in (ratios[name].min(), ratios[name].max()))
-        return f"{text} {least} to {most} times as much as those of {title(baseline)}, by layer"
-    layers = join_names(f"{ratio} times in layer {layer}" for layer, ratio in by_layer.items())
-    return f"{text} {layers.replace(' times in', f' times as much as those of {title(baseline)} in', 1)}"
+        own = spreads[(spreads.variant == baseline) & (spreads.layer == first_layer)]
+        if own.empty:
+            return ""
+        start, end = (significant(float(own.value[own.step == step].mean()), 2) for step in (own.step.min(), last))
+        return f"The spread of {title(baseline)}'s scores in layer {first_layer} goes from {start} to {end}"
+    name = _compared(ratios)
+    both = set.intersection(*(set(spreads[spreads.variant == one].step) for one in (name, baseline)))
+    early = min(both, key=lambda step: abs(step - EARLY * last))
+    sizes = [significant(float(_ratios(spreads, step, baseline)[name].iloc[0]), 2) for step in (early, last)]
+    return (
+        f"In layer {first_layer}, {title(name)}'s scores spread {sizes[0]} times as far as {title(baseline)}'s after "
+        f"{early:,.0f} of {last:,.0f} steps, and {sizes[1]} times as far at the end"
+    )
+
+
+def _ends(spreads: pd.DataFrame, baseline: str) -> str:
+    """The spread of the compared variant's scores in every layer at the end, as a multiple of the baseline's."""
+    ratios = _ratios(spreads, spreads.step.max(), baseline)
+    if ratios.empty:
+        return ""
+    name = _compared(ratios)
+    layers = join_names(f"{significant(float(ratio), 2)} (layer {layer})" for layer, ratio in ratios[name].items())
+    return f"At the end, {title(name)}'s scores spread as far as {title(baseline)}'s times {layers}"
 
 
 def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
@@ -135,9 +169,15 @@ def _draw(
     domain = (0.8 * float(rows.value.min()), 1.25 * float(rows.value.max()))
     x = marks.number(alt.X, "step", "steps", ticks=4, form=",d", nice=False)
     y = marks.number(
-        alt.Y, "value", "variance of the scores", domain=domain, log=10, values=_decades(*domain), form="~g"
+        alt.Y,
+        "value",
+        "standard deviation of a query's scores",
+        domain=domain,
+        log=10,
+        values=_decades(*domain),
+        form="~g",
     )
-    tooltip = (("step", "", ","), ("value", "mean variance", ".3~g"))
+    tooltip = (("step", "", ","), ("value", "spread", ".3~g"))
     panels = []
     for layer in sorted(set(all_rows.layer)):
         layer_rows, layer_mean = rows[rows.layer == layer], mean[mean.layer == layer]

@@ -32,6 +32,8 @@ from analysis.figures.training.row_marks import VARIANT
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
+NEITHER = "neither uses\nword order"
+"""The text of a cell in which both variants end on the plateau."""
 NAN = float("nan")
 
 TIPS: tuple[marks.Tip, ...] = (
@@ -86,9 +88,9 @@ def settings(params: SettingsParameters) -> Figure:
             f"Final validation loss less {title(base)}'s at the same setting of preset {params.preset}, in {UNIT}, "
             f"paired by seed; {title(base)}'s own row has its loss.",
             f"Measured on {sample}. Below 0 is better. A column is a setting, named by what differs from the others; "
-            "n: the seeds of a cell. Coloured: the 95 % t interval over seeds lies on one side of zero. Grey: it does "
+            "Coloured: the 95 % t interval over seeds lies on one side of zero. Grey: it does "
             "not, or there is one seed, which has no interval. Empty: not trained at this setting.",
-            f"On plateau: neither has learnt what positions are for, so that their difference says nothing: both end "
+            "Neither uses word order: both end on the plateau, so that their difference says nothing: "
             f"above {level:.2f}, {PLATEAU_MARGIN:g} nats below where {title(orderless)} ends."
             if _tied(drawn, base).any()
             else "",
@@ -207,12 +209,14 @@ def _tied(table: pd.DataFrame, base: str) -> pd.Series:
 def _finding(table: pd.DataFrame, base: str) -> str:
     """A sentence on the comparisons in which a side has left the plateau: their direction, how many are resolved."""
     tied = _tied(table, base)
-    compared = table[(table.setting != BEST) & table.gap.notna() & ~tied]
+    compared = table[table.gap.notna() & ~tied]
     if compared.empty:
         return ""
     lower, resolved = int((compared.gap < 0).sum()), int(compared.resolved.sum())
     count = plural(len(compared), "comparison")
-    how_many = f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} resolved"
+    how_many = f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} beyond chance"
+    if single := int((compared.n == 1).sum()):
+        how_many += f", {single} {'has' if single == 1 else 'have'} one seed"
     where = "Wherever either learns word order" if tied.any() else "At every setting"
     names = list(dict.fromkeys(compared.title))
     who = f"{names[0]} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
@@ -253,7 +257,7 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
         written=[signed(row.gap) if row.n else f"{row.mean:.2f}" for row in frames.rows(table)],
     )
     cells["text"] = [
-        "both on\nplateau" if stuck else f"{row.written}\nn = {row.n or row.seeds}"
+        NEITHER if stuck else f"{row.written}\n{plural(int(row.n or row.seeds), 'seed')}"
         for stuck, row in zip(tied, frames.rows(cells), strict=True)
     ]
     titles = list(dict.fromkeys(cells.title))
@@ -266,7 +270,14 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
             titles=titles,
             value="gap",
             scale=theme.gains(limit, lower_is_better=True),
-            key=marks.colour_bar([f"nats, minus {title(base)}", "grey: not resolved; empty: not trained"], length=150),
+            key=marks.colour_bar(
+                [
+                    f"nats less than {title(base)} (green)",
+                    "or more; grey: within chance or of",
+                    "one seed; empty: not trained",
+                ],
+                length=150,
+            ),
             strong=f"abs(datum.gap) > {theme.strong * limit}",
             tooltip=TIPS,
             theme=theme,

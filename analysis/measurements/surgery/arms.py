@@ -92,7 +92,7 @@ ARMS = {
         ),
         Arm(
             name="minilm_separated_read",
-            title=f"MiniLM, words and positions apart ({RANK} directions of the rows that are read)",
+            title=f"MiniLM, words and positions apart ({RANK} directions of the first {READ} positions)",
             combines="concatenated",
             summary=f"As with {RANK} directions, but those in which the first {READ} positions vary most: no text of "
             "refitting is longer.",
@@ -100,7 +100,7 @@ ARMS = {
         ),
         Arm(
             name="minilm_separated_read_fewer",
-            title=f"MiniLM, words and positions apart ({FEWER} directions of the rows that are read)",
+            title=f"MiniLM, words and positions apart ({FEWER} directions of the first {READ} positions)",
             combines="concatenated",
             summary=f"The same with the first {FEWER} of these directions.",
             tables="separated_read_fewer",

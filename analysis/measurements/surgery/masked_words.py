@@ -3,6 +3,7 @@
 Shapes: P windows, M masked tokens of each, T tokens of a window.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -15,6 +16,7 @@ from numpy import ndarray
 from analysis.core.errors import ModelError
 from analysis.measurements.interventions.forward import forward
 from analysis.measurements.interventions.kinds import parse
+from analysis.measurements.interventions.kinds.base import Intervention
 from analysis.measurements.interventions.run import family_for, kind_of_head
 from analysis.measurements.means.windows import FramedWindows, windows_of
 from analysis.measurements.surgery.operations import Operation
@@ -48,30 +50,11 @@ class MaskedWords:
         """The length of the windows, and the rows before a text's first position that some tables begin with."""
         return first_row(loaded.model) + self.windows.ids.shape[1]
 
-    @torch.inference_mode()
     def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:
         """Each window's mean cross-entropy over its masked tokens, in nats."""
-        ids = torch.from_numpy(self.windows.ids).to(loaded.device)
-        places = torch.from_numpy(self.places).to(loaded.device)
-        masked = ids.scatter(1, places, loaded.tokenizer.mask_token_id)
         specs = [parse(f"drop_terms:{operation.terms}")] if operation.terms else []
-        family = family_for(loaded, {"input_ids": masked[:1]}) if specs else None
-        losses = []
         with change_tables(loaded.model, operation.change):
-            for start in range(0, len(ids), BATCH):
-                batch = slice(start, start + BATCH)
-                inputs = {"input_ids": masked[batch], "attention_mask": torch.ones_like(masked[batch])}
-                logits = (
-                    run_model(loaded.model, inputs).logits
-                    if family is None
-                    else forward(loaded.model, family, inputs, specs).logits
-                )
-                assert logits is not None  # `masked_words` saw the head
-                at = places[batch]
-                chosen = logits.float().gather(1, at[..., None].expand(-1, -1, logits.shape[-1]))
-                true = ids[batch].gather(1, at)
-                losses.append(torch.nn.functional.cross_entropy(chosen.mT, true, reduction="none").mean(1).cpu())
-        return torch.cat(losses).double().numpy()
+            return token_losses(loaded, self.windows.ids, self.places, specs).mean(1)
 
     def summary(self, values: ndarray) -> float:
         """The mean over windows, which all have as many masked tokens."""
@@ -93,8 +76,37 @@ def masked_words(loaded: Loaded, texts: Path, *, length: int, count: int, corpus
             "language model, such as an encoder that ablate trained, or measure sentence similarity with --stsb."
         )
     windows = windows_of(loaded, texts, length, count)
+    option = f"--texts {quote(corpus or texts.stem)} --length {length} --windows {count}"
+    return MaskedWords(windows, masked_places(windows), option)
+
+
+def masked_places(windows: FramedWindows) -> Int64[ndarray, "P M"]:
+    """A fixed choice of the tokens of each window that are masked, special tokens left alone."""
     free = np.flatnonzero(windows.counted)
     rng = np.random.default_rng(SEED)
     many = max(1, round(SHARE * len(free)))
-    places = np.stack([np.sort(rng.choice(free, many, replace=False)) for _ in windows.ids])
-    return MaskedWords(windows, places, f"--texts {quote(corpus or texts.stem)} --length {length} --windows {count}")
+    return np.stack([np.sort(rng.choice(free, many, replace=False)) for _ in windows.ids])
+
+
+@torch.inference_mode()
+def token_losses(
+    loaded: Loaded, token_ids: Int64[ndarray, "P T"], at: Int64[ndarray, "P M"], specs: Sequence[Intervention] = ()
+) -> Float[ndarray, "P M"]:
+    """The cross-entropy of each masked token, in nats. specs: interventions on the terms of the scores."""
+    ids, places = (torch.from_numpy(array).to(loaded.device) for array in (token_ids, at))
+    masked = ids.scatter(1, places, loaded.tokenizer.mask_token_id)
+    family = family_for(loaded, {"input_ids": masked[:1]}) if specs else None
+    losses = []
+    for start in range(0, len(ids), BATCH):
+        batch = slice(start, start + BATCH)
+        inputs = {"input_ids": masked[batch], "attention_mask": torch.ones_like(masked[batch])}
+        logits = (
+            run_model(loaded.model, inputs).logits
+            if family is None
+            else forward(loaded.model, family, inputs, specs).logits
+        )
+        assert logits is not None  # whoever calls saw the head
+        chosen = logits.float().gather(1, places[batch][..., None].expand(-1, -1, logits.shape[-1]))
+        true = ids[batch].gather(1, places[batch])
+        losses.append(torch.nn.functional.cross_entropy(chosen.mT, true, reduction="none").cpu())
+    return torch.cat(losses).double().numpy()

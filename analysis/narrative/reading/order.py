@@ -1,6 +1,6 @@
 """Step 8: what attention sees of order: nothing without positions, and with added ones more than distances."""
 
-from analysis.core.formatting import percent, signed
+from analysis.core.formatting import fixed, join_names, percent
 from analysis.figures.reading.order import DEPTHS
 from analysis.figures.reading.shift import HEADS, SENTENCE, changes, summary
 from analysis.literature import tables as published
@@ -29,15 +29,16 @@ def moved(head: int) -> str:
 def shuffled() -> str:
     """The published gain in perplexity that positions give to causal and to masked models."""
     parts = []
-    for table, kind in ((TABLE, "causal"), (MASKED_TABLE, "masked")):
+    for table, kind in ((TABLE, "a causal model"), (MASKED_TABLE, "a masked one")):
         rows = published.load(table).scores
         pairs = rows[rows.row.isin(("NoPos", "Learned"))].pivot(index="column", columns="row", values="value")
         gaps = (pairs.NoPos - pairs.Learned).dropna()
-        parts.append(f"{' and '.join(signed(gap) for gap in gaps)} for {kind} language models")
+        sizes = join_names(f"{fixed(abs(gap))} {'more' if gap > 0 else 'fewer'}" for gap in gaps)
+        parts.append(f"{kind} among {sizes}")
     return (
-        "Haviv et al. (2022) trained models with and without learned positions. Without them the perplexity (as if the "
-        "model chose among so many equally likely words) differs by "
-        f"{', and by '.join(parts)}; above zero, positions help. One number per model and corpus."
+        "Haviv et al. (2022) trained models with and without learned positions, and counted among how many equally "
+        f"likely words each seems to choose (its perplexity). Without positions, {', and '.join(parts)}. One number "
+        "per model and corpus."
     )
 
 
@@ -47,14 +48,13 @@ register(
         name="order",
         title="What attention sees of order",
         text=(
-            "Attention alone treats a text as a bag of words: shuffle them, and every word gets the same result as "
-            "before, as an answer on Stack Exchange points out. Stacking layers does not change that. A **causal "
-            "mask** does, from two layers on: where a word sees only the words before it, what those have seen depends "
-            "on where they stand. The first picture shuffles all words but the last in random networks without "
-            "positions; watch the last word. The second moves a sentence to later positions in a real model. Positions "
-            "that are added are numbers, so its attention changes although every distance between words stays. The "
-            "article from Baobao Algorithm Notes says that **distances** matter more. Models that rotate queries and "
-            "keys see distances alone."
+            "Attention alone treats a text as a bag of words, as an answer on Stack Exchange points out: shuffle the "
+            "other words, and a word gets exactly the same result, however many layers there are. A **causal mask** "
+            "changes that from two layers on: a word sees only those before it, so what these have seen depends on "
+            "where they stand. Choose the layers and watch the last word.\n\n"
+            "The second picture does the opposite to a real model: it moves the whole sentence, so that every "
+            "**distance** stays, which the article from Baobao Algorithm Notes holds to matter more. Where positions "
+            "are added, attention changes even so. Models that rotate queries and keys see distances alone."
         ),
         documents=("003", "004"),
         claims=("C14", "C16", "C22"),

@@ -97,12 +97,11 @@ register(
             "- **word to position**: does this word want whatever stands at that place?\n"
             "- **position to word**: does this place want that word?\n"
             "- **position to position**: does this place want that place?\n\n"
-            "All four go through the same two matrices. In the first picture a row is a query and a column a key; the "
-            "four maps, with segments and biases, add up to the model's own score. Above each map stands its share of "
-            "what varies in the scores (what all keys of a query share is left out, since softmax ignores it), and its "
-            "effect: how far the attention pattern moves without it. The second picture measures many texts. Ke et "
-            "al. (2021) found that the middle two, the **cross terms**, contribute little, and took them out. Heads "
-            "and layers differ: try some."
+            "All four go through the same two matrices. In the first picture a row asks (the query) and a column is "
+            "asked (the key); the four maps, with segments and biases, add up to the model's own score. Above each "
+            "stands how much of what varies in the scores is its own. Heads differ: try some.\n\nThe second picture "
+            "measures many texts. Ke et al. (2021) found that the middle two, the **cross terms**, contribute little, "
+            "and took them out."
         ),
         documents=("002", "004"),
         claims=("C07", "C08", "C09"),

@@ -20,12 +20,12 @@ register(
         name="saving",
         title="What one shared matrix saves",
         text=(
-            "Answers on Stack Exchange say what concatenating costs: it makes the model wider, or takes dimensions "
-            "away from words. Taken from the words, positions cost nothing, and words become narrower. Beside words of "
-            "full width, the whole model becomes wider, and that can be computed. A layer multiplies by matrices that "
-            "are as high and as wide as the model. So with p more dimensions on a width of d, its arithmetic grows by "
-            "(1 + p/d)² − 1. Parameters grow less: those in the layers do, but the table of words stays, and that of "
-            "positions shrinks. Choose how many dimensions positions get."
+            "Answers on Stack Exchange say what concatenating costs: it takes dimensions away from words, or it makes "
+            "the whole model wider. The first costs no arithmetic, but words become narrower. The second can be "
+            "computed.\n\nA layer multiplies by matrices that are as high and as wide as the model. Give positions p "
+            "dimensions beside the d of words, and every matrix grows **in both directions**: its arithmetic grows by "
+            "(1 + p/d)² − 1. Parameters grow less, since the table of words stays and that of positions shrinks. "
+            "Choose how many dimensions positions get."
         ),
         documents=("000", "001", "003"),
         claims=("C01",),

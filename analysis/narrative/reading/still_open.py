@@ -25,13 +25,13 @@ register(
         name="open",
         title="What remains open",
         text=(
-            "The five documents that this project began with make claims, guesses and doubts. We split each of these "
-            "into statements that say one thing. For each statement a written rule turns measurements into a "
-            "verdict: **supported**, **contradicted**, **mixed** where good evidence conflicts, or **open**, with "
-            "the experiment that would decide it. Some things need no measurement: a pair of a word and a position "
-            "is a sum of two vectors that have separate axes, and a concatenation becomes a sum as soon as a matrix "
-            "follows. So whether to add, to give words and positions separate matrices, to rotate or to bias is a "
-            "question of how models train and what they cost. Choose a verdict to see which statements have it."
+            "The five documents that this project began with make claims, guesses and doubts. We split them into "
+            "statements that say one thing. For each a written rule turns measurements into a verdict: **supported**, "
+            "**contradicted**, **mixed** where good evidence conflicts, or **open**, with the experiment that would "
+            "decide it.\n\nTwo things needed no measurement: a pair is a sum of two vectors that have separate axes, "
+            "and a concatenation becomes a sum as soon as a matrix follows. The rest is a question of how models "
+            "train and what they cost. Choose a verdict to see which questions have most of it. Under *Claims*, in "
+            "the menu, each statement stands with its evidence."
         ),
         documents=("000", "001", "002", "003", "004"),
         pictures=(

@@ -3,7 +3,7 @@
 from analysis.ablation.presets import ablate
 from analysis.claims.statements import OPEN, stored
 from analysis.core.errors import NoResults, StoreError
-from analysis.core.formatting import plural, sentences, signed
+from analysis.core.formatting import fixed, plural, sentences, signed
 from analysis.figures.reading.told import CLAIM
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.narrative.answer.stored import answer
@@ -99,8 +99,8 @@ def compared(name: str) -> str:
     )
     baseline = title(trainings.baseline)
     text = (
-        f"With preset {preset}, the final loss of {title(name)} differs from that of {baseline} by {signed(gap.mean)} "
-        f"{UNIT} ({interval}; below zero is better)"
+        f"{title(name)} ends {fixed(abs(gap.mean))} {UNIT} {'below' if gap.mean < 0 else 'above'} {baseline} "
+        f"({interval}, preset {preset}); lower is better"
     )
     judged, frozen, _ = _presets()
     if preset == EXPLORATORY:
@@ -124,13 +124,13 @@ register(
         name="told",
         title="Told once, or in every layer",
         text=(
-            "So far positions were told **once**, at the input. Ke et al. (2021), whom the article from Baobao "
-            "Algorithm Notes follows, tell them in **every layer**: in TUPE positions are compared with positions, "
-            "through matrices of their own, and no cross terms are left. Rotary models turn queries and keys in every "
-            "layer. What helps: the matrices, or being told again? Published comparisons change several things at "
-            "once, and few report how much results vary between seeds (the random numbers that a training starts "
-            "from). So we train the same small encoder from scratch in many ways, on the same texts in the same order. "
-            "The loss is counted in nats: 0.1 less means that the right word is held to be about a tenth likelier."
+            "So far positions were told **once**, at the input. TUPE (Ke et al., 2021), which the article from Baobao "
+            "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
+            "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, or being told "
+            "again?\n\nPublished comparisons change several things at once, and few report how much results vary "
+            "between seeds (the random numbers that a training starts from). So we train one small encoder from "
+            "scratch in many ways. The loss is counted in nats: 0.1 less means that the right word is held to be about "
+            "a tenth likelier."
         ),
         documents=("003", "004"),
         claims=("C15", "C16", "C17", "C18", "C34"),

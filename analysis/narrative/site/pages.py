@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from analysis.claims.statements import Judgement
+from analysis.claims.statements import SIGNS, Judgement
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.stored import Heading
 from analysis.core.colours import css_variables, verdict_variables
@@ -37,7 +37,6 @@ QUESTION = "Why do transformers add position to words instead of concatenating t
 CLAIMS = "claims.html"
 PARTS = {"lead": "lead", "reasons": "reason", "but": "but", "more": "more"}
 """The template's names for the places of sentences."""
-SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 EDGE = 46
 """Per cent of a strip's width from its middle to the farthest mark."""
 
@@ -182,7 +181,14 @@ def _short(script: str) -> str:
     text = INSIDE_STATEMENT.sub("", _level("\n".join(map(_without_comment, script.splitlines()))))
     parts = QUOTED.split(text)  # Every second one is quoted.
     parts[::2] = [SPACED.sub(r"\1", part) for part in parts[::2]]
+    # The script stands in a JSON string, where each double quote takes a letter more.
+    parts[1::2] = [_single_quoted(part) for part in parts[1::2]]
     return "".join(parts)
+
+
+def _single_quoted(text: str) -> str:
+    """A string of JavaScript between single quotes, where nothing in it needs another spelling then."""
+    return f"'{text[1:-1]}'" if text[0] == '"' and not set("'\\") & set(text) else text
 
 
 def _short_style(style: str) -> str:

@@ -2,22 +2,46 @@
 
 import streamlit as st
 
+from analysis.claims.statements import OPEN, SIGNS, stored
+from analysis.claims.statements.refitted import UNITS
 from analysis.figures import stored_figure
 from analysis.figures.experiments import refit
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
+CURVES = "How the loss falls while they are trained on"
 
 
 def draw(pickers: Pickers) -> None:
-    """The figures of what each way recovers, and how fast."""
+    """The figure of what each way recovers, the statements that it decides, and in a fold how fast it does."""
     values = pickers.done()
     show.copy_link(PAGE, values)
     if not refit.is_stored():
         st.info("No encoder was refitted yet. The first command chooses the rate of each arm, the second trains them.")
         st.code(f"{refit.COMMAND} --purpose pilot\n{refit.COMMAND}", language="bash")
         return
-    for name in ("refit_recovered", "refit_curves"):
-        with show.reporting_problems():
-            show.show(stored_figure(name, values), PAGE, values)
+    with show.reporting_problems():
+        show.show(stored_figure("refit_recovered", values), PAGE, values)
+    _show_statements()
+    fold = st.expander(CURVES, key=f"{PAGE}.refit_curves.fold", on_change="rerun")
+    if fold.open:
+        with fold, show.reporting_problems():
+            show.show(stored_figure("refit_curves", values), PAGE, values)
+
+
+def _show_statements() -> None:
+    """The statements that these trainings decide, each with its verdict or what it waits for, and a link to it."""
+    st.markdown("**What these trainings decide**, by rules that were fixed before them")
+    with st.container(gap="small", key="refit_statements"):
+        for statement in stored.statements():
+            if statement.kind in UNITS:
+                waits = f" Waits for {statement.would_decide}." if statement.verdict == OPEN else ""
+                st.page_link(
+                    "views/claims.py",
+                    label=f"{SIGNS[statement.verdict]} **{statement.verdict.capitalize()}.** "
+                    + escape_markdown(f"{statement.statement}{waits}"),
+                    query_params=query_parameters("claims", {"claim": statement.parent, "statement": statement.id}),
+                )

@@ -37,7 +37,7 @@ PARTS = {
     "convergence": ("Convergence", ("training_plateau", "training_convergence")),
     "contrasts": ("Step by step", ("experiments_contrasts",)),
     "parts": (EARLIER, ("training_parts",)),
-    "scores": ("Scale of the scores", ("training_scores",)),
+    "scores": ("Spread of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
     "settings": ("Other settings", ("training_advantage", "training_settings")),
     "costs": ("Costs", ("training_costs", "training_costs_others")),
