@@ -146,8 +146,8 @@ def empty_panel(
 
 
 def hues_of(shown: Sequence[SizedEncoding], theme: Theme) -> dict[str, str]:
-    """The colour of each encoding by its title; blue and orange are those of words and positions."""
-    return dict(zip([entry.title for entry in shown], theme.neutral(len(shown)), strict=True))
+    """The colour of each encoding by its title."""
+    return dict(zip([entry.title for entry in shown], theme.many(len(shown)), strict=True))
 
 
 def title_colours(shown: Sequence[SizedEncoding], theme: Theme, *, key: bool = True) -> alt.Color:

@@ -117,7 +117,10 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         "rank"
     )
     named = named.sort_values("rank").assign(
-        label=[f"{_spelled(row.word)} at {row.position} → {_spelled(row.other_word)}" for row in named.itertuples()],
+        label=[
+            f"{_spelled(word)} at {position} → {_spelled(other)}"
+            for word, position, other in zip(named.word, named.position, named.other_word, strict=True)
+        ],
         hue=_hues(named, theme),
         written=[signed(float(margin), 3) for margin in named.margin],
     )
