@@ -12,7 +12,7 @@ from judged import statement
 from analysis import links
 from analysis.claims.statements import contests, stored
 from analysis.claims.statements.corrections import corrections_file
-from analysis.core.formatting import signed
+from analysis.core.formatting import fixed
 from analysis.figures import FIGURES
 from analysis.narrative.answer import stored as answer
 from analysis.narrative.reading import told
@@ -62,7 +62,8 @@ def test_the_guided_reading_says_the_same(decided) -> None:
         if one.baseline == "bert_a" and not one.variant.startswith("causal"):
             made, said = stored.standing(one.variant, one.baseline), told.compared(one.variant)
             assert f"The verdict is “{made.word}”, by rules that were frozen" in said
-            assert signed(made.effect) in said
+            side = "below" if made.effect < 0 else "above"
+            assert f"{fixed(abs(made.effect))} nats per predicted token {side}" in said
 
 
 def test_what_no_rule_judges_is_called_exploratory(store: Path) -> None:

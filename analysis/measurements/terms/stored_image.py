@@ -122,7 +122,7 @@ def stored_image(model: str, image: str, layer: int) -> ImageDecomposition | Non
 
 
 def _factors(rows: Any, column: str, tokens: int) -> np.ndarray:
-    """What every source gives to the queries or keys, (source, head, token, dim); zeros of a source with no rows."""
+    """The part of each source in the queries or keys, (source, head, token, dim); zeros of a source with no rows."""
     heads = 1 + int(rows["head"].max())
     width = len(rows[column].iloc[0]) // tokens
     factors = np.zeros((len(SOURCES), heads, tokens, width), dtype=np.float32)
