@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements import stored
+from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, ranges, signed
 from analysis.figures.geometry import states
 from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines
-from analysis.figures.geometry.directions import held
+from analysis.figures.geometry.directions import MOST, held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 from analysis.store import read
@@ -132,7 +133,11 @@ def own_directions(model: str) -> CardAnswer:
     rank = find_estimate(rows, "effective_rank", "position_centred")
     note = "Both tables less their means."
     if rank is not None:
-        note += f" Counted by their effective rank, positions use {rank.value:.0f} directions."
+        note += (
+            f" {found.rank} is the fewest of the measured numbers of directions that hold {percent(MOST)} of "
+            "positions. "
+            f"By their effective rank, which counts weak directions less, positions use {rank.value:.0f}."
+        )
     top = log(found.width)
     by_name = {name: frame.sort_values("along") for name, frame in found.curves.groupby("series")}
     curves = {name: [(log(x) / top, y) for x, y in _pairs(frame)] for name, frame in by_name.items()}
@@ -234,7 +239,8 @@ def _directions_mean(model: str) -> str:
     if intact.empty or apart.empty:
         return text
     return (
-        f"{text} With the two forced apart, 14 directions for positions, this model's sentence similarity is "
+        f"{text} With the two forced apart, 14 directions for positions (the effective rank of {default_model.NAME}'s "
+        "table), this model's sentence similarity is "
         f"{apart.iloc[0]:.3f}; as trained it is {intact.iloc[0]:.3f}."
     )
 

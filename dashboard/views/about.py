@@ -3,52 +3,40 @@
 import streamlit as st
 
 from analysis.figures.citation import bibtex_of
+from analysis.narrative import method
 from analysis.narrative.glossary import GROUPS
 from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
 
+TEXT_WIDTH = 760
+# Pixels of the method's lines: longer ones are hard to read.
+
 show.header("about", "What the numbers mean, where they are stored, and how to get them.")
+
+
+def draw_part(number: int, part: method.MethodPart) -> None:
+    """One idea of the method: its words, its formula on a line of its own, and a link to what shows it."""
+    st.subheader(f"{number}. {part.title}", anchor=part.anchor)
+    st.markdown(part.text)
+    if part.formula:
+        st.latex(part.formula)
+    if part.where:
+        st.markdown(part.where)
+    if part.see:
+        st.markdown(f"[{part.see}]({show.address(part.page, part.values)})")
+
+
 st.markdown(
     "[Method](#method) · [Glossary](#glossary) · [What the store holds](#store) · [Use it elsewhere](#elsewhere) · "
     "[Cite](#cite)"
 )
 
 st.header("Method", anchor="method")
-st.markdown(
-    r"""
-A BERT-style encoder adds a word, a position and a segment vector, $u_i = w_i + p_i + s_i$, and passes the sum through a
-LayerNorm. With the LayerNorm's statistics held at the values they take on $u_i$, that is a linear map, so each source
-can be followed alone: $q_i = \sum_a q_i^a$ and $k_j = \sum_b k_j^b$ over word, position, segment and bias (what no
-source owns: the LayerNorm's $\beta$ and the projections' biases). The score before softmax is a sum of sixteen
-**terms**:
-
-$$ \text{score}_{ij} = \sum_{a,b} t^{ab}_{ij}, \qquad t^{ab}_{ij} = \frac{q_i^a \cdot k_j^b}{\sqrt{d_\text{head}}} $$
-
-At layer 0 this is exact. Under every map, "How measured" states the largest difference between the sum of the terms and
-the score that the model itself computed in its forward pass.
-
-Deeper layers need one of two methods, and a view says which one it shows. **frozen** follows the same four sources
-through the layers with attention patterns, LayerNorm statistics and activation gates held at the values they have in
-the model; it still adds up, and position is not credited with what it does through the patterns. **mean** is
-statistical: over a corpus of full windows $c$ of slots $t$, a hidden state is $h_{c,t} = \mu + \mathrm{pos}_t +
-\mathrm{ctx}_c + \mathrm{resid}_{c,t}$ (Song & Zhong 2023). It adds up as well, its residual being a part; its position
-is a mean over windows, which also carries the average word at a slot, so the two methods differ even at layer 0, by a
-number that is stored with the means.
-
-- **Key-centred.** Softmax ignores whatever is constant along the keys of one query, so terms are compared after their
-  mean over keys is subtracted. A term can be large and change nothing: all four *x → bias* terms do so at layer 0.
-- **Share.** $\sum_{ij} c^{ab}_{ij} t_{ij} / \sum_{ij} t_{ij}^2$, with $c$ the centred term and $t$ the centred total.
-  Shares of a head add up to 1; a share may be negative.
-- **Cancellation.** $\sum_{ab} |c^{ab}| / |t|$: how large the terms of a head are together, as a multiple of the
-  scores. No share can be larger. Where it is over 30, shares are withheld; where it is over 100, terms are computed in
-  float64.
-- **Effect.** The mean over queries of $\mathrm{KL}(\mathrm{softmax}(S) \,\|\, \mathrm{softmax}(S - T))$ in nats: what
-  removing the term does to the pattern. Effects do not add up, and may rank terms differently from shares.
-- **Over heads.** The mean over heads and the value pooled over heads can tell opposite stories, because one head with
-  large scores dominates a pooled value. Both are shown, and heads come first.
-"""
-)
+st.markdown("\n".join(f"{number}. [{part.title}](#{part.anchor})" for number, part in enumerate(method.PARTS, 1)))
+with st.container(key="about.method", width=TEXT_WIDTH):
+    for number, part in enumerate(method.PARTS, 1):
+        draw_part(number, part)
 
 st.header("Glossary", anchor="glossary")
 st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import plural
+from analysis.core.formatting import join_names, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.training.data import stored_presets
@@ -58,10 +58,18 @@ def draw(pickers: Pickers) -> None:
     answer.markdown(escape_markdown(summary(rows, needs)))
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
-    axis = encoding_board.cost_axis(rows)
+    axis, columns = encoding_board.cost_axis(rows), encoding_board.differing_needs(rows)
     dark = show.theme().dark
     encoding_board.show_rows(
-        f"{PAGE}.upper", upper, needs, opened, lambda row: pickers.set("row", row), cost=axis, heading=True, dark=dark
+        f"{PAGE}.upper",
+        upper,
+        needs,
+        opened,
+        lambda row: pickers.set("row", row),
+        columns=columns,
+        cost=axis,
+        heading=True,
+        dark=dark,
     )
     if opened:
         _draw_row(pickers, upper[-1], size)
@@ -72,16 +80,19 @@ def draw(pickers: Pickers) -> None:
             needs,
             opened,
             lambda row: pickers.set("row", row),
+            columns=columns,
             cost=axis,
             heading=False,
             dark=dark,
             lacking_above=any(row.lacks for row in upper),
         )
+    common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
+    every = f"All of them meet the need “{join_names(common)}”, which has no column. " if common else ""
     st.caption(
-        f"Full dots: our trainings of preset {JUDGED} on masked words, which the frozen rules judge; bars: 95 % "
+        f"{every}Full dots: our trainings of preset {JUDGED} on masked words, which the frozen rules judge; bars: 95 % "
         "intervals over seeds paired with learned, added positions. Rings: another recipe, where that one has no "
         "number, or a causal model against its own baseline; hover over a ring to see its recipe. A triangle at the "
-        "edge: the value lies beyond the axis."
+        "edge: the value, or the end of its interval, lies beyond the axis."
     )
     with st.expander(
         f"{plural(len(studied()), 'way')} more that were studied and that no model named here uses",
@@ -104,6 +115,10 @@ def draw(pickers: Pickers) -> None:
             _draw_facts(pickers, presets, needs)
     values = pickers.done()
     show.copy_link(PAGE, values)
+
+
+def _meets(row: EncodingRow, need: str) -> bool:
+    return row.ticks[list(NEEDS).index(need)]
 
 
 def _draw_size(pickers: Pickers) -> ModelSize:

@@ -1,16 +1,14 @@
 """The pictures of encodings, one or two at a time: their values, their distances, and all of them by every measure."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import streamlit as st
 
 from analysis.core import default_model
 from analysis.encodings import ENCODINGS
 from analysis.figures import stored_figure
-from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.shift import shifts
-from analysis.figures.encodings.similarity import COMPARISONS, NUMBERS, RowSimilarityParameters, compare_rows
+from analysis.figures.encodings.similarity import COMPARISONS, RowSimilarityParameters
 from analysis.figures.encodings.sized import SizedEncoding, pair
 from analysis.links import Value
 from dashboard.widgets import show
@@ -42,7 +40,7 @@ def draw(pickers: Pickers, look: str) -> None:
     if look == "all":  # every encoding, at the sizes that are stored
         values = pickers.done()
         show.copy_link(PAGE, values)
-        _draw_figure("encoding_measures", values, ())
+        _draw_figure("encoding_measures", values)
         return
     first, second, third, fourth = st.columns([3, 3, 2, 2])
     with first:
@@ -66,12 +64,12 @@ def draw(pickers: Pickers, look: str) -> None:
         with column:
             describe(entry)
     for name in FIGURES[look]:
-        _draw_figure(name, values, shown)
+        _draw_figure(name, values)
     for name, title in FOLDED.get(look, {}).items():
         fold = st.expander(title, key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:
             with fold:
-                _draw_figure(name, values, shown)
+                _draw_figure(name, values)
     show_sources(shown)
 
 
@@ -93,21 +91,7 @@ def show_sources(shown: Sequence[SizedEncoding]) -> None:
                     show.cite((entry.encoding.key,))
 
 
-def show_numbers(shown: Sequence[SizedEncoding], compare: str) -> None:
-    """The similarity's properties as a table, a column an encoding, with their definitions as help."""
-    numbers = [compare_rows(entry, compare).numbers for entry in shown]
-    lines = [f"| |{''.join(f' {entry.title} |' for entry in shown)}", f"|---|{'---:|' * len(shown)}"]
-    for name in NUMBERS:
-        measure = MEASURES[name]
-        values = "".join(f" {in_words(name, values[name])} |" for values in numbers)
-        lines.append(f"| **{measure.title}**: {measure.short} |{values}")
-    definitions = "\n\n".join(f"**{MEASURES[name].title}**: {MEASURES[name].definition}" for name in NUMBERS)
-    st.markdown("\n".join(lines), help=definitions)
-
-
-def _draw_figure(name: str, values: Mapping[str, Value], shown: Sequence[SizedEncoding]) -> None:
+def _draw_figure(name: str, values: Mapping[str, Value]) -> None:
     """One figure, or why there is none."""
     with show.reporting_problems():
-        figure = stored_figure(name, values)
-        under_heading = partial(show_numbers, shown, str(values["compare"])) if name == "encoding_similarity" else None
-        show.show(figure, PAGE, values, under_heading=under_heading)
+        show.show(stored_figure(name, values), PAGE, values)

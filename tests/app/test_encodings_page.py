@@ -45,19 +45,6 @@ def test_every_encoding_in_its_own_words(encoding):
     assert any(ENCODINGS[encoding].note in text.value for text in app.markdown)
 
 
-def test_similarity_numbers_have_definitions():
-    app = opened("choose", look="distance")
-    (table,) = [text for text in app.markdown if text.value.startswith("| | Sinusoidal | Learned |")]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.value.splitlines()[2:]]
-    assert [(name.split("**")[1], value) for name, value, _ in rows] == [
-        ("Translation invariance", "1.00"),
-        ("Monotonicity", "0.99"),
-        ("Symmetry", "1.00"),
-        ("First rise", "25 tokens"),
-    ]
-    assert all(f"**{name.split('**')[1]}**:" in table.help for name, *_ in rows)
-
-
 @pytest.mark.parametrize(("length", "dim"), [("16", "16"), ("512", "512")])
 def test_a_size_that_one_of_them_does_not_take_is_said_not_refused(length, dim):
     app = opened("choose", look="values", encoding_length=length, dim=dim, other="sincos_2d", encoding="learned")

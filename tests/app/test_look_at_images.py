@@ -59,12 +59,12 @@ def test_a_trained_model_is_shown_and_its_positions_are_said_to_be_interpolated(
 
 def test_the_model_with_random_weights_is_called_that():
     app = image()
-    assert told(app.info) == []
     assert captions(app).count("it has learned nothing") >= 3
     assert all("With random weights" in header.value for header in app.header)
-    assert any("The weights of this model are random" in said for said in told(app.warning)), "above all figures"
+    (above,) = told(app.info)
+    assert above.startswith("The weights of this model are random: it has learned nothing")
     press(app, "Show dinov2-small, a trained model, on the scene")
-    assert told(app.warning) == []
+    assert told(app.info) == []
     assert app.session_state["inside.model"] == "dinov2-small"
     assert not any("random" in header.value for header in app.header)
 

@@ -89,7 +89,7 @@ def test_a_measurement_has_its_name_of_today_and_of_before(run: Run) -> None:
         assert f"measure {kind} [OPTIONS]" in new
     _, listed, _ = run("measure", "--help")
     names = [kind.replace("_", "-") for kind in commands.measure.KINDS]
-    assert re.findall(r"^│ ([a-z-]+)  +\S", listed, flags=re.M) == names
+    assert re.findall(r"^│ ([a-z][a-z-]*)  +\S", listed, flags=re.M) == names
 
 
 def test_a_measurement_without_a_kind_is_of_terms(run: Run) -> None:

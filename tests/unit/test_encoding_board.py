@@ -18,7 +18,7 @@ from analysis.narrative.choosing.settings import IN_CODE, IN_USE
 from analysis.narrative.choosing.sizes import ModelSize
 from analysis.rules import training_rules
 from analysis.store import read
-from dashboard.widgets.encoding_board import cost_axis
+from dashboard.widgets.encoding_board import cost_axis, differing_needs
 
 JUDGED = training_rules().preset
 ASKED = [needs for count in range(4) for needs in itertools.combinations(NEEDS, count)]
@@ -48,6 +48,13 @@ def test_what_lacks_a_need_moves_down_and_nothing_else_moves(store: Path, needs:
     for row in found:
         assert row.ticks == tuple(need.met(by_name[row.name]) for need in NEEDS.values())
         assert row.lacks == tuple(need for need in needs if not NEEDS[need].met(by_name[row.name]))
+
+
+def test_a_need_has_a_column_where_the_methods_differ_in_it(store: Path) -> None:
+    found = rows()
+    by_need = {name: {row.ticks[index] for row in found} for index, name in enumerate(NEEDS)}
+    assert differing_needs(found) == [name for name, ticks in by_need.items() if ticks == {True, False}]
+    assert differing_needs(found[:1]) == [], "one row differs from none"
 
 
 @pytest.mark.parametrize("needs", ASKED, ids="-".join)

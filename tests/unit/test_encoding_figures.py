@@ -14,7 +14,7 @@ from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.measures import MEASURES, in_words, stored
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
-from analysis.figures.encodings.similarity import compare_rows
+from analysis.figures.encodings.similarity import NUMBERS, compare_rows
 from analysis.figures.encodings.sized import colour_limit, sized
 from analysis.store import files
 
@@ -41,9 +41,9 @@ def made(name: str, **changed):
 
 
 def drawn_rows(figure, column: str) -> list[dict]:
-    """The rows of the one frame of a drawing that has a column."""
+    """The rows of the one frame of a drawing that has a column, those of names at lines left out."""
     frames = {name: rows for p in drawing.panels(figure) for name, rows in p.to_dict()["datasets"].items()}
-    (found,) = [rows for rows in frames.values() if rows and column in rows[0]]
+    (found,) = [rows for rows in frames.values() if rows and column in rows[0] and "hue" not in rows[0]]
     return found
 
 
@@ -186,6 +186,13 @@ def test_similarity_numbers_are_those_of_the_map_shown():
     assert like.numbers["first_rise"] == 44
     assert like.numbers["symmetry"] == 1
     assert like.numbers["monotonicity"] == measures.monotonicity(ENCODINGS["sinusoidal"].similarity(128, 512))
+    figure = made("encoding_similarity", compare="dot", dim=512, other="")
+    _, own_map = drawing.panels(figure)
+    below = " ".join(own_map.to_dict()["title"]["subtitle"])
+    assert "by distance alone 1.00" in below
+    assert f"nearer is more alike {like.numbers['monotonicity']:.2f}" in below
+    assert "symmetric 1.00; first rises again: 44 tokens" in below
+    assert all(f"{MEASURES[name].title}: {MEASURES[name].definition}" in figure.caption for name in NUMBERS)
 
 
 def test_an_encoding_with_a_score_of_its_own_keeps_it():

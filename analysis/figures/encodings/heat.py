@@ -1,10 +1,12 @@
 """Each encoding's table: rows are positions or distances, columns dimensions or heads."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from analysis.core import frames
-from analysis.core.formatting import sentences, significant
+from analysis.core.formatting import capitalised, join_names, sentences, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.sized import (
@@ -36,11 +38,11 @@ def heat(params: EncodingPairParameters) -> Figure:
 
     return Figure(
         title="The table itself",
-        finding="; ".join(_value_range(entry) for entry in shown),
+        finding=_finding(shown),
         frame=frame,
         caption=sentences(
             "; ".join(f"{entry.title}: {_columns_in_words(entry)}" for entry in shown) + ".",
-            "Each map has its own colour scale, symmetric about zero.",
+            "Each map has its own colour scale, symmetric about zero. The usual value is the median of the sizes.",
             *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
         ),
         alt=" ".join(_extremes(entry) for entry in shown),
@@ -111,25 +113,39 @@ def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
     )
 
 
-def _value_range(entry: SizedEncoding) -> str:
-    """A sentence that compares the largest value with the usual ones, or says that all values are the same."""
-    low, high = float(entry.table().min()), float(entry.table().max())
-    if low == high:
-        return f"{entry.title}: every value is {significant(low)}"
+def _finding(shown: Sequence[SizedEncoding]) -> str:
+    """A sentence that compares the largest value of each table with the usual one."""
+    flat = [entry for entry in shown if entry.table().min() == entry.table().max()]
+    parts = [_times_the_usual(entry) for entry in shown if entry not in flat]
+    same = [f"in {entry.title} every value is {_largest(entry)}" for entry in flat]
+    largest = [f"the largest value is {join_names(parts)}"] if parts else []
+    return capitalised("; ".join([*largest, *same]))
+
+
+def _times_the_usual(entry: SizedEncoding) -> str:
+    """The largest value as a multiple of the median of the sizes; as it is, where half of the values are zero."""
     median = float(np.nanmedian(np.abs(entry.table())))
-    return f"{entry.title}: half of the values lie within ±{significant(median)}, the largest is {_largest(entry)}"
+    if not median:
+        return f"{_largest(entry)} in {entry.title}, half of whose values are 0"
+    times = abs(_largest_value(entry)) / median
+    return f"{f'{times:,.0f}' if times >= 10 else f'{times:.1f}'} times the usual one in {entry.title}"
+
+
+def _largest_value(entry: SizedEncoding) -> float:
+    table = entry.table()
+    return float(table.flat[int(np.nanargmax(np.abs(table)))])
 
 
 def _largest(entry: SizedEncoding) -> str:
-    """The value of the greatest size."""
-    table = entry.table()
-    return significant(float(table.flat[int(np.nanargmax(np.abs(table)))]))
+    """The value of the greatest size, in words."""
+    return significant(_largest_value(entry))
 
 
 def clip_note(entry: SizedEncoding, scale: float) -> list[str]:
-    """A line that says where the colours of an encoding's map end, where some values lie beyond."""
+    """A line that says where the colours of an encoding's map end."""
     beyond = float(np.nanmax(np.abs(entry.table()))) > scale
-    return [f"colours end at ±{significant(scale)}; the largest value is {_largest(entry)}"] if beyond else []
+    largest = f"; the largest value is {_largest(entry)}" if beyond else ", which no value exceeds"
+    return [f"colours end at ±{significant(scale)}{largest}"]
 
 
 def _extremes(entry: SizedEncoding) -> str:

@@ -7,7 +7,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.colours import SEQUENTIAL
 from analysis.core.errors import AddendError
 from analysis.core.formatting import sentences
 from analysis.encodings import ENCODINGS
@@ -18,12 +17,20 @@ from analysis.store import read
 
 COMMAND = "python -m analysis measure encodings"
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
-
-
+HEADINGS = {
+    "translation_invariance": "Distance alone decides",
+    "monotonicity": "Nearer is more alike",
+    "first_rise": "First rises again, tokens",
+    "symmetry": "Before is as after",
+    "cosine_next": "Neighbours alike, cosine",
+    "shift_r2_8": "Shift by 8 is one matrix",
+    "moving_share": "Columns that move",
+    "top_half_share": "Variance in half of them",
+    "frequency_mean": "Cycles a token",
+}
+"""The columns of the table, from left to right -> their headings."""
 SHORT = 15
 """Pixels of a number such as .71."""
-PALE = 3
-"""Stops of the scale of colours on which the ink is read everywhere."""
 
 
 class DescribedMeasure(NamedTuple):
@@ -144,7 +151,7 @@ def scalar_measures(params: ShadedParameters) -> Figure:
     rows = stored()
     moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
     moving["value"] = moving.value / moving.dim
-    names = sorted(ENCODINGS, key=lambda name: GROUPS.index(ENCODINGS[name].enters))
+    names = sorted(ENCODINGS, key=lambda name: (GROUPS.index(ENCODINGS[name].enters), ENCODINGS[name].title))
     ranks = {name: rank for rank, name in enumerate(names)}
     table = pd.concat([rows, moving], ignore_index=True)
     table = table.assign(
@@ -161,15 +168,16 @@ def scalar_measures(params: ShadedParameters) -> Figure:
         finding=_invariant(table),
         frame=lambda: table.loc[:, columns].reset_index(drop=True),
         caption=sentences(
-            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions: the stronger the blue, "
-            "the nearer a number comes to the largest that the measure can take. Rows stand by how positions enter: "
-            "added to the words, rotating queries and keys, compared separately, biasing the scores, absent. Bold: the "
-            "two encodings that the other views show.",
+            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions, compared by dot product; "
+            f"Distance and shifts compares another number of them, by cosine, and so has other numbers. The darker a "
+            "cell, the nearer its number comes to the largest that the measure can take. Rows stand by how positions "
+            "enter: added to the words, rotating queries and keys, compared separately, biasing the scores, absent. "
+            "Bold: the two encodings that the other views show.",
+            " ".join(f"{HEADINGS[name]}: {MEASURES[name].definition}" for name in HEADINGS),
             f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
             "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
             "counted in tokens.",
-            "Similarity is the dot product of rows, or the encoding's own score; where rows are compared by cosine "
-            "instead, as under Distance and shifts, the numbers differ.",
+            "Similarity is the dot product of rows, or the encoding's own score.",
             f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
             "structure counts."
             if untrained
@@ -258,7 +266,7 @@ def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: 
     longest = longest[longest.measure.isin(list(MEASURES))].drop_duplicates(["encoding", "measure"])
     tops = longest.measure.map(lambda name: MEASURES[name].top or np.nan)
     cells = longest.assign(
-        column=longest.measure.map(lambda name: MEASURES[name].title),
+        column=longest.measure.map(HEADINGS),
         meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         text=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         shade=(longest.value.where(np.isfinite(longest.value)) / tops).clip(0, 1).fillna(0.0),
@@ -266,11 +274,11 @@ def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: 
     )
     picked = set(rows[rows.encoding.isin(selected)].title)
     return cell_table(
-        cells.assign(open=~np.isfinite(cells.value), bold=cells.title.isin(picked)),
-        columns=[measure.title for name, measure in MEASURES.items() if name in set(cells.measure)],
+        cells.assign(open=False, bold=cells.title.isin(picked)),
+        columns=[heading for name, heading in HEADINGS.items() if name in set(cells.measure)],
         titles=[title for title in order if title in set(cells.title)],
         value="shade",
-        scale=alt.Scale(domain=[0, 1], range=SEQUENTIAL[theme.dark][:PALE], interpolate="rgb"),
+        scale=alt.Scale(domain=[0, 1], range=[theme.ground, theme.faint], interpolate="rgb"),
         key=None,
         strong="false",
         number=SHORT,

@@ -17,11 +17,13 @@ from analysis.figures.encodings.sized import (
     citation_keys,
     empty_panel,
     export_command,
+    hues_of,
     origins,
     pair,
     title_colours,
 )
 from analysis.figures.figure import Figure, figure
+from analysis.figures.panels import names_at
 
 THRESHOLD = 0.5
 BARS = 64
@@ -131,7 +133,8 @@ def _panels(
 ) -> list[Chart]:
     """Range and deviation by column, one panel an encoding; then the share of variance that the top columns hold."""
     panels = []
-    for entry, top, colour in zip(shown, highest, theme.many(2), strict=False):
+    for entry, top in zip(shown, highest, strict=True):
+        colour = hues_of(shown, theme)[entry.title]
         rows = frame.loc[frame.encoding == entry.name]
         if not rows["range"].to_numpy().any():
             panels.append(empty_panel(entry, f"No {entry.column} moves.", theme=theme))
@@ -146,7 +149,8 @@ def _panels(
         )
         y = marks.number(alt.Y, "range", entry.unit, domain=(0, top * 1.04))
         each = int((bars["end"] - bars["first"]).max())
-        below = (*entry.lines, f"pale: range; full: sd{f'; means of {each}' if each > 1 else ''}")
+        grouped = f"; {each} {entry.column}s a bar" if each > 1 else ""
+        below = (*entry.lines, f"pale: range; full: standard deviation{grouped}")
         panels.append(
             marks.panel(
                 base.mark_rect(color=colour, opacity=0.4).encode(y=y, y2=alt.datum(0)),
@@ -176,15 +180,31 @@ def bars_of_columns(rows: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
+NAMED_AT = 0.75
+"""The share of variance at which the curves are named: there they are apart where few columns hold much."""
+
+
 def _variance_panel(cumulative: pd.DataFrame, shown: Sequence[SizedEncoding], theme: Theme) -> Chart:
+    x = marks.number(alt.X, "columns", "share of columns, most variable first", domain=(0, 1), form="%", ticks=5)
+    y = marks.number(alt.Y, "variance", "share of variance", domain=(0, 1), form="%", ticks=5)
     lines = marks.line_plot(
-        cumulative, theme=theme, color=title_colours(shown, theme), dots=0,
-        x=marks.number(alt.X, "columns", "share of columns, most variable first", zero=True, form="%", ticks=5),
-        y=marks.number(alt.Y, "variance", "share of variance", domain=(0, 1), form="%", ticks=5),
+        cumulative, theme=theme, color=title_colours(shown, theme, key=False), dots=0, x=x, y=y,
         tooltip=(("title", "encoding"), ("columns", "", ".1%"), ("variance", "", ".1%")),
     )  # fmt: skip
     half = marks.rule(theme, y=0.5, dash=marks.DASH)
     return marks.panel(
-        half, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance",
+        half, *lines, *names_at(_curve_names(cumulative, hues_of(shown, theme)), x, y, theme),
+        theme=theme, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance",
         below=["dashed: half of the variance"],
+    )  # fmt: skip
+
+
+def _curve_names(cumulative: pd.DataFrame, hues: dict[str, str]) -> pd.DataFrame:
+    """The curves' names: right of and below the flatter one, left of the steeper one."""
+    reached = cumulative[cumulative.variance >= NAMED_AT].groupby("title", sort=False).first().reset_index()
+    flattest = int(reached["columns"].argmax())
+    right = reached.index == flattest
+    return reached.assign(
+        name=reached.title, hue=reached.title.map(hues), align=np.where(right, "left", "right"),
+        dx=np.where(right, 10, -10), dy=np.where(right, 14, 0),
     )  # fmt: skip

@@ -20,12 +20,14 @@ from analysis.figures.encodings.sized import (
     colour_limit,
     empty_panel,
     export_command,
+    hues_of,
     origins,
     pair,
     title_colours,
 )
 from analysis.figures.figure import Figure, figure
 from analysis.figures.heatmap import heatmap
+from analysis.figures.panels import names_at
 
 COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
 TALL = 330
@@ -94,8 +96,11 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         finding=_finding(shown, comparisons),
         frame=frame,
         caption=sentences(
+            f"{COMPARISONS[params.compare]} of {params.length} positions; All encodings compares another number of "
+            "them, by dot product, and so has other numbers. "
             "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
             "over those pairs, of which the farthest distance has only one. Maps: every pair.",
+            " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in NUMBERS),
             *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
             "Exact: nothing is sampled.",
         ),
@@ -182,8 +187,8 @@ def _panels(
     panels += [
         heatmap(
             comparison.values, domain=(-limit, limit), row_title="query position", column_title="key position",
-            value_title=comparison.kind, title=entry.title, below=entry.lines, side=marks.THIRD, height=TALL,
-            theme=theme,
+            value_title=comparison.kind, title=entry.title, below=[*entry.lines, *_numbers_below(comparison)],
+            side=marks.THIRD, height=TALL, theme=theme,
         )
         for entry, comparison, limit in drawn
     ]  # fmt: skip
@@ -191,6 +196,15 @@ def _panels(
         empty_panel(entry, "Every row is zero:", "there is nothing to compare.", theme=theme, width=marks.THIRD)
         for entry, comparison in zip(shown, comparisons, strict=True)
         if not comparison.profile.distance.size
+    ]
+
+
+def _numbers_below(comparison: RowSimilarities) -> list[str]:
+    """What distance says about likeness, in two lines under the title of an encoding's map."""
+    words = {name: in_words(name, value) for name, value in comparison.numbers.items()}
+    return [
+        f"by distance alone {words['translation_invariance']}; nearer is more alike {words['monotonicity']}",
+        f"symmetric {words['symmetry']}; first rises again: {words['first_rise']}",
     ]
 
 
@@ -204,10 +218,11 @@ def _profiles(
     )
     frame = frame.assign(low=frame["mean"] - frame.sd, high=frame["mean"] + frame.sd)
     domain = (min(float(frame.low.min()), 0.0), 1.0) if kind.startswith("cosine") else alt.Undefined
+    x = marks.number(alt.X, "distance", "distance, key minus query (tokens)", nice=False, ticks=5)
+    y = marks.number(alt.Y, "mean", kind, domain=domain)
     layers = marks.line_plot(
-        frame, theme=theme, color=title_colours(shown, theme), dots=0, ends=("low", "high"), band=True,
-        x=marks.number(alt.X, "distance", "distance, key minus query (tokens)", nice=False, ticks=5),
-        y=marks.number(alt.Y, "mean", kind, domain=domain),
+        frame, theme=theme, color=title_colours(shown, theme, key=False), dots=0, ends=("low", "high"), band=True,
+        x=x, y=y,
         tooltip=(
             ("title", "encoding"), ("distance:Q", "distance (tokens)"), ("mean", "", ".4~g"),
             ("sd", "standard deviation", ".3~g"), ("pairs", "", ","),
@@ -215,7 +230,20 @@ def _profiles(
     )  # fmt: skip
     rises = [comparison.numbers["first_rise"] for _, comparison in compared]
     layers = [*(marks.rule(theme, x=rise, dash=marks.DASH) for rise in rises if np.isfinite(rise)), *layers]
-    below = [f"dashed: {'the mean' if len(compared) == 1 else 'each mean'} first rises again"] * bool(
-        np.isfinite(rises).any()
-    )
-    return marks.panel(*layers, theme=theme, width=marks.THIRD, height=TALL, title="Mean over all pairs", below=below)
+    names = names_at(_line_names(frame, hues_of(shown, theme)), x, y, theme)
+    rising = f"dashed: {'the mean' if len(compared) == 1 else 'each mean'} first rises again"
+    below = ["band: one standard deviation", rising if np.isfinite(rises).any() else "no mean ever rises again"]
+    title = "Mean over all pairs"
+    return marks.panel(*layers, *names, theme=theme, width=marks.THIRD, height=TALL, title=title, below=below)
+
+
+def _line_names(frame: pd.DataFrame, hues: dict[str, str]) -> pd.DataFrame:
+    """The lines' names at the far left: the higher line's above it, the lower line's below it."""
+    edge = frame.distance.min() * 0.97
+    left = frame[frame.distance <= frame.distance.min() * 0.6]
+    ends = left.groupby("title", sort=False).agg(high=("mean", "max"), low=("mean", "min")).reset_index()
+    upper = ends.index == int(ends.high.argmax())
+    return ends.assign(
+        name=ends.title, hue=ends.title.map(hues), distance=edge, mean=np.where(upper, ends.high, ends.low),
+        align="left", dx=0, dy=np.where(upper, -12, 14),
+    )  # fmt: skip

@@ -145,6 +145,11 @@ def empty_panel(
     return marks.panel(panel, theme=theme, width=width, height=height, title=entry.title, below=entry.lines)
 
 
+def hues_of(shown: Sequence[SizedEncoding], theme: Theme) -> dict[str, str]:
+    """The colour of each encoding by its title."""
+    return dict(zip([entry.title for entry in shown], theme.many(len(shown)), strict=True))
+
+
 def title_colours(shown: Sequence[SizedEncoding], theme: Theme, *, key: bool = True) -> alt.Color:
     """The colours of encodings by their titles. key: whether a legend names them."""
-    return marks.series("title", [entry.title for entry in shown], theme, marks.legend(lines=True) if key else None)
+    return marks.hues("title", hues_of(shown, theme), marks.legend(lines=True) if key else None)

@@ -123,7 +123,7 @@ def _distributions(
     along, value = _flank(random, 0.5, -1)
     grey = theme.colour(colours.SOFT)
     names.append(
-        {"name": f"random, {dim} dimensions: {expected_abs_cosine(dim):.3f}", "hue": grey, "align": "right", "dx": -8,
+        {"name": f"random: {expected_abs_cosine(dim):.3f}", "hue": grey, "align": "right", "dx": -8,
          "dy": 0, "along": along, "value": value}
     )  # fmt: skip
     tooltip: tuple[marks.Tip, ...] = (("along", "cosine", ".2f"), ("value", "share of pairs", ".3~%"))

@@ -10,15 +10,16 @@ from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed, significant
 from analysis.figures import marks, panels
-from analysis.figures.drawing import VERMILION, Chart, Theme
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, geometry_figure, stored_cases
 
 NAMED = 3
-"""Words that are named: those with the smallest margins."""
+"""Words that are lost, at most, which the finding names."""
+LISTED = 8
+"""Words that are listed: those with the smallest margins."""
 ORDINARY = 3
 """The letters of the alphabet that a word has at least to be called an ordinary one."""
-LINE_HEIGHT = 20
 AXIS = "margin: distance to another word less distance to itself"
 
 
@@ -60,80 +61,92 @@ def calls(params: WordParameters) -> Figure:
             "nearest other word minus the distance to the word itself, in the units of the table."
         ),
         alt=text,
-        draw=lambda theme: [_sorted_margins(rows, str(selected.word), theme)],
+        draw=lambda theme: [part(rows, str(selected.word), theme) for part in (_sorted_margins, _lowest)],
+        columns=2,
     )
 
 
 def _lost_words(lost: pd.DataFrame) -> str:
     """The number of lost words, with their names if they are few."""
-    named = f" ({join_names(map(_spelled, lost.word))})" if 0 < len(lost) <= NAMED else ""
+    named = f" ({join_names(map(_described, lost.word))})" if 0 < len(lost) <= NAMED else ""
     return f"{len(lost) or 'none'}{named}"
 
 
+def _hues(rows: pd.DataFrame, theme: Theme) -> list[str]:
+    """The colour of each word: that of words, or that of what speaks against where the word is lost."""
+    own, lost = theme.colour(colours.TERMS["word"]), theme.colour(colours.VERDICTS["contradicted"])
+    return [lost if margin < 0 else own for margin in rows.margin]
+
+
+TIPS: tuple[marks.Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
+
+
 def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
-    """Every word's margin in order; the lowest, the picked one and the middle one named; below the line one is lost."""
-    rows = rows.reset_index(drop=True)
+    """Every word's margin in order, with a dot at the selected word; below the line a word is lost."""
     blue, soft = theme.colour(colours.TERMS["word"]), theme.colour(colours.SOFT)
-    x = marks.number(
-        alt.X, "rank", "words, from the smallest margin to the largest", domain=(1, len(rows)), padding=8, grid=False
-    )
-    span = float(rows.margin.max()) - min(0.0, float(rows.margin.min()))
-    y = marks.number(
-        alt.Y, "margin", AXIS, domain=(min(0.0, float(rows.margin.min())) - 0.04 * span, float(rows.margin.max())),
-    )  # fmt: skip
-    tooltip: tuple[marks.Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
+    low, high, count = min(0.0, float(rows.margin.min())), float(rows.margin.max()), len(rows)
+    x = marks.number(alt.X, "rank", "words, from the smallest margin to the largest", domain=(1, count), grid=False)
+    x["axis"]["labelFlush"] = True  # The last label would be cut at the edge of the panel.
+    y = marks.number(alt.Y, "margin", AXIS, domain=(low - 0.04 * (high - low), high))
     area = alt.Chart(rows.assign(zero=0.0)).mark_area(opacity=0.15, color=blue)
-    dots = _named(rows, selected).assign(hue=lambda frame: [VERMILION if m < 0 else blue for m in frame.margin])
-    points = alt.Chart(dots).mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
+    picked = rows[rows.word == selected].head(1)
+    dot = alt.Chart(picked.assign(hue=_hues(picked, theme))).mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
+    middle = rows.iloc[(count - 1) // 2]
+    half = pd.DataFrame(
+        [{"rank": count, "margin": middle.margin, "dx": -6, "dy": 26, "align": "right", "hue": soft,
+          "name": f"half keep {signed(float(middle.margin))} or more"}]
+    )  # fmt: skip
     return marks.panel(
         area.encode(x=x, y=marks.same_axis(y, "zero"), y2=alt.Y2("margin:Q")),
         marks.rule(theme, y=0),
-        *marks.line_plot(rows, x=x, y=y, theme=theme, color=blue, dots=0, tooltip=tooltip),
-        points.encode(x=x, y=y, color=alt.Color("hue:N", scale=None), tooltip=marks.tips(*tooltip)),
-        *panels.names_at(_names(rows, dots, selected, theme.ink, soft), x, y, theme),
+        *marks.line_plot(rows, x=x, y=y, theme=theme, color=blue, dots=0, tooltip=TIPS),
+        dot.encode(x=x, y=y, color=alt.Color("hue:N", scale=None), tooltip=marks.tips(*TIPS)),
+        *panels.names_at(half, x, y, theme),
         theme=theme,
-        width=marks.WIDE,
+        width=marks.HALF,
         height=320,
+        title=f"All {count:,} words",
+        below=["dot: the chosen word"],
     )
 
 
-def _named(rows: pd.DataFrame, selected: str) -> pd.DataFrame:
-    """The words with the smallest margins, and the selected one."""
-    return pd.concat([rows.head(NAMED), rows[rows.word == selected]]).drop_duplicates("rank")
-
-
-def _names(rows: pd.DataFrame, dots: pd.DataFrame, selected: str, ink: str, soft: str) -> pd.DataFrame:
-    """Names of the dots: the lowest words in a list at the upper left, clear of the curve that rises from there.
-
-    Their dots lie side by side at the left edge, where their names would cover one another.
-    """
-    top, middle = float(rows.margin.max()), rows.iloc[(len(rows) - 1) // 2]
-    lowest = [
-        {"rank": 1, "margin": top, "dx": 14, "dy": LINE_HEIGHT * (number + 1.2), "align": "left", "hue": ink,
-         "name": f"{number + 1}. {_case(row)}"}
-        for number, (_, row) in enumerate(rows.head(NAMED).iterrows())
-    ]  # fmt: skip
+def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
+    """The words with the smallest margins by name, the first of plain letters, and the chosen one."""
     ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]]
-    if len(ordinary) and ordinary.index[0] >= NAMED:
-        lowest.append(
-            {"rank": 1, "margin": top, "dx": 14, "dy": LINE_HEIGHT * (NAMED + 1.2), "align": "left", "hue": ink,
-             "name": _case(ordinary.iloc[0])}
-        )  # fmt: skip
-    lowest.insert(
-        0,
-        {"rank": 1, "margin": top, "dx": 14, "dy": 4, "align": "left", "hue": soft,
-         "name": f"the {NAMED} smallest margins, and the first of plain letters"},
-    )  # fmt: skip
-    picked = [
-        {"rank": row["rank"], "margin": row.margin, "dx": 12 if row["rank"] < len(rows) / 2 else -12, "dy": 18,
-         "align": "left" if row["rank"] < len(rows) / 2 else "right", "hue": ink, "name": _case(row)}
-        for _, row in dots[(dots.word == selected) & (dots["rank"] > NAMED)].iterrows()
-    ]  # fmt: skip
-    half = {
-        "rank": len(rows), "margin": middle.margin, "dx": -6, "dy": 22, "align": "right", "hue": soft,
-        "name": f"half keep {signed(float(middle.margin))} or more",
-    }  # fmt: skip
-    return pd.DataFrame([*lowest, *picked, half])
+    named = pd.concat([rows.head(LISTED), ordinary.head(1), rows[rows.word == selected].head(1)]).drop_duplicates(
+        "rank"
+    )
+    named = named.sort_values("rank").assign(
+        label=[
+            f"{_spelled(word)} at {position} → {_spelled(other)}"
+            for word, position, other in zip(named.word, named.position, named.other_word, strict=True)
+        ],
+        hue=_hues(named, theme),
+        written=[signed(float(margin), 3) for margin in named.margin],
+    )
+    low, high = min(0.0, float(named.margin.min())), max(0.0, float(named.margin.max()))
+    room = 0.45 * ((high - low) or 1.0)
+    x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * room, high + room), ticks=4)
+    y = marks.rows_down("label", list(named.label), grid=False)
+    base = alt.Chart(named).encode(y=y)
+    own_hue = alt.Color("hue:N", scale=None)
+    return marks.panel(
+        base.mark_bar(height=marks.BAR, opacity=0.45).encode(x=x, color=own_hue),
+        base.mark_point(filled=True, opacity=1, size=marks.DOT).encode(x=x, color=own_hue, tooltip=marks.tips(*TIPS)),
+        base.mark_text(align="left", dx=9, fontSize=marks.TEXT, color=theme.ink).encode(x=x, text="written:N"),
+        marks.rule(theme, x=0),
+        theme=theme,
+        width=marks.HALF,
+        height=320,
+        title="The smallest margins, and the first of plain letters",
+        below=["the word, its worst position, and what comes nearest there"],
+    )
+
+
+def _described(word: str) -> str:
+    """A word as `_spelled` has it; a single letter that is not Latin with its name, too."""
+    name = unicodedata.name(word, "") if len(word) == 1 and not word.isascii() else ""
+    return f"{_spelled(word)}, {name.capitalize()}" if name else _spelled(word)
 
 
 def _spelled(word: str) -> str:
@@ -142,9 +155,3 @@ def _spelled(word: str) -> str:
     if all("LATIN" in unicodedata.name(letter, "") for letter in letters):
         return f"“{word}”"
     return " ".join(f"U+{ord(letter):04X}" for letter in letters)
-
-
-def _case(row: pd.Series) -> str:
-    """A word, the position that brings it nearest to another one, that word, and the margin between the two."""
-    words = f"{_spelled(row.word)} at {row.position} → {_spelled(row.other_word)}"
-    return f"{words}: {signed(float(row.margin), 3)}"

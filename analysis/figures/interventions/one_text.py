@@ -28,6 +28,8 @@ POSITIONS = ("off", "on")
 HEIGHT = 240
 STILL = 0.5
 """Degrees below which an output did not turn: float32 rounds a cosine so near to 1 that its angle is not known."""
+RIGHT_ANGLE = 90.0
+"""Degrees by which an output turned that has nothing in common with what it was."""
 NUMBERED = 24
 """The most tokens above which each number is written."""
 
@@ -242,10 +244,12 @@ def _tokens(frame: pd.DataFrame, theme: Theme, *, losses: bool) -> Chart:
     else:
         angles = np.degrees(np.arccos(np.clip(frame.cosine.astype(float), -1.0, 1.0)))
         frame = frame.assign(turn=angles, written=[f"{angle:.0f}°" for angle in angles], most=angles == angles.max())
-        y = marks.number(alt.Y, "turn", "turn of the output (degrees)", zero=True, nice=True, ticks=6)
+        ends = (0.0, max(RIGHT_ANGLE, float(angles.max())))
+        y = marks.number(alt.Y, "turn", "turn of the output (degrees)", domain=ends, values=range(0, 181, 15))
         dots = marks.line_plot(
-            frame, x=x, y=y, theme=theme, width=0, tooltip=("token", ("turn", "", ".1f"), ("cosine", "", ".4f"))
-        )
+            frame, x=x, y=y, theme=theme, width=0,
+            tooltip=("token", ("turn", "", ".1f"), ("cosine", "", ".4f")),
+        )  # fmt: skip
         spans = alt.Chart(frame.assign(still=0.0)).mark_rule(strokeWidth=marks.LINE, color=theme.faint)
         spans = spans.encode(x=x, y=y, y2=alt.Y2("still:Q"))
         shown = frame if len(frame) <= NUMBERED else frame[frame.most]
@@ -256,12 +260,13 @@ def _tokens(frame: pd.DataFrame, theme: Theme, *, losses: bool) -> Chart:
             filled=True, opacity=1, size=marks.LARGE_DOT, color=theme.many(2)[1]
         )
         mean = float(angles.mean())
-        average = alt.Chart(pd.DataFrame({"turn": [mean], "written": [f"mean {mean:.0f}°"]}))
+        lines_named = {"turn": [mean, RIGHT_ANGLE], "written": [f"mean {mean:.0f}°", "unrelated"]}
+        average = alt.Chart(pd.DataFrame(lines_named))
         beside = average.mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink).encode(
             x=alt.value("width"), y=y, text="written:N"
         )
-        rule = marks.rule(theme, y=mean, dash=marks.DASH)
-        layers = [spans, rule, *dots, top.encode(x=x, y=y), numbers, beside]
+        rules = [marks.rule(theme, y=at, dash=marks.DASH) for at in (mean, RIGHT_ANGLE)]
+        layers = [spans, *rules, *dots, top.encode(x=x, y=y), numbers, beside]
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)
 
 

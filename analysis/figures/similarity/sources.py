@@ -44,9 +44,8 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
     return Figure(
         title="The cosine as a sum over sources",
         finding=(
-            f"The cosine of {fixed(result.cosine, 3)} is {signed(groups[GROUPS[0]], 3)} by words alone, "
-            f"{signed(positional, 3)} by products with a position and {signed(groups[GROUPS[3]], 3)} by segment and "
-            "bias"
+            f"{_with_and_without(result)}: words alone give {signed(groups[GROUPS[0]], 3)}, products with a position "
+            f"{signed(positional, 3)}, segment and bias {signed(groups[GROUPS[3]], 3)}"
         ),
         frame=lambda: frame,
         caption=(
@@ -58,6 +57,16 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
         alt=f"Bars of {len(groups)} parts that add up to the cosine {fixed(result.cosine, 3)}: {text}.",
         draw=lambda theme: [_draw(groups, totals, theme)],
     )
+
+
+def _with_and_without(result: Similarity) -> str:
+    """The cosine, and that of the same model run without positions, where it can be."""
+    cosine, without = fixed(result.cosine, 3), result.without_positions
+    if not np.isfinite(without):
+        return f"The cosine is {cosine}"
+    if fixed(without, 3) == cosine:
+        return f"The cosine is {cosine}, with positions and run without them"
+    return f"The cosine is {cosine}; run without positions it is {fixed(without, 3)}"
 
 
 def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> Chart:

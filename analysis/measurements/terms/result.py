@@ -35,6 +35,9 @@ __all__ = [
 MAX_CANCELLATION = 30.0
 """The limit of `cancellation`, above which a head's shares are withheld. Where its terms are together so many times as
 large as the scores that they add up to, a share only says that large numbers cancel."""
+PRECISE_FROM = 100.0
+"""The cancellation from which terms are computed again in float64: where the terms of a head are together so many times
+as large as the scores that they add up to, float32 would round their sum at a hundredth of their size."""
 UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]")
 """The texts by which tokenizers stand for something that they do not know."""
 PIECE_MARK = "##"

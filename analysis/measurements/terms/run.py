@@ -24,7 +24,7 @@ from analysis.measurements.means.states import split_entering
 from analysis.measurements.means.stored import StoredBasis, stored_basis
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.masks import describe_mask
-from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.measurements.terms.result import PRECISE_FROM, Decomposition, Provenance, TokenInfo
 from analysis.measurements.terms.tokens import tokens_of
 from analysis.measurements.terms.unknown_tokens import unknown_cause
 from analysis.models.families import Family, family_of, longest
@@ -36,9 +36,6 @@ from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 HALF = (torch.float16, torch.bfloat16)
 
-PRECISE_FROM = 100.0
-"""The cancellation from which terms are computed again in float64: where the terms of a head are together so many times
-as large as the scores that they add up to, float32 would round their sum at a hundredth of their size."""
 PRECISE_BYTES = 2_000_000_000
 """The largest size of a model's weights in float64 for computing again: larger ones would leave no room for others."""
 

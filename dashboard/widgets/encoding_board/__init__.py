@@ -21,6 +21,12 @@ def cost_axis(rows: Sequence[EncodingRow]) -> dict[str, float | list[float]]:
     return {"low": low, "high": high, "ticks": [1, round((1 + high) / 2, 2), high]}
 
 
+def differing_needs(rows: Sequence[EncodingRow]) -> list[str]:
+    """The needs that some methods of the board meet and others do not: a column of what all do would tell nothing."""
+    met = zip(*(row.ticks for row in rows), strict=True)
+    return [name for name, ticks in zip(NEEDS, met, strict=True) if len(set(ticks)) > 1]
+
+
 def show_rows(
     key: str,
     rows: Sequence[EncodingRow],
@@ -28,6 +34,7 @@ def show_rows(
     opened: str,
     on_press: Callable[[str], None],
     *,
+    columns: Sequence[str],
     cost: dict[str, float | list[float]],
     heading: bool,
     dark: bool,
@@ -35,21 +42,22 @@ def show_rows(
 ) -> None:
     """A part of the board. opened: the row whose content stands below this part.
 
-    on_press: called with the row that a press opens, or an empty text where it closes one. heading: whether the names
-    of the columns stand above. cost: as `cost_axis` gives it for the whole board. lacking_above: whether rows that lack
-    something stand in an earlier part, so that their heading is there.
+    columns: the needs that have a column. on_press: called with the row that a press opens, or an empty text where it
+    closes one. heading: whether the names of the columns stand above. cost: as `cost_axis` gives it for the whole
+    board. lacking_above: whether rows that lack something stand in an earlier part, so that their heading is there.
     """
 
     def report() -> None:
         on_press(str(st.session_state[key]["row"] or ""))
 
+    shown = [list(NEEDS).index(name) for name in columns]
     lacking = next((index for index, row in enumerate(rows) if row.lacks), None)
     show_component(
         "encoding_board",
         key,
         {
-            "rows": [row.json() for row in rows],
-            "needs": [{"name": name, "short": SHORT_NEEDS[name], "title": need.title} for name, need in NEEDS.items()],
+            "rows": [row.json() | {"ticks": [row.ticks[index] for index in shown]} for row in rows],
+            "needs": [{"name": name, "short": SHORT_NEEDS[name], "title": NEEDS[name].title} for name in columns],
             "asked": list(asked),
             "open": opened,
             "heading": heading,

@@ -26,6 +26,11 @@ function dot(svg, x, ring, colour) {
   mark(svg, "circle", { cx: x, cy: ROW / 2, r: 5, fill: ring ? "var(--ground)" : colour, stroke: colour, "stroke-width": 2 });
 }
 
+// A triangle at an end of the axis: the value, or the end of its interval, lies beyond. inward: the way to the axis.
+function beyond(svg, x, inward, colour) {
+  mark(svg, "path", { d: `M${x + 8 * inward} ${ROW / 2 - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
+}
+
 function value(svg, width, text, strong) {
   mark(svg, "text", { x: width - 2, y: ROW / 2 + 4, "text-anchor": "end", class: strong ? "strong" : "soft" }, text);
 }
@@ -40,8 +45,9 @@ function drawLoss(svg, width, row) {
   const { value: mean, low, high, ring } = row.loss;
   const colour = !ring && high !== null && high < 0 ? "var(--accent)" : "var(--ink)";
   if (low !== null) line(svg, x(low), ROW / 2, x(high), ROW / 2, colour, { "stroke-width": 2, opacity: 0.55 });
-  if (mean > LOSS.high) mark(svg, "path", { d: `M${x(LOSS.high) - 8} ${ROW / 2 - 5}l8 5l-8 5z`, fill: colour });
-  else dot(svg, x(mean), ring, colour);
+  if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
+  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
+  if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
   value(svg, width, signed(mean), !ring);
 }
 

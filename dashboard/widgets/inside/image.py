@@ -228,7 +228,7 @@ def _say_what_weights(pickers: Pickers, result: ImageDecomposition) -> None:
     """Says above all figures that a model with random weights has learned nothing, with a way to a trained one."""
     if result.provenance.model != random_vit.NAME:
         return
-    st.warning(
+    st.info(
         "The weights of this model are random: it has learned nothing. What you see shows how an image is taken "
         "apart, and says nothing about trained models.",
         icon=":material/casino:",
