@@ -79,7 +79,9 @@ def test_over_a_cluster(data: Path, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_planned_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="'colour'; known: terms, means, decoding, order, pieces, positions, geometry"):
+    with pytest.raises(
+        UnknownName, match="'colour'; known: terms, means, decoding, order, pieces, positions, geometry"
+    ):
         plan_measurements(["a"], ["colour"], MeasurementOptions(), device="cpu")
     with pytest.raises(AddendError, match="Two models would be called 'model'; tell them apart as NAME=FOLDER"):
         plan_measurements(["x/model", "y/model"], ["terms"], MeasurementOptions(), device="cpu")
