@@ -23,8 +23,8 @@ def fixed(value: float, decimals: int = 2) -> str:
 
 
 def percent(fraction: float, decimals: int = 0) -> str:
-    """A fraction as a percentage, with a true minus: 38 %."""
-    return f"{100 * fraction:.{decimals}f} %".replace("-", "−")
+    """A fraction as a percentage, with a true minus, never -0: 38 %."""
+    return f"{fixed(100 * fraction, decimals)} %"
 
 
 def signed_percent(fraction: float, decimals: int = 0) -> str:

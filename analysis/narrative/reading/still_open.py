@@ -10,11 +10,11 @@ from analysis.narrative.reading.base import Control, Destination, Picture, Step,
 def says(values: Values) -> str:
     """The number of statements with each verdict, and what the answer rests on."""
     counts = stored.counts()
-    text = join_names(f"{count} {word}" for word, count in counts.items() if count)
+    text = join_names(f"{count} {'is' if count == 1 else 'are'} {word}" for word, count in counts.items() if count)
     lead = next((step.bold for step in answer() if step.name == "lead"), "")
     return sentences(
-        f"To conclude. {lead}" if lead else "",
-        f"Of {sum(counts.values())} statements, {text} today. The verdicts are computed again whenever the stored "
+        lead,
+        f"Of {sum(counts.values())} statements, {text}. The verdicts are computed again whenever the stored "
         "results change.",
     )
 
