@@ -223,7 +223,7 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     least = min(way.low for way in ways)
     rows = "".join(
         f'<tr{"" if place else " class=adding"}><th scope="row">{escape(way.name)}</th>{_track(way, least)}'
-        f'<td class="value">{signed(way.difference, 2) if place else "0"}</td><td>{way.steps:,}</td></tr>'
+        f'<td class="value">{signed(way.difference, 3) if place else "0"}</td><td>{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
     seeds = plural(min(way.seeds for way in ways), "seed")

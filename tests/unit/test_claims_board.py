@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from judged import statement
 
@@ -74,10 +75,14 @@ def test_number_side_and_verdict_of_every_statement_are_the_stored_ones(claims) 
 
 def test_readings_that_hold_are_counted_where_a_statement_rests_on_several(claims) -> None:
     counted = read.query(
-        "SELECT id, count(*) FILTER (standing = 'holds') AS holding, count(*) AS readings FROM readings "
-        "JOIN statements USING (id) WHERE kind IN ('rows', 'published') GROUP BY id HAVING count(*) > 1"
+        "SELECT id, kind, count(*) FILTER (standing = 'holds') AS holding, count(*) AS readings, "
+        "list(source) FILTER (standing = 'fails') AS failing FROM readings "
+        "JOIN statements USING (id) WHERE kind IN ('rows', 'published') GROUP BY ALL HAVING count(*) > 1"
     )
     expected = {row.id: f"{row.holding} of {row.readings} hold" for row in counted.itertuples()}
+    for row in counted[counted.kind == "rows"].itertuples():
+        if row.holding == row.readings - 1 and isinstance(row.failing, np.ndarray):
+            expected[row.id] += f", not {row.failing[0]}"
     shown = {one["id"]: one["held"] for claim in claims for one in claim["statements"] if one["held"]}
     assert shown == expected
     assert len(expected) > 20

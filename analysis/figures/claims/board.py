@@ -122,9 +122,17 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
 
 
 def _held(part: Judgement) -> str:
-    """The number of readings that hold, of a statement that rests on several; "" for others."""
+    """The number of readings that hold, of a statement that rests on several, and the model that alone fails it.
+
+    "" for other statements.
+    """
+    if part.kind not in SEVERAL or len(part.readings) < 2:
+        return ""
     holding = sum(reading.standing == "holds" for reading in part.readings)
-    return f"{holding} of {len(part.readings)} hold" if part.kind in SEVERAL and len(part.readings) > 1 else ""
+    failing = [reading.source for reading in part.readings if reading.standing == "fails"]
+    alone = part.kind == "rows" and len(failing) == 1 and holding == len(part.readings) - 1
+    exception = f", not {failing[0]}" if alone else ""
+    return f"{holding} of {len(part.readings)} hold{exception}"
 
 
 def _place_in_words(part: Judgement) -> str:

@@ -69,11 +69,12 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
     """The cut in one encoder. kept: the loss of a correlation below which its score counts as kept."""
     verb = "keeps its score, too" if row["intact"] - row["separated"] < kept else "loses some of its score"
     worth = row["intact"] - row["without"]
-    weak = f"; positions are worth only {worth:.3f} to it, so this is a weaker test" if worth < kept else ""
-    return (
-        f" {row['model']}, cut in the same way, {verb} ({row['separated']:.3f}; {row['intact']:.3f} intact, "
-        f"{row['without']:.3f} with every position the mean{weak})."
+    context = (
+        f"a weaker test, since its positions are worth only {worth:.3f}"
+        if worth < kept
+        else f"{row['without']:.3f} with every position the mean"
     )
+    return f" {row['model']} {verb} ({row['separated']:.3f}; {row['intact']:.3f} intact; {context})."
 
 
 def _narrow(ask: Ask) -> str:

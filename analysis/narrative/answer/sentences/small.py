@@ -1,8 +1,10 @@
 """The size of the encoders that we trained, and the statements on wider and narrower ones that are open."""
 
+from itertools import pairwise
+
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import OPEN, Ask
-from analysis.core.formatting import plural
+from analysis.core.formatting import join_names, plural
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 from analysis.rules import encoder_rules, training_rules
 
@@ -13,10 +15,24 @@ QUERY = (
     f"WHERE parent = '{CLAIM}'"
 )
 
+LONGER = "cpu"
+"""The preset, an exploratory one, whose trainings were also run for longer."""
+LEADS = (
+    "SELECT steps, avg(a.final_loss - t.final_loss) AS lead, count(*) AS seeds "
+    "FROM pretrainings a JOIN pretrainings t USING (preset, steps, seed) "
+    f"WHERE preset = '{LONGER}' AND a.variant = 'bert_a' AND t.variant = 'tupe_a' AND "
+    + " AND ".join(
+        f"{run}.config ->> '$.{name}' = '{getattr(PRESETS[LONGER], name)}'"
+        for run in "at"
+        for name in ("learning_rate", "norm", "initializer_range")
+    )
+    + " GROUP BY steps ORDER BY steps"
+)
+"""The lead of TUPE-A over adding, in nats, by the number of steps, with the preset's own settings."""
+
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """The size of the encoders behind the losses, and what is open of other widths; None before any is trained."""
-    del ask
     seeds = [fact.seeds or 0 for name, fact in facts.items() if name[:3] in ("C17", "C34") and fact.effect is not None]
     if not seeds:
         return None
@@ -26,20 +42,33 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     widths = sorted(PRESETS[preset].hidden_size for preset in encoder_rules().recipes)
     others = [str(width) for width in widths if width != size.hidden_size]
     waiting = (
-        f" Widths {' and '.join(others)} are being trained: {plural(undecided, 'statement')} on what changes with the "
-        f"width {'is' if undecided == 1 else 'are'} open."
+        f" Widths {' and '.join(others)} are being trained ({plural(undecided, 'statement')} "
+        f"{'is' if undecided == 1 else 'are'} open)."
         if undecided
         else ""
     )
     return ComputedSentence(
-        sentence=f"What we trained ourselves are small encoders, of {bold}, with at most {plural(max(seeds), 'seed')}. "
-        f"Their losses say which way helps them, not how much it would help a large model.{waiting}",
+        sentence=f"Our own encoders are small: {bold}, with at most {plural(max(seeds), 'seed')}. "
+        f"Their losses say what helps them, not how much it would help a large model.{_longer(ask)}{waiting}",
         bold=bold,
         heading="What was trained is small",
         value=float(undecided),
         query=QUERY,
         against=True,
     )
+
+
+def _longer(ask: Ask) -> str:
+    """The lead of a way that keeps positions apart after longer and longer trainings; "" for a single length."""
+    rows = ask(LEADS)
+    leads = [row["lead"] for row in rows]
+    if len(rows) < 2:
+        return ""
+    shrinks = all(later < earlier for earlier, later in pairwise(leads))
+    parts = join_names(f"{row['lead']:.2f} after {row['steps']:,}" for row in rows)
+    seeds = join_names(str(row["seeds"]) for row in rows)
+    verb = "shrinks" if shrinks else "changes"
+    return f" TUPE-A’s lead in nats {verb} with the steps of an exploratory recipe: {parts} ({seeds} seeds)."
 
 
 register(
