@@ -24,6 +24,11 @@ class MethodPart:
     see: str = ""
 
 
+def _lines(*lines: str) -> str:
+    """A formula in lines, so that it fits a phone."""
+    return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+
+
 PARTS = (
     MethodPart(
         anchor="sum",
@@ -41,8 +46,10 @@ PARTS = (
         text="LayerNorm divides by a number that depends on $u_i$. With that number held at its true value the layer "
         "is a linear map, so every source can be followed alone into queries and keys, and a score before softmax "
         "falls apart into sixteen terms:",
-        formula=r"\text{score}_{ij} = \sum_{a}\sum_{b} t^{ab}_{ij}"
-        r"\qquad\text{with}\qquad t^{ab}_{ij} = \frac{q_i^a \cdot k_j^b}{\sqrt{d_\text{head}}}",
+        formula=_lines(
+            r"\text{score}_{ij} = \sum_{a}\sum_{b} t^{ab}_{ij}",
+            r"\text{with}\quad t^{ab}_{ij} = \frac{q_i^a \cdot k_j^b}{\sqrt{d_\text{head}}}",
+        ),
         where="$a$ and $b$ go over word, position, segment and bias. Bias is what none of the other three owns: the "
         "LayerNorm's $\\beta$ and the biases of the projections. At layer 0 this is exact. *How measured*, under every "
         "map, states the largest difference between the sum of the terms and the score that the model itself computed.",
@@ -63,7 +70,7 @@ PARTS = (
         title="Deeper layers, second method: mean",
         text="Method *mean* is statistical. Over a corpus of windows of one length, it splits a hidden state into four "
         "averages and what they leave over:",
-        formula=r"h_{c,t} = \mu + \text{pos}_t + \text{ctx}_c + \text{resid}_{c,t}",
+        formula=_lines(r"h_{c,t} = \mu + \text{pos}_t", r"+ \text{ctx}_c + \text{resid}_{c,t}"),
         where="$\\mu$ is the mean of all states, $\\text{pos}_t$ what slot $t$ adds on average over windows, "
         "$\\text{ctx}_c$ what window $c$ adds on average over slots (Song & Zhong 2023). It adds up as well, since the "
         "residual is a part. Its position also carries the average word at a slot, so the two methods differ even at "
@@ -85,8 +92,10 @@ PARTS = (
         anchor="share",
         title="Share: a term's part of what varies",
         text="The share of a term in a head is its part of the variance of the centred scores $c_{ij}$ along keys:",
-        formula=r"\text{share}^{ab} = \frac{\sum_{ij} c^{ab}_{ij}\, c_{ij}}{\sum_{ij} c_{ij}^2}"
-        r"\qquad\text{with}\qquad c_{ij} = \sum_{ab} c^{ab}_{ij}",
+        formula=_lines(
+            r"\text{share}^{ab} = \frac{\sum_{ij} c^{ab}_{ij}\, c_{ij}}{\sum_{ij} c_{ij}^2}",
+            r"\text{with}\quad c_{ij} = \sum_{ab} c^{ab}_{ij}",
+        ),
         where="Shares of a head add up to 1. A share is negative where the term works against the others.",
         values={"tab": "layers", "over": "corpus"},
         see="The share of one term in every head, over many texts",
@@ -104,8 +113,10 @@ PARTS = (
         title="Effect: what a term does to attention",
         text="The effect of a term is the change of the attention pattern when the term is taken out of the scores "
         "$S$, in nats, as a mean over queries:",
-        formula=r"\text{effect}^{ab} = \text{KL}\!\left(\text{softmax}(S)\,\middle\|\,"
-        r"\text{softmax}(S - t^{ab})\right)",
+        formula=_lines(
+            r"\text{effect}^{ab} = \text{KL}\bigl(\text{softmax}(S)\,\|",
+            r"\text{softmax}(S - t^{ab})\bigr)",
+        ),
         where="Effects do not add up, and may rank terms in another order than shares do.",
         values={"look": "heads", "measure": "effect"},
         see="Every head's terms by effect",

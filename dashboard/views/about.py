@@ -9,10 +9,13 @@ from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
 
+# A formula fits in its line; without this, a fraction makes Streamlit give it a scroll bar.
+FORMULAS = "<style>.katex-display { overflow: visible !important; }</style>"
 TEXT_WIDTH = 760
 # Pixels of the method's lines: longer ones are hard to read.
 
 show.header("about", "What the numbers mean, where they are stored, and how to get them.")
+st.html(FORMULAS)
 
 
 def draw_part(number: int, part: method.MethodPart) -> None:

@@ -32,7 +32,7 @@ OPENINGS: dict[str, tuple[str, dict[str, str]]] = {page: (page, {}) for page in 
     "compared": ("inside", {"layer2": "3"}),
 }
 """Every page, and the views of Look inside: name -> page and link."""
-LIVE = ("image", "change", "compared")
+LIVE = ("change", "compared")
 SAYS = "holds stored results only"
 
 

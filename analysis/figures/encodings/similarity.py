@@ -200,7 +200,7 @@ def _panels(
 
 
 def _numbers_below(comparison: RowSimilarities) -> list[str]:
-    """What distance says about likeness, in two lines under the title of an encoding's map."""
+    """Lines under the title of an encoding's map: the numbers on distance and likeness."""
     words = {name: in_words(name, value) for name, value in comparison.numbers.items()}
     return [
         f"by distance alone {words['translation_invariance']}; nearer is more alike {words['monotonicity']}",

@@ -16,11 +16,14 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import ORDERLESS, UNIT, TrainingParameters, command, select_trainings, title
 from analysis.figures.training.line_marks import COMBINATION_COLOURS, padded_range
 from analysis.figures.training.row_marks import VARIANT, row_texts
-from analysis.statistics import PLATEAU_MARGIN, mean_interval
+from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)
 NAMED = 2
 """The most variants of a group that the heading names."""
+LEAST_GAIN = 0.15
+"""Nats that positions must gain in every seed at the training length; the share of a smaller gain that is kept says
+little. It is three times the margin below which two losses count as the same."""
 LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
 LEAST, MOST = -60.0, 140.0
@@ -127,7 +130,7 @@ def _shares(
     """
     first = levels.get(min(LENGTHS), nan)
     gains = {seed: first - trained[seed] for seed in losses if seed in trained}
-    if times not in levels or not gains or min(gains.values()) <= PLATEAU_MARGIN:
+    if times not in levels or not gains or min(gains.values()) <= LEAST_GAIN:
         return {}
     return {seed: (levels[times] - losses[seed]) / gain for seed, gain in gains.items()}
 
@@ -148,12 +151,15 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     if first.kept >= LARGE:
         said = f"{texts} {first.title} keeps {percent(first.kept)} of what positions gain"
         said += f", every other variant at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
+    elif first.kept > 0:
+        said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions gain ({first.title})"
     else:
-        said = f"{texts} no variant keeps more than {_at_most(first.kept)} of what positions gain ({first.title})"
+        said = f"{texts} no variant keeps anything of what positions gain"
     lost = kept[kept.kept_high < 0].title.tolist()
     if not lost:
         return said
-    whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)} variants"
+    plain = len(lost) <= NAMED and not any(", " in title for title in lost)
+    whom = join_names(lost) if plain else f"{len(lost)} of {len(kept)} variants"
     return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} worse than with no positions"
 
 
