@@ -100,8 +100,10 @@ def judged_runs(
     exit_rows = {row["run_id"]: row for row in exits}
     runs: dict[str, dict[int, CandidateTraining]] = {}
     refused: dict[str, str] = {}
+    variants = {row["variant"] for row in rows}
+    judged = {variant for variant in variants if rules_for(variant).sha256 == rules.sha256} | {*rules.begun_under}
     for row in rows:
-        if rules_for(row["variant"]).sha256 != rules.sha256 and row["variant"] not in rules.begun_under:
+        if row["variant"] not in judged:
             continue
         if reason := rules.refusal(json.loads(row["config"] or "{}")):
             refused[f"{row['variant']}, seed {row['seed']} ({row['run_id']})"] = reason

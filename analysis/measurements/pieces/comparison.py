@@ -11,10 +11,9 @@ from jaxtyping import Bool, Float, Int64
 from numpy import ndarray
 
 from analysis.core.errors import TextError
+from analysis.measurements.terms.result import PIECE_MARK
 from analysis.statistics.resampling import INTERVAL, bootstrap
 
-MARK = "##"
-"""Stands before every token of WordPiece that goes on with a word."""
 PIECES, WORDS, AS_FREQUENT = "pieces", "whole words", "whole words, as frequent"
 
 
@@ -31,10 +30,12 @@ def token_classes(ids: Int64[ndarray, "W T"], counted: Bool[ndarray, " T"], name
 
     Raises TextError where the vocabulary marks no pieces, or the windows hold none.
     """
-    goes_on = np.asarray([name.startswith(MARK) for name in names])
-    letters = np.asarray([name.removeprefix(MARK).isalpha() for name in names])
+    goes_on = np.asarray([name.startswith(PIECE_MARK) for name in names])
+    letters = np.asarray([name.removeprefix(PIECE_MARK).isalpha() for name in names])
     if not goes_on.any():
-        raise TextError(f"No token of this vocabulary begins with {MARK}, so its pieces of words cannot be told apart.")
+        raise TextError(
+            f"No token of this vocabulary begins with {PIECE_MARK}, so its pieces of words cannot be told apart."
+        )
     continued = np.zeros(ids.shape, dtype=bool)
     continued[:, :-1] = goes_on[ids[:, 1:]] & counted[1:]
     # The token after the last one that is read is not known, so the last may be the first piece of a word.
