@@ -19,12 +19,14 @@ from analysis.figures import FIGURES, drawing
 from analysis.figures.experiments.board_rows import board, default_preset
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
+from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.parts import ALL_CHANGES
-from analysis.figures.training.settings import BEST, NEITHER
+from analysis.figures.training.settings import BEST, STUCK, UNTRAINED
 from analysis.figures.training.verdict import verdict
+from analysis.narrative.answer.sentences.small import LEADS
 from analysis.statistics import smallest_detectable
 from analysis.statistics.advantage import power_law
 from analysis.store.read import query
@@ -449,7 +451,7 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
     for base in ("", "bert_a_d", "tupe_a", "no_cross", "tupe_a_tie_cls"):
         figure = made("training_settings", preset="cpu", baseline=base)
         (rows,) = drawn(figure, "gap", "setting")
-        compared = rows[rows.gap.notna() & (rows.text != NEITHER)]
+        compared = rows[rows.gap.notna() & (rows.text != STUCK)]
         assert f"of {len(compared)} comparisons" in figure.finding
         assert f"{(~compared.open).sum() or 'none'} of {len(compared)}" in figure.finding
         assert not [setting for setting in rows.setting if setting.startswith("steps")], "they have a figure"
@@ -457,6 +459,30 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
             whole_direction += 1
             assert ((compared.gap < 0) == ("lower" in figure.finding)).all()
     assert whole_direction
+
+
+def test_the_two_recipes_have_the_leads_that_the_answer_and_the_judged_trainings_have(store):
+    """Committed runs; the answer computes the exploratory leads by a query of its own."""
+    leads = query(LEADS).set_index("steps").lead
+    judged = made("training_gap", preset="cpu2").frame().set_index("variant")
+    sentence = two_recipes("cpu")
+    assert sentence == two_recipes("cpu2")
+    first, second = leads.index[:2]
+    assert f"is {signed(-leads[first])} nats in the exploratory recipe cpu" in sentence
+    assert f"and {signed(judged.gap['tupe_a'])} in cpu2" in sentence
+    assert sentence.endswith(f"Given {second:,} steps instead of {first:,}, cpu comes to {signed(-leads[second])}.")
+    assert two_recipes("width64") == ""
+
+
+def test_a_setting_at_which_a_variant_was_not_trained_says_so(store):
+    """The committed runs: every cell of the table has a text, and the scale of colours ends at what is resolved."""
+    figure = made("training_settings", preset="cpu")
+    (rows,) = drawn(figure, "gap", "setting")
+    assert len(rows) == rows.title.nunique() * rows.setting.nunique()
+    assert set(rows.text[rows.seeds == 0]) <= {UNTRAINED}
+    (panel,) = drawing.panels(figure)
+    colour = panel.to_dict()["layer"][0]["encoding"]["color"]
+    assert max(colour["scale"]["domain"]) == max(colour["legend"]["values"]) == rows.gap[~rows.open].abs().max()
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
