@@ -759,10 +759,16 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     figure = made("training_scores")
     assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
-    assert len(drawing.panels(figure)) == 2
+    (panel,) = drawing.panels(figure)
+    names = {
+        row["name"].replace("\n", " ") for rows in panel.to_dict()["datasets"].values() for row in rows if "up" in row
+    }
+    ends = {name.rpartition(" ")[0] for name in names}
+    assert ends == {"BERT-A layer 0", "BERT-A layer 1", "TUPE-A, every layer", "TUPE-A, unscaled, every layer"}
+    assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
     assert "TUPE-A's scores spread 1 times as far as BERT-A's after" in figure.finding
-    assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end")
+    assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end (layer 1: 1)")
     assert figure.frame().step.min() == 0
 
 
