@@ -760,10 +760,8 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
     (panel,) = drawing.panels(figure)
-    names = {
-        row["name"].replace("\n", " ") for rows in panel.to_dict()["datasets"].values() for row in rows if "up" in row
-    }
-    ends = {name.rpartition(" ")[0] for name in names}
+    (names,) = (rows for rows in panel.to_dict()["datasets"].values() if "up" in rows[0])
+    ends = {row["name"].replace("\n", " ").partition(" →")[0] for row in names}
     assert ends == {"BERT-A layer 0", "BERT-A layer 1", "TUPE-A, every layer", "TUPE-A, unscaled, every layer"}
     assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
