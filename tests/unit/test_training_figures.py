@@ -13,6 +13,8 @@ from scipy.stats import linregress, ttest_1samp, ttest_rel
 from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
+from analysis.claims.statements import stored
+from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
@@ -27,6 +29,7 @@ from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK, UNTRAINED
 from analysis.figures.training.verdict import verdict
 from analysis.narrative.answer.sentences.small import LEADS
+from analysis.rules import training_rules
 from analysis.statistics import smallest_detectable
 from analysis.statistics.advantage import power_law
 from analysis.store.read import query
@@ -472,6 +475,23 @@ def test_the_two_recipes_have_the_leads_that_the_answer_and_the_judged_trainings
     assert f"and {signed(judged.gap['tupe_a'])} in cpu2" in sentence
     assert sentence.endswith(f"Given {second:,} steps instead of {first:,}, cpu comes to {signed(-leads[second])}.")
     assert two_recipes("width64") == ""
+
+
+def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_resolved(store):
+    figure = made("training_gap", preset="cpu2")
+    (rows,) = drawn(figure, "written")
+    written = rows.set_index("title").written
+    asked = training_rules().planned
+    for row in figure.frame().itertuples():
+        found = stored.standing(row.variant, "bert_a")
+        if found is None:
+            continue
+        assert written[row.title].endswith(f", {row.n} of {len(asked[row.variant])} seeds")
+        assert ("not judged yet" in written[row.title]) == bool(found.missing)
+        unresolved = found.word == NOT_RESOLVED and not found.missing
+        assert (f"{row.title} ({found.reason.replace(row.variant, 'it')})" in figure.caption) == unresolved
+    (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
+    assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 
 
 def test_a_setting_at_which_a_variant_was_not_trained_says_so(store):

@@ -20,6 +20,7 @@ from analysis.figures.training.data import (
     usual_recipe,
 )
 from analysis.figures.training.data import index as stored_trainings
+from analysis.figures.training.final_loss import unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.verdict import verdict_of
 from analysis.links import Value
@@ -281,6 +282,8 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             return None
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
+        if name == "training_gap" and (reasons := unresolved(figure.frame())):
+            st.markdown(escape_markdown(f"{reasons}."))
         if name == "training_costs":
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),
