@@ -18,7 +18,7 @@ from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
-from analysis.figures.experiments.board_rows import board, default_preset
+from analysis.figures.experiments.board_rows import board, default_preset, seeds_needed
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.advantage import two_recipes
@@ -29,7 +29,6 @@ from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK, UNTRAINED
 from analysis.figures.training.verdict import verdict
 from analysis.narrative.answer.sentences.small import LEADS
-from analysis.rules import training_rules
 from analysis.statistics import smallest_detectable
 from analysis.statistics.advantage import power_law
 from analysis.store.read import query
@@ -481,15 +480,15 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
     figure = made("training_gap", preset="cpu2")
     (rows,) = drawn(figure, "written")
     written = rows.set_index("title").written
-    asked = training_rules().planned
+    most = seeds_needed("cpu2")
     for row in figure.frame().itertuples():
         found = stored.standing(row.variant, "bert_a")
         if found is None:
             continue
-        assert written[row.title].endswith(f", {row.n} of {len(asked[row.variant])} seeds")
+        assert written[row.title].endswith(f", {row.n} of {most} seeds"), "as on the board"
         assert ("not judged yet" in written[row.title]) == bool(found.missing)
         unresolved = found.word == NOT_RESOLVED and not found.missing
-        assert (f"{row.title} ({found.reason.replace(row.variant, 'it')})" in figure.caption) == unresolved
+        assert (f"{row.title} ({found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
     (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
     assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 

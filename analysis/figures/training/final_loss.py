@@ -81,13 +81,12 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
     corrected = holm(table.p.tolist(), ALPHA)
     table["p_holm"] = corrected.adjusted
     judged = {name: _standing(trainings, name) for name in table.variant}
-    asked = training_rules().planned
+    planned = training_rules().planned
+    most = max(map(len, planned.values()))
     verdicts = {name: "" if one is None or one.missing else one.word for name, one in judged.items()}
     table["standing"] = [verdicts[name] for name in table.variant]
-    table["reason"] = [
-        "" if (one := judged[name]) is None or one.missing else one.reason.replace(name, "it") for name in table.variant
-    ]
-    table["asked"] = [len(asked.get(name, ())) if judged[name] else 0 for name in table.variant]
+    table["asked"] = [most if judged[name] else 0 for name in table.variant]
+    table["reason"] = [_reason(judged[name], len(planned.get(name, ())), most) for name in table.variant]
     table["told_apart"] = [
         verdicts[name] in (BETTER, WORSE) if verdicts[name] else bool(rejected)
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
@@ -117,7 +116,7 @@ def gap(params: ComparedParameters) -> Figure:
         caption=sentences(
             f"Final validation loss less that of {title(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
             "their means with 95 % t intervals.",
-            f"Measured on {trainings.sample}; 3 of 5 seeds: the rules ask for 5. Below 0 is better.",
+            f"Measured on {trainings.sample}. Below 0 is better.",
             f"At the edge, and too far for the axis: {join_names(beyond)}." if beyond else "",
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
@@ -135,6 +134,17 @@ def gap(params: ComparedParameters) -> Figure:
         provenance=trainings.provenance(),
         draw=lambda theme: _draw(table, runs, title(base), domain, theme),
     )
+
+
+def _reason(standing: StandingRow | None, own: int, most: int) -> str:
+    """The reason why the rules do not resolve a comparison; empty where they do, or compare nothing yet.
+
+    own: the seeds that they ask for of its variant; most: of most others.
+    """
+    if standing is None or standing.missing or not standing.reason:
+        return ""
+    reason = standing.reason.replace(standing.variant, "it")
+    return f"{reason}; the rules ask for {own} of it, not {most}" if own < most else reason
 
 
 def _standing(trainings: Trained, variant: str) -> StandingRow | None:
