@@ -488,7 +488,7 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
         assert written[row.title].endswith(f", {row.n} of {most} seeds"), "as on the board"
         assert ("not judged yet" in written[row.title]) == bool(found.missing)
         unresolved = found.word == NOT_RESOLVED and not found.missing
-        assert (f"{row.title} ({found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
+        assert (f"{row.title}, since {found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
     (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
     assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 

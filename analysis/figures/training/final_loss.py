@@ -155,10 +155,10 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
 def unresolved(table: pd.DataFrame) -> str:
     """A sentence on the reason why each variant is not resolved by the rules; empty where all that they judge are."""
     reasons = [
-        f"{row.title} ({row.reason})"
+        f"{row.title}, since {row.reason}"
         for row in frames.rows(table[(table.standing == NOT_RESOLVED) & (table.reason != "")])
     ]
-    return f"Not resolved by the rules: {'; '.join(reasons)}" if reasons else ""
+    return f"Not resolved by the rules: {'; '.join(reasons)}." if reasons else ""
 
 
 def _resolution(table: pd.DataFrame) -> str:

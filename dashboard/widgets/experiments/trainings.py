@@ -283,7 +283,7 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
         if name == "training_gap" and (reasons := unresolved(figure.frame())):
-            st.markdown(escape_markdown(f"{reasons}."))
+            st.markdown(escape_markdown(reasons))
         if name == "training_costs":
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),
