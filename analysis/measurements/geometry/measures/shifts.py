@@ -12,7 +12,7 @@ SHIFTS = (1, 8)
 
 @measure("shifts", title="Shifts of the position table as a linear map", gives=("shift_r2",), needs=("position",))
 def shifts(vectors: ModelVectors, options: Options) -> Measured:
-    """R squared on held-out positions, beside that of the same rows in random orders; none for a short or flat table."""
+    """R squared on held-out positions, beside that of the same rows in random orders; none of short or flat tables."""
     table, rng, result = vectors.tables()["position"], options.rng(), Measured()
     if not np.ptp(table, axis=0).any():
         return result
