@@ -155,6 +155,16 @@ def test_units_fit_beside_the_strip() -> None:
         assert len(size(one).unit) <= LONGEST_UNIT
 
 
+def test_the_line_beside_the_number_is_the_stored_bound() -> None:
+    lines = 0
+    for one in (one for one in stored.statements() if one.effect is not None and size(one).line):
+        bounds = {abs(bound) for bound in (one.lower, one.upper) if bound is not None}
+        shown = abs(number_of(size(one).line.removeprefix("±")))
+        assert any(shown == pytest.approx(bound, rel=1e-6) for bound in bounds), (one.id, size(one))
+        lines += 1
+    assert lines > 60
+
+
 def test_a_groups_count_is_that_of_its_supported_statements() -> None:
     counted = Counter(
         one["verdict"]
