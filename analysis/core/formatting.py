@@ -38,8 +38,13 @@ def capitalised(text: str) -> str:
 
 
 def uncapitalised(text: str) -> str:
-    """The text with its first letter in lower case and the rest unchanged, for the middle of a sentence."""
-    return text[:1].lower() + text[1:]
+    """The text with its first letter in lower case and the rest unchanged, for the middle of a sentence.
+
+    A name that is written with several capitals or with a digit, such as TUPE's or T5, stays as it is.
+    """
+    first = text.partition(" ")[0]
+    is_name = any(letter.isupper() or letter.isdigit() for letter in first[1:])
+    return text if is_name else text[:1].lower() + text[1:]
 
 
 def span(values: Iterable[float], decimals: int = 0) -> str:

@@ -250,9 +250,16 @@ def legend(
     )
 
 
-def colour_bar(title: str | list[str], *, length: int = 220, form: str = ".3~g") -> alt.Legend:
-    """The legend of a scale of colours. length: in pixels; form: Vega's number format."""
-    return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400)
+def colour_bar(
+    title: str | list[str],
+    *,
+    length: int = 220,
+    form: str = ".3~g",
+    values: Sequence[float] | UndefinedType = alt.Undefined,
+) -> alt.Legend:
+    """The legend of a scale of colours. length: in pixels; form: Vega's number format; values: those it names."""
+    named = values if isinstance(values, UndefinedType) else list(values)
+    return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400, values=named)
 
 
 def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) -> alt.Color:

@@ -20,6 +20,7 @@ LOOKS = {"values": "The values", "distance": "Distance and shifts", "all": "All 
 FIGURES = {
     "values": ("encoding_heat", "encoding_movement"),
     "distance": ("encoding_similarity", "encoding_shift"),
+    "all": ("encoding_measures", "encoding_other_measures"),
 }
 FOLDED = {"values": {"encoding_spectrum": "How fast the dimensions vary"}}
 """Figures that a press opens below those of a look."""
@@ -37,16 +38,17 @@ def draw(pickers: Pickers, look: str) -> None:
     titles = {name: encoding.title for name, encoding in ENCODINGS.items()}
     if not default_model.is_installed() and (learned := titles.pop("learned", "")):
         st.info(f"{learned} is left out: its table comes from a model that is not installed. {default_model.remedy()}.")
-    if look == "all":  # every encoding, at the sizes that are stored
-        values = pickers.done()
-        show.copy_link(PAGE, values)
-        _draw_figure("encoding_measures", values)
-        return
     first, second, third, fourth = st.columns([3, 3, 2, 2])
     with first:
         pickers.choice("encoding", "Encoding", list(titles), titles)
     with second:
         pickers.choice("other", "Compare with", ["", *titles], lambda name: titles.get(name, "nothing"))
+    if look == "all":  # every encoding, at the sizes that are stored
+        values = pickers.done()
+        show.copy_link(PAGE, values)
+        for name in FIGURES[look]:
+            _draw_figure(name, values)
+        return
     with third:
         length = pickers.slider("encoding_length", "Positions", [16, 32, 64, 128, 256, 512])
     with fourth:

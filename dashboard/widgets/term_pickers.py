@@ -31,10 +31,10 @@ def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
     )
 
 
-def cell_pickers(pickers: Pickers, names: Sequence[str]) -> None:
-    """One query and one key among the rows of the maps."""
+def cell_pickers(pickers: Pickers, names: Sequence[str], strongest: str = "where attention is strongest") -> None:
+    """One query and one key among the rows of the maps. strongest: the cell that is shown until one is chosen."""
     options = [STRONGEST, *range(len(names))]
-    texts = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: "where attention is strongest"}
+    texts = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: strongest}
     for name, label in (("query", "Query"), ("key", "Key")):
         pickers.choice(name, label, options, texts, width=CELL_WIDTH)
 

@@ -9,7 +9,7 @@ from tests.app.shown import figures, opened, shown
 HEADINGS = {
     "values": ["The table itself", "How much each dimension moves"],
     "distance": ["Similarity against distance", "From a position to the one 8 further on"],
-    "all": ["All encodings, measure by measure"],
+    "all": ["All encodings, by what attention can read off their products", "The other measures of all encodings"],
 }
 
 

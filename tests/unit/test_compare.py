@@ -10,6 +10,7 @@ from drawn_values import colour_limits, drawn_maps
 from specimens import TEXT, embedded_loaded
 
 from analysis.core.errors import LinkError
+from analysis.core.formatting import signed
 from analysis.figures import FIGURES, Figure
 from analysis.figures.drawing import panels
 from analysis.links import SECOND_HEAD, VIEWS
@@ -63,8 +64,10 @@ def test_the_title_gives_the_shares_of_the_two_heads_and_each_scale_holds_its_ma
         limits = [float(np.abs(one.to_numpy()).max()) or 1.0 for one in drawn_maps(figure)]
         together = [max(limits)] * len(limits)
         assert colour_limits(figure) == pytest.approx(limits if own_scale else together, rel=1e-5)
-        pale = max(limits[:2]) > 4 * min(limits[:2]) and not own_scale
-        assert ("is pale" in figure.caption) == pale
+        weak = max(limits[:2]) > 4 * min(limits[:2])
+        assert ("is pale" in figure.caption) == (weak and not own_scale)
+        assert len(limits) == len(panels(figure)) == (2 if weak else 3), "else the difference shows the stronger again"
+        assert "difference" in set(figure.frame()["map"])
 
 
 def test_texts_of_different_lengths_have_no_difference_map_but_terms() -> None:
@@ -95,6 +98,17 @@ def viewed(values: dict[str, Any]) -> list[int]:
     """The heads that the maps of a link name in their titles."""
     figure = FIGURES["compare_maps"].of(values, both(layer2=-1))
     return [int(number) for number in re.findall(r"head (\d+)", figure.finding)]
+
+
+def test_the_first_cell_is_the_one_in_which_the_term_is_largest_on_the_left() -> None:
+    made = both(layer2=-1)
+    for term in ("position_to_position", "word_to_word"):
+        values = {**DEFAULTS, "layer2": -1, "head": -1, "head2": SECOND_HEAD, "term": term, "query": -1, "key": -1}
+        rows = FIGURES["compare_maps"].of(values, made).frame()
+        left = rows[rows["map"] == "left"].value.max()
+        cell = FIGURES["compare_cell"].of(values, made)
+        assert cell.frame().set_index("term").left[term] == pytest.approx(left, rel=1e-5)
+        assert f"{signed(float(left))} and" in cell.finding
 
 
 def test_the_cell_that_is_taken_apart_is_outlined_in_every_map() -> None:

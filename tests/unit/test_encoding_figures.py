@@ -12,13 +12,15 @@ from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
-from analysis.figures.encodings.measures import MEASURES, in_words, stored
+from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words, stored
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
 from analysis.figures.encodings.similarity import NUMBERS, compare_rows
 from analysis.figures.encodings.sized import colour_limit, sized
 from analysis.store import files
 
 NAMES = links.VIEWS["encodings"].figures
+OF_ALL = ("encoding_measures", "encoding_other_measures")
+"""The figures of all encodings at once."""
 CITED = set(
     re.findall(
         r"^@\w+\{([^,]+),",
@@ -62,7 +64,7 @@ def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
         panel.to_dict()
     assert len(figure.frame()) > 0
     assert figure.caption.endswith(".")
-    assert ENCODINGS[encoding].title in figure.alt or name == "encoding_measures"
+    assert ENCODINGS[encoding].title in figure.alt or name in OF_ALL
     assert "nan" not in (figure.caption + figure.alt).replace("not a number", "").split()
     assert set(figure.citation_keys) <= CITED
     assert "" not in figure.citation_keys
@@ -73,11 +75,11 @@ def test_one_encoding_alone(name):
     for other in ("", "sinusoidal"):
         figure = made(name, other=other)
         drawing.compose(figure).to_dict()
-        if name != "encoding_measures":
+        if name not in OF_ALL:
             assert set(figure.frame().encoding) == {"sinusoidal"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "encoding_measures"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_ALL])
 def test_its_command_makes_the_same_figure(name):
     asked = {"encoding": "rotary", "other": "alibi", "length": 32, "dim": 16, "compare": "dot", "shift": 4}
     figure = made(name, **asked)
@@ -293,6 +295,37 @@ def test_every_measure_on_screen_is_stored_or_follows_from_one():
     assert set(MEASURES) <= set(frame.measure)
     moving = frame[(frame.measure == "moving_share") & (frame.encoding == "sinusoidal") & (frame.length == 128)]
     assert moving.value.tolist() == [287 / 512]
+
+
+def test_every_measure_is_drawn_or_in_the_table_with_what_is_good():
+    assert {*DRAWN, *HEADINGS} == set(MEASURES)
+    assert not set(DRAWN) & set(HEADINGS)
+    assert set(CHANCE) == set(DRAWN)
+    assert set(GOOD) == set(HEADINGS)
+    table = made("encoding_other_measures")
+    assert set(table.frame().measure) == set(HEADINGS)
+    (cells,) = (p.to_dict() for p in drawing.panels(table))
+    rows = next(rows for rows in cells["datasets"].values() if "text" in rows[0])
+    assert {row["meaning"] for row in rows if row["title"] == "Good is"} == {words for _, words in GOOD.values()}
+
+
+def test_a_random_table_lies_at_chance_and_sinusoids_at_the_good_end():
+    """Chance is what a measure finds where nothing connects positions that are near."""
+    frame = made("encoding_measures").frame()
+    longest = frame[frame.length == 512].set_index(["encoding", "measure"]).value
+    for name, chance in CHANCE.items():
+        assert longest["random_fixed", name] == pytest.approx(chance, abs=0.05)
+        assert longest["sinusoidal", name] > 0.9
+
+
+@pytest.mark.parametrize("other", ["", "learned"])
+def test_the_picked_encodings_have_colours_that_no_other_has(other):
+    for panel in drawing.panels(made("encoding_measures", encoding="rotary", other=other)):
+        rows = next(rows for rows in panel.to_dict()["datasets"].values() if "hue" in rows[0])
+        hues = {row["title"]: row["hue"] for row in rows}
+        picked = {ENCODINGS[name].title for name in ("rotary", other) if name}
+        assert {row["title"] for row in rows if row["bold"]} == picked
+        assert len({hues.pop(title) for title in picked} | set(hues.values())) == len(picked) + 1
 
 
 def test_without_stored_measures_a_sentence_says_how_to_make_them(tmp_path, monkeypatch):

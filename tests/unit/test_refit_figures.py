@@ -63,7 +63,43 @@ def test_what_is_recovered_lies_between_no_position_and_the_intact_encoder(refit
     holds_what_a_paper_needs(figure)
 
 
-def test_an_arm_that_is_still_to_be_trained_is_an_empty_row_that_says_so(refitted: Path) -> None:
+def add_pilots(losses: dict[str, float]) -> None:
+    """Pilots of arms at every rate, of which the least loss is the one given."""
+    for arm, least in losses.items():
+        for rate in RULES.rates:
+            shared = {"arm": arm, "purpose": "pilot", "seed": 100, "learning_rate": rate}
+            row = {**shared, "measure": "loss", "tokens": 125_000, "value": least + (rate != RULES.rates[1])}
+            about = {"command": "made up", "model": "all-MiniLM-L6-v2", "revision": "r", "variant": arm, "seed": 100}
+            config = {"began": "2999-01-01T00:00:00Z", "rules": RULES.manifest()}
+            write_rows([row], Run(kind="refits", config=config, **about))
+    assert store_build.refresh().problems == []
+
+
+def test_a_pilot_stands_between_those_of_no_position_and_of_the_intact_encoder(refitted: Path) -> None:
+    """Each at the best of its rates; an arm that is trained under the rules keeps its own number before its pilot's."""
+    losses = {"minilm_intact": 0.0, "minilm_no_position": 0.4, "minilm_untied": 0.1, "minilm_rotary": 0.3}
+    add_pilots(losses)
+    figure = FIGURES["refit_recovered"].make({})
+    pilots = figure.frame().set_index("arm").pilot.dropna().to_dict()
+    assert pilots == pytest.approx({arm: 1 - loss / 0.4 for arm, loss in losses.items()})
+    first, second = (str(panel.to_dict()) for panel in figure.draw(Theme()))
+    assert "'75 %'" in first, "the pilot of an untrained arm has its number"
+    assert "'25 %'" not in first
+    assert "'minilm_untied'" not in second, "pilots are not asked about exchanged words"
+    assert "pilot, 125,000 tokens" in first
+
+
+def test_the_ring_stands_where_seeds_are_missing_and_the_legend_counts_them(refitted: Path) -> None:
+    """With every seed stored no dot has one."""
+    rules, runs = RULES, refit._stored(RULES)
+    assert refit.RINGED_DOT not in str(refit._recovered_panels(refit.recovered_rows(runs, rules, {}), rules, Theme()))
+    few = {arm: {0: of[0]} for arm, of in runs.items()}
+    drawn = str([p.to_dict() for p in refit._recovered_panels(refit.recovered_rows(few, rules, {}), rules, Theme())])
+    assert refit.RINGED_DOT in drawn
+    assert f"1 of {len(SEEDS)} seeds so far" in drawn
+
+
+def test_an_arm_that_is_still_to_be_trained_is_named_in_one_line_and_has_no_row(refitted: Path) -> None:
     figure = FIGURES["refit_recovered"].make({})
     frame = figure.frame().set_index("arm")
     assert set(frame.index) == set(RULES.purposes["judged"].arms)
@@ -73,8 +109,12 @@ def test_an_arm_that_is_still_to_be_trained_is_an_empty_row_that_says_so(refitte
     assert list(frame.index[: len(ENDS)]) == sorted(ENDS, key=ENDS.__getitem__), "trained arms first, the best on top"
     assert f"; {len(untrained)} ways are still to be trained" in figure.finding
     assert f"{len(SEEDS) * len(untrained)} of {len(SEEDS) * len(frame)} trainings are still to be run" in figure.caption
+    line = refit.untrained_line()
+    assert line.startswith(f"{len(untrained)} of {len(frame)} ways are not trained under the rules yet: ")
+    assert all(way[1:] in line for way in untrained.way)
+    assert line in figure.caption
     drawn = str([panel.to_dict() for panel in figure.draw(Theme())])
-    assert drawn.count(f"'{len(SEEDS)} trainings to run'") == 2 * len(untrained)
+    assert not any(way in drawn for way in untrained.way)
 
 
 @pytest.mark.parametrize("best", RULES.purposes["judged"].arms)
@@ -85,7 +125,8 @@ def test_the_finding_is_short_enough_whichever_arm_recovers_most(best: str) -> N
     ends = {RULES.control: 0.02, RULES.floor: 0.28, best: 0.05}
     for others in ((), [arm for arm in arms if arm not in ends][1:]):
         runs = {arm: {0: replace(run, losses={1_000_000: ends.get(arm, 0.2)})} for arm in (*ends, *others)}
-        assert len(refit.finding(refit.recovered_rows(runs, RULES), RULES)) <= LONGEST
+        for pilots in ({}, {arm: -0.05 * number for number, arm in enumerate(arms)}):
+            assert len(refit.finding(refit.recovered_rows(runs, RULES, pilots), RULES)) <= LONGEST
 
 
 def test_the_curve_of_an_arm_has_one_point_for_each_evaluation(refitted: Path) -> None:

@@ -13,18 +13,22 @@ from scipy.stats import linregress, ttest_1samp, ttest_rel
 from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
+from analysis.claims.statements import stored
+from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
-from analysis.figures.experiments.board_rows import board, default_preset
+from analysis.figures.experiments.board_rows import board, default_preset, seeds_needed
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
+from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.parts import ALL_CHANGES
-from analysis.figures.training.settings import BEST, NEITHER
+from analysis.figures.training.settings import BEST, STUCK, UNTRAINED
 from analysis.figures.training.verdict import verdict
+from analysis.narrative.answer.sentences.small import LEADS
 from analysis.statistics import smallest_detectable
 from analysis.statistics.advantage import power_law
 from analysis.store.read import query
@@ -449,7 +453,7 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
     for base in ("", "bert_a_d", "tupe_a", "no_cross", "tupe_a_tie_cls"):
         figure = made("training_settings", preset="cpu", baseline=base)
         (rows,) = drawn(figure, "gap", "setting")
-        compared = rows[rows.gap.notna() & (rows.text != NEITHER)]
+        compared = rows[rows.gap.notna() & (rows.text != STUCK)]
         assert f"of {len(compared)} comparisons" in figure.finding
         assert f"{(~compared.open).sum() or 'none'} of {len(compared)}" in figure.finding
         assert not [setting for setting in rows.setting if setting.startswith("steps")], "they have a figure"
@@ -457,6 +461,47 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
             whole_direction += 1
             assert ((compared.gap < 0) == ("lower" in figure.finding)).all()
     assert whole_direction
+
+
+def test_the_two_recipes_have_the_leads_that_the_answer_and_the_judged_trainings_have(store):
+    """Committed runs; the answer computes the exploratory leads by a query of its own."""
+    leads = query(LEADS).set_index("steps").lead
+    judged = made("training_gap", preset="cpu2").frame().set_index("variant")
+    sentence = two_recipes("cpu")
+    assert sentence == two_recipes("cpu2")
+    first, second = leads.index[:2]
+    assert f"is {signed(-leads[first])} nats in the exploratory recipe cpu" in sentence
+    assert f"and {signed(judged.gap['tupe_a'])} in cpu2" in sentence
+    assert sentence.endswith(f"Given {second:,} steps instead of {first:,}, cpu comes to {signed(-leads[second])}.")
+    assert two_recipes("width64") == ""
+
+
+def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_resolved(store):
+    figure = made("training_gap", preset="cpu2")
+    (rows,) = drawn(figure, "written")
+    written = rows.set_index("title").written
+    most = seeds_needed("cpu2")
+    for row in figure.frame().itertuples():
+        found = stored.standing(row.variant, "bert_a")
+        if found is None:
+            continue
+        assert written[row.title].endswith(f", {row.n} of {most} seeds"), "as on the board"
+        assert ("not judged yet" in written[row.title]) == bool(found.missing)
+        unresolved = found.word == NOT_RESOLVED and not found.missing
+        assert (f"{row.title}, since {found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
+    (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
+    assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
+
+
+def test_a_setting_at_which_a_variant_was_not_trained_says_so(store):
+    """The committed runs: every cell of the table has a text, and the scale of colours ends at what is resolved."""
+    figure = made("training_settings", preset="cpu")
+    (rows,) = drawn(figure, "gap", "setting")
+    assert len(rows) == rows.title.nunique() * rows.setting.nunique()
+    assert set(rows.text[rows.seeds == 0]) <= {UNTRAINED}
+    (panel,) = drawing.panels(figure)
+    colour = panel.to_dict()["layer"][0]["encoding"]["color"]
+    assert max(colour["scale"]["domain"]) == max(colour["legend"]["values"]) == rows.gap[~rows.open].abs().max()
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
@@ -733,10 +778,14 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     figure = made("training_scores")
     assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
-    assert len(drawing.panels(figure)) == 2
+    (panel,) = drawing.panels(figure)
+    (names,) = (rows for rows in panel.to_dict()["datasets"].values() if "up" in rows[0])
+    ends = {row["name"].replace("\n", " ").partition(" →")[0] for row in names}
+    assert ends == {"BERT-A layer 0", "BERT-A layer 1", "TUPE-A, every layer", "TUPE-A, unscaled, every layer"}
+    assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
     assert "TUPE-A's scores spread 1 times as far as BERT-A's after" in figure.finding
-    assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end")
+    assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end (layer 1: 1)")
     assert figure.frame().step.min() == 0
 
 

@@ -244,11 +244,12 @@ def _draw_sides(table: pd.DataFrame, label: str, key: str, theme: Theme) -> list
 
 
 def _shared_cell(params: CompareParameters, views: Sequence[TokenView]) -> tuple[int, int]:
-    """The query and the key that both sides have, and that the link asks for; where attention on the left is strongest.
+    """The query and the key that both sides have, and that the link asks for; where its term is largest on the left.
 
     Raises LinkError for one that a side has not.
     """
-    return selected_cell(params, views[0].part(0, min(len(view.labels) for view in views) - 1))
+    view = views[0].part(0, min(len(view.labels) for view in views) - 1)
+    return selected_cell(params, view, view.terms.get(params.term))
 
 
 @figure("compare_cell", CompareParameters, live=PAIR)
@@ -272,8 +273,12 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
     pairs_text = pairs[0] if pairs[0] == pairs[1] else f"{pairs[0]} (left) and {pairs[1]} (right)"
     kind = "key-centred score" if params.centred else "score before centring"
     totals = table.loc[["total"], [*SIDES, "difference"]].to_numpy(dtype=float)
-    left, right, difference = (signed(float(value)) for value in totals[0])
-    text = f"The score of {pairs_text} is {left} on the left and {right} on the right, a difference of {difference}."
+    left, right, _ = (signed(float(value)) for value in totals[0])
+    text = f"The score of {pairs_text} is {left} on the left and {right} on the right"
+    if all(params.term in values for values in columns.values()):
+        parts = " and ".join(signed(values[params.term]) for values in columns.values())
+        text += f"; {term_label(params.term)} is {parts} of it"
+    text += "."
     return Figure(
         title=f"Query {query} on key {key}, term by term",
         finding=text.removesuffix("."),
@@ -291,7 +296,10 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
 
 @figure("compare_maps", CompareParameters, live=PAIR)
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
-    """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
+    """One term of both sides and, where they have as many tokens, the difference; all on one scale.
+
+    Where one side is much weaker, the difference would show the other one again and is not drawn.
+    """
     term = params.term
     for side, decomposition in zip(SIDES, pair, strict=True):
         if term not in decomposition.names:
@@ -315,11 +323,17 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
     pale = limits[stronger] > PALE * limits[weaker]
+    shown = [name for name in maps if name != "difference" or not pale]
+    if pale and "difference" in maps:
+        text += (
+            f" The {weaker} side is so weak beside the {stronger} one that the map of the difference would show the "
+            f"{stronger} one again; only the data hold it."
+        )
     scales = f"one scale for all{f', on which the {weaker} side is pale' if pale else ''}"
     if params.own_scale:
         scales = "each map has its own scale, so that one colour means another score in each"
     else:
-        limits = dict.fromkeys(limits, max(limits.values()))
+        limits = dict.fromkeys(limits, max(limits[name] for name in shown))
     titles = {"difference": ["right minus left", "score by score"]} | {
         side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}, {one.method}"]
         for side, one, head in zip(SIDES, pair, heads, strict=True)
@@ -344,7 +358,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
                 values, labels, limits[name], theme, title=titles[name], legend=params.own_scale or not index,
                 value="score" if params.own_scale else "score, one scale for all",
             )
-            for index, (name, (values, labels)) in enumerate(maps.items())
+            for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
         ]  # fmt: skip
         if params.look == "terms":
             return drawn
@@ -361,7 +375,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             f"Pre-softmax scores of {term_label(term)}, {centring}; {scales}. {rule}Left: {_side(pair[0], heads[0])}. "
             f"Right: {_side(pair[1], heads[1])}. Rows are queries, columns are keys. {text} {_assumptions(pair)}"
         ),
-        alt=f"{len(maps)} maps of {term_label(term)}. {text}",
+        alt=f"{len(shown)} maps of {term_label(term)}. {text}",
         draw=draw,
-        columns=len(maps),
+        columns=len(shown),
     )

@@ -1,15 +1,22 @@
-"""The scalar measures of all encodings side by side, as stored by `python -m analysis measure encodings`."""
+"""The scalar measures of all encodings side by side, as stored by `python -m analysis measure encodings`.
 
-from collections.abc import Sequence
+Three of them are drawn as dots; the others stand in a table.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.core import colours
+from analysis.core.colours import Colour
 from analysis.core.errors import AddendError
-from analysis.core.formatting import sentences
+from analysis.core.formatting import join_names, sentences
 from analysis.encodings import ENCODINGS
+from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -17,20 +24,40 @@ from analysis.store import read
 
 COMMAND = "python -m analysis measure encodings"
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
-HEADINGS = {
+DRAWN = {
     "translation_invariance": "Distance alone decides",
     "monotonicity": "Nearer is more alike",
+    "shift_r2_8": "A shift by 8 is one matrix",
+}
+"""The measures that are drawn, from left to right -> their headings. Of each, 1 is the most there can be."""
+CHANCE = {"translation_invariance": 0.0, "monotonicity": 0.5, "shift_r2_8": 0.0}
+"""The value of each drawn measure where nothing connects positions that are near."""
+HEADINGS = {
     "first_rise": "First rises again, tokens",
     "symmetry": "Before is as after",
     "cosine_next": "Neighbours alike, cosine",
-    "shift_r2_8": "Shift by 8 is one matrix",
     "moving_share": "Columns that move",
     "top_half_share": "Variance in half of them",
     "frequency_mean": "Cycles a token",
 }
 """The columns of the table, from left to right -> their headings."""
+GOOD = {
+    "first_rise": ("late", "late: until then, farther positions are less alike"),
+    "symmetry": ("< 1", "below 1: else products of rows cannot tell before from after"),
+    "cosine_next": ("high", "high, but below 1: neighbours are alike and can be told apart"),
+    "moving_share": ("high", "high: few columns are spent on what hardly changes"),
+    "top_half_share": (".5", ".5: every column carries as much"),
+    "frequency_mean": ("low", "low: what changes slowly reaches far"),
+}
+"""A good value of each measure of the table, in a cell and in words; good for reading distances off products of rows.
+"""
+GOOD_ROW = "Good is"
 SHORT = 15
 """Pixels of a number such as .71."""
+LABEL = 20
+"""Letters in a line of a name."""
+TINT = Colour("#dcefeb", "#17403b")
+"""The ground of the picked rows: a pale tone of the first colour of series."""
 
 
 class DescribedMeasure(NamedTuple):
@@ -147,55 +174,108 @@ class ShadedParameters(Parameters):
 
 @figure("encoding_measures", ShadedParameters)
 def scalar_measures(params: ShadedParameters) -> Figure:
-    """Every registered encoding by every scalar measure."""
+    """Every registered encoding by every scalar measure; three of them are drawn."""
     rows = stored()
+    table = _table(rows)
+    return Figure(
+        title="All encodings, by what attention can read off their products",
+        finding=_invariant(table),
+        frame=lambda: table.loc[:, COLUMNS].reset_index(drop=True),
+        caption=sentences(
+            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions, compared by dot product"
+            + (f"; {join_names(untrained)} as before any training" if (untrained := _untrained()) else "")
+            + ". Good, at the right of each picture, is what lets products of rows tell distances; dashed is chance. A "
+            "model can learn to use an encoding that is not good in this sense.",
+            "Distance and shifts compares another number of positions, by cosine, and so has other numbers. In colour: "
+            "the encodings that are picked.",
+            *_about(rows, DRAWN),
+        ),
+        alt=_alt(table, DRAWN),
+        command=COMMAND,
+        provenance=_provenance(rows),
+        citation_keys=("wang2021position",),
+        draw=lambda theme: [_dots(table, name, (params.encoding, params.other), theme) for name in DRAWN],
+        columns=3,
+    )
+
+
+@figure("encoding_other_measures", ShadedParameters)
+def other_measures(params: ShadedParameters) -> Figure:
+    """The measures of every encoding that are not drawn, in a table, with what a good value is."""
+    rows = stored()
+    table = _table(rows)
+    table = table[table.measure.isin(list(HEADINGS))]
+    return Figure(
+        title="The other measures of all encodings",
+        finding=_symmetric(table),
+        frame=lambda: table.loc[:, COLUMNS].reset_index(drop=True),
+        caption=sentences(
+            f"The same encodings at about {table.about.max()} positions; tinted: those that are picked. Good, in the "
+            f"first row, is said of one measure at a time: {'; '.join(_good(name) for name in HEADINGS)}.",
+            *_about(rows, HEADINGS),
+            "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
+            "counted in tokens.",
+        ),
+        alt=_alt(table, HEADINGS),
+        command=COMMAND,
+        provenance=_provenance(rows),
+        citation_keys=("wang2021position",),
+        draw=lambda theme: [_cells(table, (params.encoding, params.other), theme)],
+    )
+
+
+COLUMNS = ["encoding", "title", "length", "dim", "measure", "value"]
+
+
+def _table(rows: pd.DataFrame) -> pd.DataFrame:
+    """The stored values and what follows from them, in the order in which encodings are shown."""
     moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
     moving["value"] = moving.value / moving.dim
     names = sorted(ENCODINGS, key=lambda name: (GROUPS.index(ENCODINGS[name].enters), ENCODINGS[name].title))
     ranks = {name: rank for rank, name in enumerate(names)}
     table = pd.concat([rows, moving], ignore_index=True)
-    table = table.assign(
+    return table.assign(
         title=[ENCODINGS[name].title for name in table.encoding],
         about=_nearest_power(table.length),
         place=table.encoding.map(ranks),
     ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
-    columns = ["encoding", "title", "length", "dim", "measure", "value"]
-    untrained = [encoding.title for _, encoding in ENCODINGS.items() if "seed" in encoding.options and encoding.learned]
+
+
+def _good(name: str) -> str:
+    return f"{HEADINGS[name]}, {GOOD[name][1]}"
+
+
+def _untrained() -> list[str]:
+    """The encodings that a model learns and that are random here."""
+    return [encoding.title for _, encoding in ENCODINGS.items() if "seed" in encoding.options and encoding.learned]
+
+
+def _about(rows: pd.DataFrame, shown: Mapping[str, str]) -> list[str]:
+    """What both figures say of the measures that they show and of the tables that were measured."""
+    untrained = _untrained()
     missing = [encoding.title for name, encoding in ENCODINGS.items() if name not in set(rows.encoding)]
+    return [
+        " ".join(f"{heading}: {MEASURES[name].definition}" for name, heading in shown.items()),
+        "Rows stand by how positions enter: added to the words, rotating queries and keys, compared separately, "
+        "biasing the scores, absent.",
+        f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
+        "Similarity is the dot product of rows, or the encoding's own score.",
+        f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
+        "structure counts."
+        if untrained
+        else "",
+        f"Not measured yet: {', '.join(missing)}." if missing else "",
+        "Exact for the tables shown; one seed where values are random.",
+    ]
+
+
+def _provenance(rows: pd.DataFrame) -> dict[str, str]:
+    """The runs that measured, each with its code."""
     runs = rows.drop_duplicates("run_id")
-    return Figure(
-        title="All encodings, measure by measure",
-        finding=_invariant(table),
-        frame=lambda: table.loc[:, columns].reset_index(drop=True),
-        caption=sentences(
-            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions, compared by dot product; "
-            f"Distance and shifts compares another number of them, by cosine, and so has other numbers. The darker a "
-            "cell, the nearer its number comes to the largest that the measure can take. Rows stand by how positions "
-            "enter: added to the words, rotating queries and keys, compared separately, biasing the scores, absent. "
-            "Bold: the two encodings that the other views show.",
-            " ".join(f"{HEADINGS[name]}: {MEASURES[name].definition}" for name in HEADINGS),
-            f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
-            "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
-            "counted in tokens.",
-            "Similarity is the dot product of rows, or the encoding's own score.",
-            f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
-            "structure counts."
-            if untrained
-            else "",
-            f"Not measured yet: {', '.join(missing)}." if missing else "",
-            "Exact for the tables shown; one seed where values are random.",
-        ),
-        alt=_alt(table),
-        command=COMMAND,
-        provenance={
-            run: f"measured {created} with the code at {sha}"
-            for run, created, sha in zip(runs.run_id, runs.created, runs.git_sha, strict=True)
-        },
-        citation_keys=("wang2021position",),
-        draw=lambda theme: [
-            _draw(table, [ENCODINGS[name].title for name in names], (params.encoding, params.other), theme)
-        ],
-    )
+    return {
+        run: f"measured {created} with the code at {sha}"
+        for run, created, sha in zip(runs.run_id, runs.created, runs.git_sha, strict=True)
+    }
 
 
 def _nearest_power(length: pd.Series) -> pd.Series:
@@ -227,17 +307,32 @@ def _invariant(table: pd.DataFrame) -> str:
     )
 
 
-def _alt(table: pd.DataFrame) -> str:
-    """The ends of every measure at the longest length."""
+def _symmetric(table: pd.DataFrame) -> str:
+    """A sentence on the encodings whose products say nothing of direction, at the longest length."""
+    longest = _longest(table, "symmetry")
+    symmetric = int((longest.value.round(2) == 1).sum())
+    return (
+        f"In {symmetric} of {len(longest)} encodings of about {table.about.max()} positions, a position before is as "
+        "alike as one after: their products do not tell which it is"
+    )
+
+
+def _longest(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The known values of one measure at the longest length."""
+    return table[(table.measure == name) & (table.about == table.about.max()) & np.isfinite(table.value)]
+
+
+def _alt(table: pd.DataFrame, shown: Iterable[str]) -> str:
+    """The ends of measures at the longest length."""
     parts = []
-    for name, measure in MEASURES.items():
-        last = table.loc[(table.measure == name) & (table.about == table.about.max()) & np.isfinite(table.value)]
+    for name in shown:
+        last = _longest(table, name)
         if len(last):
             parts.append(
-                f"{measure.title}: lowest {_value_with_names(last, name, last.value.min())}, "
+                f"{MEASURES[name].title}: lowest {_value_with_names(last, name, last.value.min())}, "
                 f"highest {_value_with_names(last, name, last.value.max())}."
             )
-    return f"A table, one column per measure, at about {table.about.max()} positions. {' '.join(parts)}"
+    return f"Every encoding by each measure, at about {table.about.max()} positions. {' '.join(parts)}"
 
 
 def _value_with_names(longest: pd.DataFrame, name: str, value: float) -> str:
@@ -256,29 +351,84 @@ def _short(name: str, value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}".removesuffix(".00").replace("0.", ".")
 
 
-def _draw(rows: pd.DataFrame, order: list[str], selected: Sequence[str], theme: Theme) -> Chart:
-    """One table at the longest size: a row an encoding, a column a measure, with the number in each cell.
-
-    A cell is the darker the nearer its number comes to the largest that its measure can take; the numbers of the picked
-    encodings are bold.
-    """
-    longest = rows[rows.about == rows.about.max()]
-    longest = longest[longest.measure.isin(list(MEASURES))].drop_duplicates(["encoding", "measure"])
-    tops = longest.measure.map(lambda name: MEASURES[name].top or np.nan)
-    cells = longest.assign(
-        column=longest.measure.map(HEADINGS),
+def _rows_at_longest(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The rows of some measures at the longest length, one for each encoding and measure, in words, too."""
+    longest = table[(table.about == table.about.max()) & table.measure.isin(names)]
+    longest = longest.drop_duplicates(["encoding", "measure"])
+    return longest.assign(
         meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         text=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
-        shade=(longest.value.where(np.isfinite(longest.value)) / tops).clip(0, 1).fillna(0.0),
         short=longest.measure.map(lambda name: MEASURES[name].short),
     )
-    picked = set(rows[rows.encoding.isin(selected)].title)
+
+
+def _picked_hues(selected: Sequence[str], theme: Theme) -> dict[str, str]:
+    """The titles of the picked encodings, each with its colour."""
+    titles = [ENCODINGS[name].title for name in dict.fromkeys(selected) if name in ENCODINGS]
+    return dict(zip(titles, theme.many(len(titles)), strict=True))
+
+
+def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme) -> Chart:
+    """One measure: a row an encoding, with its dot and its number; the picked ones in colour, names included."""
+    rows = _rows_at_longest(table, [name])
+    labels = marks.wrapped_labels(list(rows.title), LABEL)
+    picked = _picked_hues(selected, theme)
+    soft = theme.colour(colours.SOFT)
+    rows = rows.assign(
+        label=rows.title.map(labels),
+        hue=[picked.get(title, soft) for title in rows.title],
+        bold=rows.title.isin(list(picked)),
+    )
+    y = marks.labelled_rows(list(labels.values()), grid=True)
+    chosen = " || ".join(f"datum.label === {json.dumps(labels[title])}" for title in picked if title in labels)
+    if chosen:
+        y["axis"]["labelFontWeight"] = {"condition": {"test": chosen, "value": "bold"}, "value": "normal"}
+    x = marks.number(alt.X, "value", None, domain=(-0.05, 1.05), values=[0, 0.5, 1], form=".1~f")
+    base = alt.Chart(rows[["title", "label", "value", "meaning", "short", "text", "hue", "bold", "length", "dim"]])
+    hue = alt.Color("hue:N", scale=None)
+    dots = base.transform_filter("isValid(datum.value)").mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
+    numbers = base.mark_text(
+        align="left", dx=6, fontSize=marks.TEXT, fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'")
+    )
+    chance = CHANCE[name]
+    return marks.panel(
+        marks.rule(theme, x=chance, dash=marks.DASH),
+        dots.encode(
+            x=x, y=y, color=hue,
+            tooltip=marks.tips(
+                ("title", "encoding"), ("short", "is"), "meaning", ("length:Q", "rows"), ("dim:Q", "columns")
+            ),
+        ),
+        numbers.encode(x=alt.value("width"), y=y, text="text:N", color=hue),
+        theme=theme,
+        width=marks.THIRD,
+        height=marks.row_height(list(labels.values()), marks.ROW) * len(labels),
+        title=DRAWN[name],
+        below=[f"good: 1; by chance {chance:.1g}; –: undefined".replace("0.", ".")],
+    )  # fmt: skip
+
+
+def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
+    """One table: a row an encoding, a column a measure; the picked ones tinted, and what is good in the first row."""
+    cells = _rows_at_longest(table, list(HEADINGS))
+    picked = _picked_hues(selected, theme)
+    cells = cells.assign(
+        column=cells.measure.map(HEADINGS), tint=cells.title.isin(list(picked)).astype(float),
+        bold=cells.title.isin(list(picked)), open=False,
+    )  # fmt: skip
+    good = pd.DataFrame(
+        [
+            {"title": GOOD_ROW, "column": heading, "text": GOOD[name][0], "meaning": GOOD[name][1],
+             "short": MEASURES[name].short, "tint": 0.0, "bold": False, "open": True}
+            for name, heading in HEADINGS.items()
+        ]
+    )  # fmt: skip
     return cell_table(
-        cells.assign(open=False, bold=cells.title.isin(picked)),
-        columns=[heading for name, heading in HEADINGS.items() if name in set(cells.measure)],
-        titles=[title for title in order if title in set(cells.title)],
-        value="shade",
-        scale=alt.Scale(domain=[0, 1], range=[theme.ground, theme.faint], interpolate="rgb"),
+        pd.concat([good, cells], ignore_index=True),
+        columns=list(HEADINGS.values()),
+        titles=[GOOD_ROW, *dict.fromkeys(cells.title)],
+        value="tint",
+        scale=alt.Scale(domain=[0, 1], range=[theme.ground, TINT.on(dark=theme.dark)], interpolate="rgb"),
         key=None,
         strong="false",
         number=SHORT,

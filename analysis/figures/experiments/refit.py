@@ -8,15 +8,16 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements.refitted import MISSED, ORDER_ERROR, ROWS, Runs, load_runs, values
-from analysis.core import colours
+from analysis.core import colours, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, join_names, percent, plural, sentences, significant, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import SERIES, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.line_marks import DASHES, NAME_HEIGHT, NAME_LINE, spread_names
+from analysis.measurements.refit.rates import PILOTS, pilot_losses
 from analysis.measurements.surgery.arms import ARMS, READ
-from analysis.rules.refit_rules import JUDGED, RefitRules, refit_rules
+from analysis.rules.refit_rules import JUDGED, PILOT, RefitRules, refit_rules
 from analysis.statistics import mean_interval
 from analysis.store import read
 
@@ -24,8 +25,17 @@ MODEL = "all-MiniLM-L6-v2"
 COMMAND = "python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV"
 LABEL_CHARACTERS = 34
 """Letters in a line of a row's label."""
+ROW = 30
+"""Pixels of a row, at least."""
 END_CHARACTERS = 18
 """Letters in a line of a name at the end of its curve."""
+RINGED_DOT = (
+    "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0"
+    "M-1.75,0A1.75,1.75,0,1,1,1.75,0A1.75,1.75,0,1,1,-1.75,0"
+    "M-1.4,0A1.4,1.4,0,1,0,1.4,0A1.4,1.4,0,1,0,-1.4,0"
+)
+HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"
+"""Symbols as paths whose holes run against their outlines: a dot within a ring, and the outline of a diamond."""
 
 
 def _short(arm: str) -> str:
@@ -66,11 +76,21 @@ def _about() -> dict[str, str]:
     }
 
 
-def recovered_rows(runs: Runs, rules: RefitRules) -> pd.DataFrame:
+def _pilot_shares(rules: RefitRules) -> dict[str, float]:
+    """Arm -> the share that its best pilot recovered of what positions are worth to the pilots."""
+    losses = {arm: min(of.values()) for arm, of in pilot_losses(frames.records(read.query(PILOTS))).items()}
+    control, floor = losses.get(rules.control), losses.get(rules.floor)
+    if control is None or floor is None:
+        return {}
+    return {arm: (floor - loss) / (floor - control) for arm, loss in losses.items()}
+
+
+def recovered_rows(runs: Runs, rules: RefitRules, pilots: Mapping[str, float]) -> pd.DataFrame:
     """One row for each arm of the rules: its recovered share with its interval, and what its vectors tell of order.
 
-    The arm that recovers most stands first, and those that are still to be trained last. missing: an arm's trainings
-    that the rules ask for and that are not stored.
+    pilots: arm -> the share that its pilot recovered. The arm that recovers most stands first; then come those that
+    are still to be trained, the one whose pilot recovered most first. missing: an arm's trainings that the rules ask
+    for and that are not stored.
     """
     rows = []
     for arm in rules.purposes[JUDGED].arms:
@@ -90,9 +110,10 @@ def recovered_rows(runs: Runs, rules: RefitRules) -> pd.DataFrame:
                 "order_low": order.low,
                 "order_high": order.high,
                 "stsb": mean_interval({seed: run.last["stsb"] for seed, run in trained.items()}).mean,
+                "pilot": pilots.get(arm, math.nan),
             }
         )
-    return pd.DataFrame(rows).sort_values("value", ascending=False, ignore_index=True, kind="stable")
+    return pd.DataFrame(rows).sort_values(["value", "pilot"], ascending=False, ignore_index=True, kind="stable")
 
 
 def _listed(numbers: Mapping[str, float], form: Callable[[float], str]) -> str:
@@ -107,33 +128,39 @@ def refit_recovered(_: Parameters) -> Figure:
     """
     rules = refit_rules()
     runs = _stored(rules)
-    frame = recovered_rows(runs, rules)
+    frame = recovered_rows(runs, rules, _pilot_shares(rules))
     trained = frame[frame.seeds > 0]
-    tokens, margin = rules.purposes[JUDGED].tokens, rules.margins[MISSED]
+    judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
     return Figure(
         title=f"What {MODEL} recovers when it is told positions in another way",
         finding=finding(frame, rules),
         frame=lambda: frame,
         caption=sentences(
-            f"{MODEL} after a change of its positions, trained on for {tokens:,} tokens to give the states that the "
-            "intact encoder gives; its embedding tables are not trained. Left: of the loss on held-out texts, 0 % is "
-            "what the encoder without positions ends with and 100 % what the intact one does, both trained on in the "
-            f"same way; shaded: at most {percent(margin)} is missed, which the rules count as recovered",
+            f"{MODEL} after a change of its positions, trained on for {judged.tokens:,} tokens to give the states that "
+            "the intact encoder gives; its embedding tables are not trained. Above: of the loss on held-out texts, 0 % "
+            "is what the encoder without positions ends with and 100 % what the intact one does, both trained on in "
+            f"the same way; shaded: at most {percent(rules.margins[MISSED])} is missed, which the rules count as "
+            "recovered",
+            f"Diamonds: pilots of {pilot.tokens:,} tokens and one other seed, each at the best of "
+            f"{len(rules.rates)} rates; they choose that rate and decide nothing"
+            if frame.pilot.notna().any()
+            else "",
             f"Directions are those in which the first {READ} positions vary most: no text here is longer",
-            f"Right: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the pooled "
-            "vectors tells from their copies with two words exchanged; dashed: guessing",
+            f"Below: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the pooled "
+            "vectors tells from their copies with two words exchanged; dashed: guessing; pilots were not asked",
             f"Lines: 95 % intervals of the mean (Student's t) over {plural(int(frame.seeds.max()), 'seed')}, which "
             "change the order of the texts alone, so that this is one model",
-            _still_to_run(frame, len(rules.purposes[JUDGED].seeds)),
+            _still_to_run(frame, len(judged.seeds)),
+            still_to_be_trained(frame, rules),
         ),
         alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.value, strict=True)), percent)}. "
-        f"{plural(int((frame.seeds == 0).sum()), 'row')} without a training.",
+        f"Pilots: {_listed(dict(zip(frame.way, frame.pilot, strict=True)), percent) or 'none'}. "
+        f"{plural(int((frame.seeds == 0).sum()), 'way')} without a judged training.",
         command=COMMAND,
         provenance=_about(),
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
         summary=lambda: trained[["way", "value", "low", "high", "order", "stsb", "seeds"]],
         draw=lambda theme: _recovered_panels(frame, rules, theme),
-        columns=2,
     )
 
 
@@ -143,10 +170,16 @@ def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
     if others.empty:
         return ""
     most, least = others.iloc[0], others.iloc[-1]
-    untrained = int((frame.seeds == 0).sum())
-    remain = (
-        f"; {plural(untrained, 'way')} {'is' if untrained == 1 else 'are'} still to be trained" if untrained else ""
-    )
+    untrained = frame[frame.seeds == 0]
+    remain = ""
+    if len(untrained):
+        one = len(untrained) == 1
+        remain = f"; {plural(len(untrained), 'way')} {'is' if one else 'are'} still to be trained"
+        if untrained.pilot.notna().all():
+            ends = " to ".join(
+                dict.fromkeys(percent(share) for share in (untrained.pilot.min(), untrained.pilot.max()))
+            )
+            remain = f"; {plural(len(untrained), 'way')} {'has' if one else 'have'} only pilots ({ends})"
     if len(others) == 1:
         so_far = f", in {most.seeds} of {most.seeds + most.missing} seeds" if most.missing else ""
         return (
@@ -169,29 +202,53 @@ def _still_to_run(frame: pd.DataFrame, asked: int) -> str:
     return ""
 
 
+def still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
+    """A sentence that counts and names the ways of which no judged training is stored; empty where each has one."""
+    untrained = frame[frame.seeds == 0]
+    if untrained.empty:
+        return ""
+    names = join_names([uncapitalised(way) for way in untrained.way])
+    verb = "is" if len(untrained) == 1 else "are"
+    pilots = f"; diamonds show their pilots of {rules.purposes[PILOT].tokens:,} tokens"
+    return (
+        f"{len(untrained)} of {len(frame)} ways {verb} not trained under the rules yet: {names}"
+        f"{pilots if untrained.pilot.notna().all() else ''}"
+    )
+
+
+def untrained_line() -> str:
+    """That sentence on what is stored. Raises NoResults where no encoder was refitted."""
+    rules = refit_rules()
+    return still_to_be_trained(recovered_rows(_stored(rules), rules, _pilot_shares(rules)), rules)
+
+
 def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares on the left, exchanged words on the right; a row without a training says what it waits for."""
+    """Recovered shares, with those of pilots, above; exchanged words below, where judged runs are there.
+
+    A way of which nothing is stored has no row: the line under the figure names it.
+    """
+    asked, pilot = len(rules.purposes[JUDGED].seeds), rules.purposes[PILOT]
+    so_far = set(frame.seeds[(frame.seeds > 0) & (frame.missing > 0)])
+    whole, part = plural(asked, "seed"), f"{min(so_far, default=0)} of {asked} seeds so far"
+    if len(so_far) > 1:
+        part = f"fewer than {asked} seeds so far"
+    tried = f"pilot, {pilot.tokens:,} tokens"
+    frame = frame[(frame.seeds > 0) | frame.pilot.notna()]
     labels = marks.wrapped_labels(list(frame.way), LABEL_CHARACTERS)
-    asked = len(rules.purposes[JUDGED].seeds)
     frame = frame.assign(
         label=frame.way.map(labels),
-        progress=[f"{seeds} of {plural(asked, 'seed')}" for seeds in frame.seeds],
-        share=["" if math.isnan(value) else percent(value) for value in frame.value],
+        progress=[f"{seeds} of {whole}" for seeds in frame.seeds],
+        state=[part if missing else whole for missing in frame.missing],
+        written=[percent(judged if seeds else share) for seeds, judged, share in zip(
+            frame.seeds, frame.value, frame.pilot, strict=True)],
         found=["" if math.isnan(order) else f"{order:.1f} %" for order in frame.order],
-        waits=["" if seeds else f"{plural(missing, 'training')} to run" for seeds, missing in zip(
-            frame.seeds, frame.missing, strict=True)],
     )  # fmt: skip
-    y = marks.labelled_rows(list(labels.values()), grid=True)
-    height = marks.row_height(list(labels.values()), marks.ROW) * len(labels)
-    tips: list[marks.Tip] = [
-        ("way", "told"),
-        ("value", "recovered", ".1%"),
-        *marks.interval_tips(".1%"),
-        ("order", "exchanged words found, %", ".1f"),
-        ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
-        "progress",
-    ]
-    known = frame[["value", "low", "high"]].to_numpy(dtype=float)
+    trained = frame[frame.seeds > 0]
+    pilots = frame[frame.pilot.notna()].assign(state=tried)
+    used = {**dict.fromkeys(trained.state), **dict.fromkeys(pilots.state)}
+    symbols = {whole: "circle", part: RINGED_DOT, tried: HOLLOW_DIAMOND}
+    key = {state: symbols[state] for state in symbols if state in used}
+    known = frame[["value", "low", "high", "pilot"]].to_numpy(dtype=float)
     ends = (min(0.0, float(np.nanmin(known))) - 0.03, max(1.0, float(np.nanmax(known))) + 0.03)
     x = marks.number(
         alt.X,
@@ -202,58 +259,83 @@ def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> l
         ticks=5,
     )
     order_x = marks.number(
-        alt.X, "order", ["exchanged words", "found (%)", "(dashed: guessing)"], domain=(46, 102), ticks=5
+        alt.X, "order", ["exchanged words found (%)", "(dashed: guessing)"], domain=(46, 102), ticks=5
     )
+    tips: list[marks.Tip] = [
+        ("way", "told"),
+        ("value", "recovered", ".1%"),
+        *marks.interval_tips(".1%"),
+        ("order", "exchanged words found, %", ".1f"),
+        ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
+        "progress",
+    ]
     band = alt.Chart(pd.DataFrame({"from": [1 - rules.margins[MISSED]], "to": [1.0]})).mark_rect(
         color=theme.series, opacity=0.13
     )
+    shape = marks.shapes("state", key, marks.legend(place="top"))
+    y = marks.labelled_rows(list(labels.values()), grid=True)
+    below = [labels[way] for way in trained.way]
+    pilot_marks = marks.row_plot(
+        pilots, x=marks.same_axis(x, "pilot"), y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
+        shape=shape, size=marks.LARGE_DOT, tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
+    )  # fmt: skip
     return [
         marks.panel(
             band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")),
             marks.rule(theme, x=0),
             marks.rule(theme, x=1),
-            *_dots(frame, x, y, ("low", "high"), "share", rules, theme, tips),
+            *(pilot_marks if len(pilots) else []),
+            *_dots(trained, x, y, ("low", "high"), rules, theme, tips, shape),
+            *_numbers_beside(frame, y, "written", theme),
             theme=theme,
-            width=330,
-            height=height,
+            width=marks.WIDE,
+            height=marks.row_height(list(labels.values()), ROW) * len(labels),
+            title="Share recovered",
         ),
         marks.panel(
             marks.rule(theme, x=50, dash=marks.DASH),
-            *_dots(frame, order_x, y, ("order_low", "order_high"), "found", rules, theme, tips),
+            *_dots(
+                trained, order_x, marks.labelled_rows(below, grid=True), ("order_low", "order_high"), rules, theme,
+                tips, marks.shapes("state", {state: symbols[state] for state in key if state != tried}),
+            ),
+            *_numbers_beside(trained, marks.labelled_rows(below, grid=True), "found", theme),
             theme=theme,
-            width=240,
-            height=height,
+            width=marks.WIDE,
+            height=marks.row_height(below, ROW) * len(below),
+            title="Word order that the vectors still tell",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _dots(
-    frame: pd.DataFrame,
+    trained: pd.DataFrame,
     x: alt.X,
     y: alt.Y,
     ends: tuple[str, str],
-    written: str,
     rules: RefitRules,
     theme: Theme,
     tooltip: list[marks.Tip],
+    shape: alt.Shape,
 ) -> list[Chart]:
-    """A dot for each trained row, black for the two that the others are measured by, and its number at the right."""
+    """A dot for each trained row, black for the two that the others are measured by; ringed where seeds are missing."""
     layers: list[Chart] = []
-    measured_by = frame.arm.isin((rules.control, rules.floor))
-    for rows, color in ((frame[measured_by], theme.ink), (frame[~measured_by], theme.series)):
-        if len(known := rows[rows.seeds > 0]):
+    measured_by = trained.arm.isin((rules.control, rules.floor))
+    for rows, color in ((trained[measured_by], theme.ink), (trained[~measured_by], theme.series)):
+        if len(rows):
             layers += marks.row_plot(
-                known, x=x, y=y, theme=theme, ends=ends, color=color, size=marks.LARGE_DOT, tooltip=tooltip
+                rows, x=x, y=y, theme=theme, ends=ends, color=color, shape=shape, size=marks.LARGE_DOT, tooltip=tooltip
             )
-    texts = alt.Chart(frame).encode(y=y)
-    beside = texts.mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
-    waiting = texts.encode(x=alt.value(alt.expr("width / 2")), text=alt.Text("waits:N"))
-    return [
-        *layers,
-        beside.encode(x=alt.value("width"), text=alt.Text(f"{written}:N")),
-        waiting.mark_text(fontSize=marks.TEXT, stroke=theme.ground, strokeWidth=6),
-        waiting.mark_text(fontSize=marks.TEXT, color=theme.colour(colours.SOFT)),
-    ]
+    return layers
+
+
+def _numbers_beside(frame: pd.DataFrame, y: alt.Y, written: str, theme: Theme) -> list[Chart]:
+    """The number of each row at the right: in ink that of a judged training, softly that of a pilot."""
+    layers: list[Chart] = []
+    for rows, color in ((frame[frame.seeds > 0], theme.ink), (frame[frame.seeds == 0], theme.colour(colours.SOFT))):
+        if len(rows):
+            texts = alt.Chart(rows[["label", written]]).encode(y=y, x=alt.value("width"), text=alt.Text(f"{written}:N"))
+            layers.append(texts.mark_text(align="left", dx=14, fontSize=marks.TEXT, color=color))
+    return layers
 
 
 @figure("refit_curves", Parameters)

@@ -23,10 +23,11 @@ from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
 
 
-def selected_cell(params: ViewParameters, view: TokenView) -> tuple[int, int]:
+def selected_cell(params: ViewParameters, view: TokenView, by: np.ndarray | None = None) -> tuple[int, int]:
     """The query and the key that a link asks for, by index; STRONGEST: where the attention of those shown is strongest.
 
-    Raises LinkError for one that is not among the rows shown.
+    by: values, a row a query, of which the largest is taken instead of the strongest attention. Raises LinkError for
+    one that is not among the rows shown.
     """
     first, last = row_range(params, len(view.labels))
     cell = {"query": params.query, "key": params.key}
@@ -34,7 +35,7 @@ def selected_cell(params: ViewParameters, view: TokenView) -> tuple[int, int]:
         if index != STRONGEST and not first <= index <= last:
             raise LinkError(f"The link says {name}={index}; the rows shown are {first} to {last}.")
     ranges = [slice(first, last + 1) if index == STRONGEST else slice(index, index + 1) for index in cell.values()]
-    pattern = view.pattern[ranges[0], ranges[1]]
+    pattern = (view.pattern if by is None else by)[ranges[0], ranges[1]]
     query, key = np.unravel_index(int(pattern.argmax()), pattern.shape)
     return ranges[0].start + int(query), ranges[1].start + int(key)
 

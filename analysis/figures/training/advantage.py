@@ -1,32 +1,39 @@
 """A variant's advantage over the baseline against the length of training, in loss and in steps."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.presets import ablate
+from analysis.ablation.presets import PRESETS, ablate
 from analysis.core import frames
-from analysis.core.errors import NoResults
+from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import percent, plural, sentences, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     BASELINES,
+    MASKED,
     SettingsParameters,
+    TrainingParameters,
     candidates,
     newest,
+    select_trainings,
     title,
     training_commands,
 )
 from analysis.figures.training.row_marks import VARIANT
 from analysis.figures.training.run_curves import curve
+from analysis.rules import training_rules
 from analysis.statistics import difference, steps_ratio
 from analysis.statistics.advantage import PowerLaw, power_law
 from analysis.store import read
 
+EXPLORATORY, LEADER = "cpu", "tupe_a"
+"""The preset that was trained for several lengths, and the variant whose lead over adding it measures."""
 EXTRAPOLATION = 4
 """The fitted line is extrapolated to this many times the longest training."""
 POINTS = 40
@@ -92,6 +99,38 @@ def advantage(params: SettingsParameters) -> Figure:
         columns=2,
         sentences=tuple(texts),
     )
+
+
+def two_recipes(preset: str) -> str:
+    """The reason why TUPE-A's lead is another one in the exploratory recipe than in the judged one, in a sentence.
+
+    Empty for other presets, and where the trainings of one of the two, or a longer one of the first, are not stored.
+    """
+    judged = training_rules().preset
+    if preset not in (EXPLORATORY, judged):
+        return ""
+    base = BASELINES[MASKED]
+    with suppress(AddendError):
+        leads = {}
+        for name in (EXPLORATORY, judged):
+            trainings = select_trainings(TrainingParameters(preset=name, objective=MASKED))
+            leads[name] = difference(trainings.finals(LEADER), trainings.finals(base))
+        first, second = PRESETS[EXPLORATORY], PRESETS[judged]
+        runs, _ = newest(candidates(SettingsParameters(preset=EXPLORATORY, objective=MASKED)))
+        comparable = runs[[set(changes) <= {"steps"} for changes in runs.changed]]
+        pairs = _pairs(comparable[~comparable.diverged], base)
+        longer = pairs[(pairs.variant == LEADER) & (pairs.steps > first.steps)]
+        more = second.masked_share * second.steps / (first.masked_share * first.steps)
+        if leads[EXPLORATORY].n and leads[judged].n and len(longer) and more > 1:
+            after = longer.steps.min()
+            return (
+                f"{title(LEADER)} less {title(base)} is {signed(leads[EXPLORATORY].mean)} nats in the exploratory "
+                f"recipe {EXPLORATORY} and {signed(leads[judged].mean)} in {judged}: {judged} learns from {more:.1f} "
+                f"times as many predictions, since it hides {percent(second.masked_share)} of the words and "
+                f"{EXPLORATORY} {percent(first.masked_share)}. Given {after:,} steps instead of {first.steps:,}, "
+                f"{EXPLORATORY} comes to {signed(longer.gap[longer.steps == after].mean())}."
+            )
+    return ""
 
 
 def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:

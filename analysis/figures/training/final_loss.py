@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.contests import BETTER, WORSE
+from analysis.claims.statements.base import StandingRow
+from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
 from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed
 from analysis.figures import marks
@@ -79,8 +80,13 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
     table = pd.DataFrame(rows)
     corrected = holm(table.p.tolist(), ALPHA)
     table["p_holm"] = corrected.adjusted
-    verdicts = {name: _standing(trainings, name) for name in table.variant}
+    judged = {name: _standing(trainings, name) for name in table.variant}
+    planned = training_rules().planned
+    most = max(map(len, planned.values()))
+    verdicts = {name: "" if one is None or one.missing else one.word for name, one in judged.items()}
     table["standing"] = [verdicts[name] for name in table.variant]
+    table["asked"] = [most if judged[name] else 0 for name in table.variant]
+    table["reason"] = [_reason(judged[name], len(planned.get(name, ())), most) for name in table.variant]
     table["told_apart"] = [
         verdicts[name] in (BETTER, WORSE) if verdicts[name] else bool(rejected)
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
@@ -110,7 +116,7 @@ def gap(params: ComparedParameters) -> Figure:
         caption=sentences(
             f"Final validation loss less that of {title(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
             "their means with 95 % t intervals.",
-            f"Measured on {trainings.sample}; n: the number of pairs. Below 0 is better.",
+            f"Measured on {trainings.sample}. Below 0 is better.",
             f"At the edge, and too far for the axis: {join_names(beyond)}." if beyond else "",
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
@@ -119,6 +125,7 @@ def gap(params: ComparedParameters) -> Figure:
             if table.standing.any()
             else "",
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
+            unresolved(table),
             _resolution(table),
             trainings.description(),
         ),
@@ -129,12 +136,29 @@ def gap(params: ComparedParameters) -> Figure:
     )
 
 
-def _standing(trainings: Trained, variant: str) -> str:
-    """The verdict of the frozen rules on a variant; empty where they do not judge these runs."""
-    if trainings.preset != training_rules().preset:
+def _reason(standing: StandingRow | None, own: int, most: int) -> str:
+    """The reason why the rules do not resolve a comparison; empty where they do, or compare nothing yet.
+
+    own: the seeds that they ask for of its variant; most: of most others.
+    """
+    if standing is None or standing.missing or not standing.reason:
         return ""
-    result = stored.standing(variant, trainings.baseline)
-    return result.word if result is not None and not result.missing else ""
+    reason = standing.reason.replace(standing.variant, "it")
+    return f"{reason}; the rules ask for {own} of it, not {most}" if own < most else reason
+
+
+def _standing(trainings: Trained, variant: str) -> StandingRow | None:
+    """The standing that the frozen rules give a variant; None where they do not compare these runs."""
+    return stored.standing(variant, trainings.baseline) if trainings.preset == training_rules().preset else None
+
+
+def unresolved(table: pd.DataFrame) -> str:
+    """A sentence on the reason why each variant is not resolved by the rules; empty where all that they judge are."""
+    reasons = [
+        f"{row.title}, since {row.reason}"
+        for row in frames.rows(table[(table.standing == NOT_RESOLVED) & (table.reason != "")])
+    ]
+    return f"Not resolved by the rules: {'; '.join(reasons)}." if reasons else ""
 
 
 def _resolution(table: pd.DataFrame) -> str:
@@ -214,17 +238,18 @@ def _draw(
         fontSize=marks.TEXT, color=theme.ink,
     )  # fmt: skip
     layers.append(text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N")))
-    below = "at the right: the difference, and the final loss itself"
     return [
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
-            below=[below],
+            below=["at the right: the difference, the final loss and its seeds"],
         )
     ]  # fmt: skip
 
 
 def _difference(row: Any) -> str:
-    """The difference with its verdict, and below it the loss and how many pairs it is of; or why there is none."""
+    """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
-    return f"{signed(row.gap)}{f', {row.standing}' if row.standing else ''}\n{row.mean:.2f}, n = {row.n}"
+    seeds = f"{row.n} of {row.asked} seeds" if row.asked else plural(row.n, "seed")
+    verdict = row.standing or ("not judged yet" if row.asked else "")
+    return f"{signed(row.gap)}{f', {verdict}' if verdict else ''}\n{row.mean:.2f}, {seeds}"

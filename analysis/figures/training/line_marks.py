@@ -89,8 +89,24 @@ def names(
     Their scale is that of the plot's pixels, which a page may stretch.
     """
     colour, dash = scales(variants, baseline, theme)
-    titles = end_labels(ends)
-    frame = ends[["variant"]].assign(
+    named = ends.assign(name=end_labels(ends))
+    return names_at_ends(named, "variant", colour, dash, theme, domain=domain, height=height, log=log)
+
+
+def names_at_ends(
+    ends: pd.DataFrame,
+    field: str,
+    colour: alt.Color,
+    dash: alt.StrokeDash,
+    theme: Theme,
+    *,
+    domain: tuple[float, float],
+    height: int,
+    log: bool = False,
+) -> Chart:
+    """Names of lines right of the plot, each with a piece of its line. ends: value, name, and the field of the line."""
+    titles = list(ends.name)
+    frame = ends[[field]].assign(
         name=[marks.wrap_label(name, NAME_CHARACTERS) for name in titles],
         place=spread_names(ends.value.to_numpy(dtype=float), name_heights(titles), domain, height, log=log),
         up=[-NAME_LINE / 2 * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles],

@@ -1,14 +1,16 @@
 """The spread of attention scores through training, layer by layer."""
 
 import math
+from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, plural, sentences, signed, significant
+from analysis.core.formatting import fixed, join_names, percent, plural, sentences, signed, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -21,13 +23,19 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.line_marks import lines, names
+from analysis.figures.training.line_marks import DASHES, lines, names, names_at_ends, plot_height, scales
 from analysis.figures.training.run_curves import means, thinned
 from analysis.statistics import difference
 
 SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
 EARLY = 0.1
 """The share of a training after which the heading compares for the first time."""
+MAX_LAYERS = 2
+"""The most layers after the first whose ends the heading names, too."""
+HEIGHT, TALL = 260, 340
+TOOLTIP: tuple[marks.Tip, ...] = (("step", "", ","), ("value", "spread", ".3~g"))
+BELOW = 52
+"""Letters in a line under a panel's title: as many as a phone has room for."""
 
 
 @figure("training_scores", TrainingParameters)
@@ -62,6 +70,7 @@ def score_scale(params: TrainingParameters) -> Figure:
             "attention. A score that is higher by 1 gives a key e times the weight.",
             "The root of the mean variance over queries and heads. Thin: one seed; thick: the geometric mean of seeds. "
             "The axis is logarithmic",
+            drawn_once(spreads, variants),
             _ends(spreads, trainings.baseline),
             text,
             trainings.description(variants),
@@ -77,7 +86,25 @@ def score_scale(params: TrainingParameters) -> Figure:
             BASELINES[trainings.objective],
             theme,
         ),
-        columns=2,
+        columns=1 if shared_variants(variants) else 2,
+    )
+
+
+def shared_variants(variants: Sequence[str]) -> list[str]:
+    """The variants whose position scores are computed once and added in every layer."""
+    return [name for name in variants if name in VARIANTS and VARIANTS[name].settings.get("untied") == "own"]
+
+
+def drawn_once(spreads: pd.DataFrame, variants: Sequence[str]) -> str:
+    """A sentence on the variants of which one curve stands for all layers; empty where there is none."""
+    shared = shared_variants(variants)
+    of = spreads[spreads.variant.isin(shared)].groupby(["variant", "step"]).value
+    if not shared or spreads.layer.nunique() == 1:
+        return ""
+    apart = percent(float((of.max() / of.min() - 1).max()))
+    return (
+        f"{join_names(map(title, shared))}: one curve, since the position term is shared by all layers, whose spreads "
+        f"are at most {apart} apart"
     )
 
 
@@ -119,9 +146,14 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     both = set.intersection(*(set(spreads[spreads.variant == one].step) for one in (name, baseline)))
     early = min(both, key=lambda step: abs(step - EARLY * last))
     sizes = [significant(float(_ratios(spreads, step, baseline)[name].iloc[0]), 2) for step in (early, last)]
+    others = ratios[name].iloc[1:]
+    elsewhere = ""
+    if 0 < len(others) <= MAX_LAYERS:
+        elsewhere = "; ".join(f"layer {layer}: {significant(float(ratio), 2)}" for layer, ratio in others.items())
+        elsewhere = f" ({elsewhere})"
     return (
         f"In layer {first_layer}, {title(name)}'s scores spread {sizes[0]} times as far as {title(baseline)}'s after "
-        f"{early:,.0f} of {last:,.0f} steps, and {sizes[1]} times as far at the end"
+        f"{early:,.0f} of {last:,.0f} steps, and {sizes[1]} times as far at the end{elsewhere}"
     )
 
 
@@ -162,8 +194,7 @@ def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
 def _draw(
     all_rows: pd.DataFrame, all_means: pd.DataFrame, variants: list[str], baseline: str, theme: Theme
 ) -> list[Chart]:
-    """One panel a layer, all on one logarithmic scale."""
-    height = 260
+    """One panel a layer, or one for all layers where some curve is the same in all; on one logarithmic scale."""
     # Zero has no logarithm.
     rows, mean = all_rows[all_rows.value > 0], all_means[all_means.value > 0]
     domain = (0.8 * float(rows.value.min()), 1.25 * float(rows.value.max()))
@@ -177,16 +208,81 @@ def _draw(
         values=_decades(*domain),
         form="~g",
     )
-    tooltip = (("step", "", ","), ("value", "spread", ".3~g"))
+    if shared_variants(variants):
+        return [_together(rows, mean, variants, baseline, theme, x, y, domain)]
     panels = []
     for layer in sorted(set(all_rows.layer)):
         layer_rows, layer_mean = rows[rows.layer == layer], mean[mean.layer == layer]
         ends = layer_mean.groupby("variant", sort=False).value.last().reset_index()
-        curves = lines(layer_rows, layer_mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip)
+        ends = ends.assign(written=[_end(value) for value in ends.value])
+        curves = lines(layer_rows, layer_mean, variants, baseline, theme, x=x, y=y, tooltip=TOOLTIP)
+        height = plot_height(ends, HEIGHT)
         labels = names(ends, variants, baseline, theme, domain=domain, height=height, log=True)
         panel = marks.panel(curves, labels, theme=theme, width=marks.HALF, height=height, title=f"Layer {layer}")
         panels.append(panel.resolve_scale(y="independent"))
     return panels
+
+
+def _end(value: float) -> str:
+    """The end of a curve, as its name says it."""
+    return f"→ {fixed(value, 1) if value >= 1 else significant(value, 2)}"
+
+
+def _together(
+    rows: pd.DataFrame,
+    mean: pd.DataFrame,
+    variants: list[str],
+    baseline: str,
+    theme: Theme,
+    x: alt.X,
+    y: alt.Y,
+    domain: tuple[float, float],
+) -> Chart:
+    """All layers in one panel: a line for each layer, and one line of a variant whose layers share their positions."""
+    shared, layers = shared_variants(variants), sorted(set(mean.layer))
+
+    def name(variant: str, layer: int) -> str:
+        if len(layers) == 1:
+            return title(variant)
+        return f"{title(variant)}, every layer" if variant in shared else f"{title(variant)} layer {layer}"
+
+    def by_curve(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
+        named = frame.assign(
+            curve=[name(variant, layer) for variant, layer in zip(frame.variant, frame.layer, strict=True)],
+            value=np.log(frame.value),
+        )
+        means = named.groupby(["curve", *keys, "step"], sort=False).value.mean().reset_index()
+        return means.assign(value=np.exp(means.value))
+
+    seeds, curves = by_curve(rows, "seed"), by_curve(mean)
+    color, dash = scales(variants, baseline, theme)
+    hue_of, dash_of = (dict(zip(one["scale"]["domain"], one["scale"]["range"], strict=True)) for one in (color, dash))
+    order = [(variant, layer) for variant in variants for layer in (layers[:1] if variant in shared else layers)]
+    hues = marks.hues("curve", {name(*one): hue_of[one[0]] for one in order})
+    patterns = marks.dashes(
+        "curve",
+        {
+            name(variant, layer): dash_of[variant] if variant in shared else DASHES[layers.index(layer) % len(DASHES)]
+            for variant, layer in order
+        },
+    )
+    ends = curves.groupby("curve", sort=False).value.last().reset_index()
+    ends = ends.assign(name=[f"{curve} {_end(value)}" for curve, value in zip(
+        ends.curve, ends.value, strict=True)])  # fmt: skip
+    thin = alt.Chart(seeds).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)
+    thick = marks.line_plot(
+        curves, x=x, y=y, theme=theme, color=hues, dash=patterns, dots=0, tooltip=(("curve", "scores of"), *TOOLTIP)
+    )
+    panel = marks.panel(
+        alt.layer(thin.encode(x=x, y=y, color=hues, detail=alt.Detail("seed:N")), *thick),
+        names_at_ends(ends, "curve", hues, patterns, theme, domain=domain, height=TALL, log=True),
+        theme=theme,
+        width=marks.WIDE,
+        height=TALL,
+        title="Spread of the scores; → where it ends",
+        below=marks.wrap_lines(told, BELOW) if (told := drawn_once(mean, variants)) else (),
+    )
+    return panel.resolve_scale(y="independent")
 
 
 def _decades(low: float, high: float) -> list[float]:

@@ -32,8 +32,9 @@ from analysis.figures.training.row_marks import VARIANT
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
-NEITHER = "neither uses\nword order"
-"""The text of a cell in which both variants end on the plateau."""
+STUCK = "both\nstuck"
+"""The text of a cell in which both variants end on the plateau: short enough for a column on a phone."""
+UNTRAINED = "not\ntrained"
 NAN = float("nan")
 
 TIPS: tuple[marks.Tip, ...] = (
@@ -87,10 +88,10 @@ def settings(params: SettingsParameters) -> Figure:
         caption=sentences(
             f"Final validation loss less {title(base)}'s at the same setting of preset {params.preset}, in {UNIT}, "
             f"paired by seed; {title(base)}'s own row has its loss.",
-            f"Measured on {sample}. Below 0 is better. A column is a setting, named by what differs from the others; "
-            "Coloured: the 95 % t interval over seeds lies on one side of zero. Grey: it does "
-            "not, or there is one seed, which has no interval. Empty: not trained at this setting.",
-            "Neither uses word order: both end on the plateau, so that their difference says nothing: "
+            f"Measured on {sample}. Below 0 is better. A column is a setting, named by what differs from the others",
+            "Coloured: the 95 % t interval over seeds lies on one side of zero; the scale of colours ends at the "
+            "largest of these differences. Grey: it does not, or there is one seed, which has no interval",
+            "Both stuck: neither uses word order at the end, so that their difference says nothing: both end "
             f"above {level:.2f}, {PLATEAU_MARGIN:g} nats below where {title(orderless)} ends."
             if _tied(drawn, base).any()
             else "",
@@ -257,27 +258,37 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
         written=[signed(row.gap) if row.n else f"{row.mean:.2f}" for row in frames.rows(table)],
     )
     cells["text"] = [
-        NEITHER if stuck else f"{row.written}\n{plural(int(row.n or row.seeds), 'seed')}"
+        STUCK if stuck else f"{row.written}\n{plural(int(row.n or row.seeds), 'seed')}"
         for stuck, row in zip(tied, frames.rows(cells), strict=True)
     ]
-    titles = list(dict.fromkeys(cells.title))
+    columns, titles = list(dict.fromkeys(cells.setting)), list(dict.fromkeys(cells.title))
     titles.sort(key=lambda name: name != title(base))
+    known = set(zip(cells.title, cells.setting, strict=True))
+    untrained = [(name, setting) for name in titles for setting in columns if (name, setting) not in known]
+    cells = pd.concat(
+        [cells, *(
+            pd.DataFrame([{"title": name, "setting": setting, "column": setting, "text": UNTRAINED, "seeds": 0,
+                           "open": True, "bold": False, "gap": NAN}])
+            for name, setting in untrained
+        )],
+        ignore_index=True,
+    )  # fmt: skip
     limit = float(table.gap[table.resolved].abs().max()) if table.resolved.any() else 1.0
+    key = [
+        f"nats less (green) or more than {title(base)};",
+        f"the scale ends at the largest, {limit:.2f}" if table.resolved.any() else "none is beyond chance",
+        "grey: within chance, or of one seed",
+    ]
+    if tied.any():
+        key.append("both stuck: neither uses word order")
     return [
         cell_table(
             cells,
-            columns=list(dict.fromkeys(cells.setting)),
+            columns=columns,
             titles=titles,
             value="gap",
             scale=theme.gains(limit, lower_is_better=True),
-            key=marks.colour_bar(
-                [
-                    f"nats less than {title(base)} (green)",
-                    "or more; grey: within chance or of",
-                    "one seed; empty: not trained",
-                ],
-                length=150,
-            ),
+            key=marks.colour_bar(key, length=180, values=[-limit, 0, limit], form=".2~f"),
             strong=f"abs(datum.gap) > {theme.strong * limit}",
             tooltip=TIPS,
             theme=theme,

@@ -42,10 +42,14 @@ def chosen_rates() -> dict[str, float]:
 
 def best_rates(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Arm -> its rate. rows: of `PILOTS`."""
+    return {arm: min(of, key=lambda rate: of[rate]) for arm, of in pilot_losses(rows).items()}
+
+
+def pilot_losses(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
+    """Arm -> rate -> the held-out loss of its pilot, for arms whose pilots tried every rate. rows: of `PILOTS`."""
     rules = refit_rules()
     losses: dict[str, dict[float, float]] = {}
     for row in rows:
         if not rules.refusal(json.loads(row["config"] or "{}")):
             losses.setdefault(row["arm"], {})[row["learning_rate"]] = row["loss"]
-    complete = {arm: of for arm, of in losses.items() if set(of) >= set(rules.rates)}
-    return {arm: min(of, key=lambda rate: of[rate]) for arm, of in complete.items()}
+    return {arm: of for arm, of in losses.items() if set(of) >= set(rules.rates)}

@@ -8,6 +8,7 @@ import streamlit as st
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import Figure, stored_figure
+from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.costs import UNMATCHED, cost_table
 from analysis.figures.training.data import (
     COMMAND,
@@ -19,6 +20,7 @@ from analysis.figures.training.data import (
     usual_recipe,
 )
 from analysis.figures.training.data import index as stored_trainings
+from analysis.figures.training.final_loss import unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.verdict import verdict_of
 from analysis.links import Value
@@ -59,6 +61,8 @@ ELSEWHERE = ("settings", "costs")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
+TWO_RECIPES = ("gap", "settings")
+"""Parts in which readers meet one difference with another number in the exploratory recipe than in the judged one."""
 UNJUDGED = ("contrasts", "settings", "costs")
 """Parts that are not about one recipe, which could be judged."""
 USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
@@ -104,6 +108,8 @@ def draw(pickers: Pickers) -> None:
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
+    if part in TWO_RECIPES and (sentence := two_recipes(str(values["preset"]))) and values["objective"] == MASKED:
+        st.markdown(escape_markdown(sentence))
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
     if part == "contrasts":
@@ -276,6 +282,8 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             return None
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
+        if name == "training_gap" and (reasons := unresolved(figure.frame())):
+            st.markdown(escape_markdown(reasons))
         if name == "training_costs":
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),

@@ -205,7 +205,8 @@ def scores(pickers: Pickers, facts: Any) -> None:
             if below == "terms":
                 measure(pickers)
             else:
-                cell_pickers(pickers, min((row_names(pickers, one) for one in results), key=len))
+                names = min((row_names(pickers, one) for one in results), key=len)
+                cell_pickers(pickers, names, "where the term is largest, left")
     else:
         measure(pickers)
     values = pickers.done()
