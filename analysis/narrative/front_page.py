@@ -126,7 +126,7 @@ class WayOfTelling:
 class FrontPage:
     """Everything on Home. apart: None where that surgery is not stored. minutes: the time of the guided tour.
 
-    ways: adding first, then other ways of telling positions, each with one more change than the one before.
+    ways: adding first, then other ways of telling positions, each with one change from one of those before it.
     """
 
     steps: tuple[AnswerStep, ...]

@@ -133,9 +133,11 @@ def own_directions(model: str) -> CardAnswer:
     rank = find_estimate(rows, "effective_rank", "position_centred")
     note = "Both tables less their means."
     if rank is not None:
+        curve = found.curves[found.curves.series == "positions"]
+        first = int(curve.along[curve.value >= MOST].min())
         note += (
-            f" {found.rank} is the fewest of the measured numbers of directions that hold {percent(MOST)} of "
-            "positions. "
+            f" Positions alone pass {percent(MOST)} at {plural(first, 'direction')}; words were measured at fewer "
+            f"numbers of directions, of which {found.rank} is the first that holds {percent(MOST)} of positions. "
             f"By their effective rank, which counts weak directions less, positions use {rank.value:.0f}."
         )
     top = log(found.width)

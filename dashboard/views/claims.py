@@ -3,9 +3,9 @@
 import streamlit as st
 
 from analysis.claims.statements import stored as statements
-from analysis.core.formatting import join_names
 from analysis.figures import stored_figure
 from analysis.figures.claims.board import board as claims_board
+from analysis.figures.claims.board import standings
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from dashboard.widgets import first_verdicts, show
 from dashboard.widgets.claims_board import show_board
@@ -14,12 +14,10 @@ from dashboard.widgets.pickers import Pickers
 PAGE = "claims"
 board, counts = claims_board(), statements.counts()
 claims = {claim["id"]: claim for group in board.content["groups"] for claim in group["claims"]}
-verdicts = [f"{count} {word}" for word, count in counts.items() if count]
 show.header(
     PAGE,
-    f"What {len(board.content['documents'])} documents and the later literature say about positions, and what holds: "
-    f"{len(claims)} claims, made of {sum(counts.values())} statements that can be tested. Of these, "
-    f"{join_names(verdicts)}.",
+    f"Of {len(claims)} claims about positions, from {len(board.content['documents'])} documents and the later "
+    f"literature, {standings()}. They are made of {sum(counts.values())} statements that can be tested.",
 )
 pickers = Pickers(PAGE)
 verdict = str(pickers.get("verdict"))

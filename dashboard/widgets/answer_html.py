@@ -30,7 +30,7 @@ STYLE = """
   padding: 12px 18px 14px; display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; }
 .answer .but h2 { font-size: 1.2rem; line-height: 1.3; font-weight: 650; }
 .answer .but .items { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 28px; align-items: start; }
-.answer .but .points { display: grid; gap: 10px; }
+.answer .but .wide { grid-column: 1 / -1; }
 .answer .ways { border-collapse: collapse; width: 100%; font-size: 0.88rem; line-height: 1.3; }
 .answer .ways caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
 .answer .ways th { font-weight: 400; color: var(--soft); text-align: left; vertical-align: bottom; }
@@ -40,8 +40,9 @@ STYLE = """
 .answer .ways tbody th { color: var(--ink); }
 .answer .ways tr.adding :is(td, th) { font-weight: 600; }
 .answer .ways tbody th { width: 42%; }
-.answer .ways .track { width: 28%; border-right: 1px dashed var(--soft); }
+.answer .ways .track { width: 28%; }
 .answer .ways .track div { position: relative; height: 16px; }
+.answer .ways .none { position: absolute; top: -6px; bottom: -6px; border-left: 1px dashed var(--soft); }
 .answer .ways .interval { position: absolute; top: 7px; height: 2px; background: var(--ink); }
 .answer .ways .dot { position: absolute; top: 3px; width: 10px; height: 10px; margin-left: -5px; border-radius: 50%;
   background: var(--ink); }
@@ -152,8 +153,11 @@ def against(but: Iterable[AnswerStep], ways: Sequence[WayOfTelling], more: Itera
 
     ways: ways of telling positions, drawn beside what speaks against.
     """
-    points = "".join(f"<div>{_point(step, terms)}</div>" for step in but)
-    items = f'<div class="items"><div class="points">{points}</div>{_ways(ways)}</div>'
+    picture, points = _ways(ways), [_point(step, terms) for step in but]
+    # The picture stands beside the first sentence; the others run below both.
+    wide = [f'<div class="wide">{point}</div>' for point in points[bool(picture) :]]
+    beside = f"<div>{points[0]}</div>{picture}" if points and picture else ""
+    items = f'<div class="items">{beside}{"".join(wide)}</div>'
     box = f'<div class="but"><h2>But</h2>{items}</div>' if points else ""
     others = list(more)
     names = " · ".join(escape(step.heading) for step in others)
@@ -220,30 +224,30 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     """The ways of telling positions as a table whose middle column is a picture; "" for none."""
     if not ways:
         return ""
-    least = min(way.low for way in ways)
+    ends = min(way.low for way in ways), max(0.0, *(way.high for way in ways))
     rows = "".join(
-        f'<tr{"" if place else " class=adding"}><th scope="row">{escape(way.name)}</th>{_track(way, least)}'
+        f'<tr{"" if place else " class=adding"}><th scope="row">{escape(way.name)}</th>{_track(way, *ends)}'
         f'<td class="value">{signed(way.difference, 3) if place else "0"}</td><td>{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
     seeds = plural(min(way.seeds for way in ways), "seed")
     return (
-        f'<table class="ways"><caption>Encoders of width 128, each with one more change than the one above it '
+        f'<table class="ways"><caption>Encoders of width 128, each with one change from one above it '
         f"({seeds} each; bars are 95 % intervals)</caption><thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss against adding (nats)</th><th>Steps until<br>order is used</th></tr>'
         f"</thead><tbody>{rows}</tbody></table>"
     )
 
 
-def _track(way: WayOfTelling, least: float) -> str:
-    """A dot with its interval between the least difference at the left and none at the right."""
+def _track(way: WayOfTelling, least: float, most: float) -> str:
+    """A dot with its interval between the least and the greatest difference, and a line where there is none."""
 
     def place(value: float) -> float:
-        return 100 * (1 - value / least)
+        return 100 * (value - least) / (most - least)
 
     interval = f'<span class="interval" style="left:{place(way.low):.1f}%;right:{100 - place(way.high):.1f}%"></span>'
     dot = f'<span class="dot" style="left:{place(way.difference):.1f}%"></span>'
-    return f'<td class="track"><div>{interval}{dot}</div></td>'
+    return f'<td class="track"><div><span class="none" style="left:{place(0):.1f}%"></span>{interval}{dot}</div></td>'
 
 
 def _bars(bars: tuple[Bar, ...]) -> str:

@@ -1,6 +1,7 @@
 """The page Claims: what its links open, what a press stores, the first verdicts, and stores without results."""
 
 import json
+from collections import Counter
 from functools import partial
 
 import pytest
@@ -8,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.claims import CLAIMS
 from analysis.claims.statements import comparison, judge, stored
+from analysis.claims.statements.deciding import bearing
+from analysis.figures.claims.board import STANDINGS
 from tests.app import shown as reader
 from tests.app.shown import shown, silent, told
 
@@ -27,8 +30,11 @@ def test_the_board_has_all_claims_and_the_lead_counts_them():
     board = sent(app)
     assert {claim["id"] for group in board["board"]["groups"] for claim in group["claims"]} == set(CLAIMS)
     counts = stored.counts()
-    assert f"{len(CLAIMS)} claims, made of {sum(counts.values())} statements" in told(app)
-    assert all(f"{count} {word}" in told(app) for word, count in counts.items())
+    assert f"Of {len(CLAIMS)} claims about positions" in told(app)
+    assert f"made of {sum(counts.values())} statements" in told(app)
+    deciding = Counter(bearing(part) for part in stored.statements() if part.decides)
+    assert sum(deciding.values()) == len(CLAIMS)
+    assert all(f" {count} {STANDINGS[side][count != 1]}" in told(app) for side, count in deciding.items())
     assert board["state"] == {
         "claim": "", "statement": "", "verdict": "", "document": "", "evidence": "", "by": "question"
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """The answer: every sentence is computed from the store, leads to its evidence, and turns when verdicts do."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,6 +96,18 @@ def test_no_causal_sentence_outlives_the_contrast_that_refutes_it(store: Path) -
         if cause in as_it_is:
             assert SUPPORTED in verdicts, cause
             assert CONTRADICTED not in verdicts, cause
+
+
+def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
+    """Positions told to queries and keys gain; those added to the whole input of every layer (C34e) do not."""
+    assert statement("C34e").verdict == CONTRADICTED
+    sentences = told()
+    for text in (sentences["lead"], sentences["told_once"]):
+        places = [text[: found.start()] for found in re.finditer("every layer", text)]
+        assert places
+        known = ("queries and keys of ", "whole input of ", "with positions told in ")
+        assert all(place.endswith(known) for place in places), places
+    assert "gains nothing" in sentences["told_once"]
 
 
 def test_a_decided_contrast_is_told_in_the_words_that_were_fixed_before_its_runs(store: Path) -> None:

@@ -5,14 +5,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from scipy import linalg, spatial, special, stats
 from specimens import embedded_loaded
+from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
 import analysis.measurements.geometry.measures
 import analysis.measurements.geometry.run
 from analysis.measurements.geometry import random
 from analysis.measurements.geometry.base import MEASURES, NEEDS, Options
-from analysis.measurements.geometry.measures import collisions, cosines, heads, nearest, order, spectra, subspaces
+from analysis.measurements.geometry.measures import (
+    collisions,
+    cosines,
+    heads,
+    nearest,
+    order,
+    shifts,
+    spectra,
+    subspaces,
+)
 from analysis.measurements.geometry.model_vectors import LayerProjections, ModelVectors, States, axes
 
 DEBUG = Options.debug()
@@ -110,6 +121,22 @@ def test_directions_keep_lengths_and_rotations_distances(rng):
     np.testing.assert_allclose(np.linalg.norm(random.directions(np.array([1.0, 3.0]), 9, rng), axis=1), [1, 3])
     turn = random.rotation(9, rng)
     np.testing.assert_allclose(turn @ turn.T, np.eye(9), atol=1e-12)
+
+
+# Shifts ----------------------------------------------------------------------------------------------
+
+
+def test_a_shift_of_sinusoids_is_linear_and_of_shuffled_rows_it_is_not():
+    weights = torch.zeros(128, 32)
+    create_sinusoidal_embeddings(n_pos=128, dim=32, out=weights)
+    table = weights.double().numpy()
+    for row in shifts.shifts(ModelVectors(position=table), DEBUG).rows:
+        assert row.value == pytest.approx(1, abs=1e-6)
+        assert row.baseline_high is not None
+        assert row.baseline_high < 0.2
+        assert row.samples == 128 - row.along
+    assert not shifts.shifts(ModelVectors(position=np.ones((128, 32))), DEBUG).rows
+    assert [row.along for row in shifts.shifts(ModelVectors(position=table[:12]), DEBUG).rows] == [1]
 
 
 # Spectra ---------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from analysis.claims.statements import contests, stored
 from analysis.claims.statements.corrections import corrections_file
 from analysis.core.formatting import fixed
 from analysis.figures import FIGURES
+from analysis.figures.training import data as training
 from analysis.narrative.answer import stored as answer
 from analysis.narrative.reading import told
 from analysis.rules import training_rules
@@ -46,8 +47,9 @@ def test_the_ledger_says_the_standing(decided) -> None:
 
 def test_the_training_page_says_the_same(decided) -> None:
     for base in {one.baseline for one in decided}:
-        params = links.VIEWS["training"].defaults() | {"preset": RULES.preset, "part": "gap"}
-        usual = base == "bert_a"
+        objective = training.objective(base)
+        params = links.VIEWS["training"].defaults() | {"preset": RULES.preset, "part": "gap", "objective": objective}
+        usual = base == training.BASELINES[objective]
         table = FIGURES["training_gap"].of(params | {"baseline": "" if usual else base}).frame().set_index("variant")
         for one in decided:
             if one.baseline == base and one.variant in table.index:

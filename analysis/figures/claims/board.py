@@ -1,16 +1,17 @@
 """The page Claims as data: every claim in one line, with all that its line opens to; ready to be sent as JSON."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import OPEN, Change, Document, Judgement
+from analysis.claims.statements.base import MIXED, OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
-from analysis.claims.statements.deciding import RULE, bearing
+from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing
 from analysis.claims.statements.stored import Heading
-from analysis.core.formatting import interval_text, plural, significant, uncapitalised
+from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import SEVERAL, strip
 from analysis.store.paths import cached_until_store_changes
@@ -19,6 +20,13 @@ TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences
 """The kinds of statements that trainings of our own decide."""
 FIRST_ENTRIES = 4
 """Entries of the page's log above its fold."""
+STANDINGS = {
+    AGAINST: ("fails in at least one thing that it says", "fail in at least one thing that they say"),
+    FOR: ("holds in all that is decided of it", "hold in all that is decided of them"),
+    MIXED: ("is mixed", "are mixed"),
+    OPEN: ("is not decided in anything yet", "are not decided in anything yet"),
+}
+"""The bearing of a claim's deciding statement -> the claim's standing in words, of one claim and of several."""
 EVIDENCE = {
     "trainings": "Our own trainings decide",
     "command": "Open, and one command away",
@@ -79,6 +87,7 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str) -> di
         "statement": heading.statement,
         "documents": heading.documents,
         "lean": heading.lean,
+        "decided": _decided(heading),
         "statements": [_statement(part, changed=part.id in changed) for part in heading.parts],
         "quotations": [
             {
@@ -93,6 +102,27 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str) -> di
         "changes": [_entry([change], [heading]) for change in heading.changes],
         "pages": list(dict.fromkeys(part.page for part in heading.parts if part.page)),
     }
+
+
+def _decided(heading: Heading) -> str:
+    """The sentence that says which statement decides a claim, and by which rule."""
+    (decides,) = [part for part in heading.parts if part.decides]
+    return {
+        AGAINST: f"A claim falls with one statement, here with {decides.id}.",
+        MIXED: f"No statement speaks against it, but {decides.id} is mixed.",
+        FOR: "Nothing that is decided speaks against it.",
+        OPEN: "Nothing about it is decided yet.",
+    }[bearing(decides)]
+
+
+def standings() -> str:
+    """The finding of the whole page: the number of claims that fail, that hold, that are mixed, and that are open."""
+    headings = [heading for heading in stored.headings() if heading.parts]
+    counts = Counter(bearing(part) for heading in headings for part in heading.parts if part.decides)
+    said = (
+        f"{counts[bearing]} {forms[counts[bearing] != 1]}" for bearing, forms in STANDINGS.items() if counts[bearing]
+    )
+    return join_names(said)
 
 
 def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
@@ -113,6 +143,7 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
         "bearing": bearing(part),
         "number": printed.number,
         "unit": printed.unit,
+        "line": printed.line,
         "held": _held(part),
         "strip": vars(places) if places else None,
         "place": _place_in_words(part),

@@ -37,10 +37,14 @@ def _times(value: float) -> str:
 
 @dataclass(frozen=True)
 class PrintedSize:
-    """A number as it is printed, and what it is a number of; both empty where nothing is measured."""
+    """A number as it is printed, and what it is a number of; both empty where nothing is measured.
+
+    line: the bound of the values that support the statement, in the number's own form; empty where there is none.
+    """
 
     number: str
     unit: str
+    line: str = ""
 
 
 FORMS: dict[str, tuple[Form, str]] = {
@@ -94,6 +98,8 @@ KINDS = {
     "difference_of_differences": "nats between widths",
 }
 PRINTED = "as printed: points, BLEU or nats"
+ZEROS = re.compile(r"(\.\d*?[1-9])0+(?!\d)|\.0+(?!\d)")
+"""Zeros that end the decimals of a number."""
 NOTE = re.compile(r"(?P<number>[+−]\d[\d.,]*) (?P<unit>\w+), ")
 """The head of the note of a published reading: `+1.82 points, better`."""
 
@@ -105,6 +111,17 @@ def size(judgement: Judgement) -> PrintedSize:
     if judgement.unit == PRINTED:
         notes = [reading.note for reading in judgement.readings if reading.value == judgement.effect]
         found = NOTE.match(notes[0]) if notes else None
-        return PrintedSize(signed(judgement.effect), f"{found['unit']}, as printed" if found else "as printed")
+        unit = f"{found['unit']}, as printed" if found else "as printed"
+        return PrintedSize(signed(judgement.effect), unit, _line(judgement, signed))
     form, unit = FORMS.get(judgement.unit, (_plain, judgement.unit))
-    return PrintedSize(form(judgement.effect), KINDS.get(judgement.kind, unit))
+    return PrintedSize(form(judgement.effect), KINDS.get(judgement.kind, unit), _line(judgement, form))
+
+
+def _line(judgement: Judgement, form: Form) -> str:
+    """The bound in the form of the number, without zeros at its end; two bounds are as far from zero on both sides."""
+    if judgement.lower is not None and judgement.upper is not None:
+        return "±" + ZEROS.sub(r"\1", form(judgement.upper)).lstrip("+")
+    bound = judgement.upper if judgement.lower is None else judgement.lower
+    if not bound:
+        return "" if bound is None else "0"
+    return ZEROS.sub(r"\1", form(bound))

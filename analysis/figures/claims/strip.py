@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from analysis.claims.statements.base import Judgement, Region
+from analysis.claims.statements.base import CONTRADICTED, Judgement, Region
 
 SEVERAL = ("rows", "published")
 """The kinds of statements that may rest on several readings."""
@@ -29,7 +29,7 @@ def strip(judgement: Judgement) -> Strip | None:
     Places are distances to the nearest bound of the values that support the statement, as parts of the largest on the
     strip. Of a statement that says the opposite of its claim, the sides are exchanged.
     """
-    region, effect = judgement.region, judgement.effect
+    region, effect = _decided_at(judgement), judgement.effect
     if region is None or effect is None:
         return None
     sign = -1.0 if judgement.opposes else 1.0
@@ -44,6 +44,20 @@ def strip(judgement: Judgement) -> Strip | None:
         high=high,
         others=tuple(sorted(sign * other / largest for other in others)),
     )
+
+
+def _decided_at(judgement: Judgement) -> Region | None:
+    """The values on the statement's side of the line that decided it.
+
+    That is the line of the values that support it, with one exception: version 2 of the rules contradicts "the same" as
+    soon as the whole interval lies on one side of zero, even where it begins within the margin of "the same".
+    """
+    region, low, high = judgement.region, judgement.low, judgement.high
+    if region is None or low is None or high is None or judgement.verdict != CONTRADICTED:
+        return region
+    if judgement.rules_version != 2 or region.lower is None or region.upper is None:
+        return region
+    return Region(lower=None, upper=0.0) if low > 0 else Region(lower=0.0, upper=None)
 
 
 def _interval(region: Region, low: float, high: float) -> tuple[float, float]:

@@ -16,8 +16,10 @@ from analysis.figures.geometry.estimates import GeometryParameters, geometry_fig
 
 NAMED = 3
 """Words that are lost, at most, which the finding names."""
-LISTED = 8
-"""Words that are listed: those with the smallest margins."""
+FIRST = 2
+"""Words that are listed whatever their letters: those with the smallest margins."""
+LISTED = 7
+"""Words of plain letters that are listed: those of them with the smallest margins."""
 ORDINARY = 3
 """The letters of the alphabet that a word has at least to be called an ordinary one."""
 AXIS = "margin: distance to another word less distance to itself"
@@ -111,11 +113,10 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
 
 
 def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
-    """The words with the smallest margins by name, the first of plain letters, and the chosen one."""
+    """The smallest margins by name: the first of all, those of words of plain letters, and the chosen word's."""
     ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]]
-    named = pd.concat([rows.head(LISTED), ordinary.head(1), rows[rows.word == selected].head(1)]).drop_duplicates(
-        "rank"
-    )
+    listed = [rows.head(FIRST), ordinary.head(LISTED), rows[rows.word == selected].head(1)]
+    named = pd.concat(listed).drop_duplicates("rank")
     named = named.sort_values("rank").assign(
         label=[
             f"{_spelled(word)} at {position} → {_spelled(other)}"
@@ -138,7 +139,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         theme=theme,
         width=marks.HALF,
         height=320,
-        title="The smallest margins, and the first of plain letters",
+        title=f"The {FIRST} smallest margins, and those of plain words",
         below=["the word, its worst position, and what comes nearest there"],
     )
 
@@ -146,12 +147,15 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
 def _described(word: str) -> str:
     """A word as `_spelled` has it; a single letter that is not Latin with its name, too."""
     name = unicodedata.name(word, "") if len(word) == 1 and not word.isascii() else ""
-    return f"{_spelled(word)}, {name.capitalize()}" if name else _spelled(word)
+    return f"U+{ord(word):04X}, {name.capitalize()}" if name else _spelled(word)
 
 
 def _spelled(word: str) -> str:
-    """A word in quotation marks; letters that are not Latin, which fonts may lack, by their code points."""
+    """A word in quotation marks; letters that are not Latin, which fonts may lack, by their script and code points."""
     letters = [letter for letter in word if not letter.isascii()]
-    if all("LATIN" in unicodedata.name(letter, "") for letter in letters):
+    names = [unicodedata.name(letter, "") for letter in letters]
+    if all("LATIN" in name for name in names):
         return f"“{word}”"
-    return " ".join(f"U+{ord(letter):04X}" for letter in letters)
+    script = names[0].split()[0] if names[0] else ""
+    written = f"{script} " if script == "CJK" else f"{script.capitalize()} " if script else ""
+    return written + " ".join(f"U+{ord(letter):04X}" for letter in letters)

@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.core.colours import TERMS
+from analysis.core.colours import SOFT, TERMS
 from analysis.core.formatting import plural, power_of_ten
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -67,9 +67,9 @@ def reading_plane(params: PlaneParameters) -> Figure:
         finding=text.removesuffix("."),
         frame=lambda: frame,
         caption=(
-            f"{text} The two sums that lie closest, of those that differ, are {nearest:.2f} steps apart. Words are 1 "
-            f"to {STEPS} steps along one axis, positions 1 to {STEPS} steps along the other. Exact: nothing is "
-            "sampled."
+            f"{text} Rings show where the sums lie at 90°; the two that lie closest at {degrees}°, of those that "
+            f"differ, are {nearest:.2f} steps apart. Words are 1 to {STEPS} steps along one axis, positions 1 to "
+            f"{STEPS} steps along the other. Exact: nothing is sampled."
         ),
         alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
         command=command("reading_plane", angle=degrees),
@@ -157,7 +157,7 @@ def reading_concatenation(params: SplitParameters) -> Figure:
 
 
 def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
-    """One dot a sum, larger and of another colour where several pairs meet."""
+    """One dot a sum, larger and of another colour where several pairs meet; rings where the sums lie at 90°."""
     kinds = ["one pair: its parts are known", "several pairs: the parts cannot be recovered"]
     frame = sums.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
     # A dot at which several pairs meet names them all.
@@ -166,15 +166,19 @@ def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
         .groupby(["x", "y", "pairs", "kind"], as_index=False)
         .agg(both=("both", ", ".join))
     )
+    x = marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, LIMIT + 0.5))
+    y = marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, LIMIT / 2 + 0.5))
     dots = alt.Chart(frame).mark_circle(opacity=0.85)
     dots = dots.encode(
-        x=marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, LIMIT + 0.5)),
-        y=marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, LIMIT / 2 + 0.5)),
+        x=x,
+        y=y,
         size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[marks.DOT, 7 * marks.DOT]), legend=None),
         color=marks.hues("kind", dict(zip(kinds, theme.many(2), strict=True)), marks.legend(place="top")),
         tooltip=marks.tips(("both", "word + position"), ("pairs", "pairs with this sum")),
     )
-    return marks.panel(dots, theme=theme, width=620, height=310)
+    apart = pd.DataFrame(plane(90).reshape(-1, 2), columns=["x", "y"])
+    rings = alt.Chart(apart).mark_point(size=marks.DOT, strokeWidth=1, color=theme.colour(SOFT), opacity=0.4)
+    return marks.panel(rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310)
 
 
 def _draw_concatenation(example: Concatenation, rows: list[str], frame: pd.DataFrame, theme: Theme) -> list[Chart]:

@@ -9,8 +9,10 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.special import betainc, gammaln
 
+from analysis.core import default_model
+from analysis.core.colours import SOFT
 from analysis.core.formatting import first_sentence, percent
-from analysis.figures import marks
+from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
@@ -18,6 +20,8 @@ from analysis.figures.reading.arithmetic import COMPUTED, command
 DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 384, 768)
 BINS = 100
 """The number of bins of the cosine, from -1 to 1."""
+COMPARED = 384
+"""The dimensions whose distribution is outlined beside the chosen one: the width of the default model."""
 TOLERANCE = 0.1
 """A cosine within this of zero: an angle within 6 degrees of a right one."""
 
@@ -45,8 +49,7 @@ class RandomDimensionParameters(Parameters):
 def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
     """The distribution of the cosine of two random vectors."""
     dim = params.dim
-    edges = np.linspace(-1, 1, BINS + 1)
-    frame = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
+    frame, compared = _shares(dim), _shares(COMPARED)
     low, high = cosine_cdf(np.array([-TOLERANCE, TOLERANCE]), dim)
     text = (
         f"In {dim} dimensions the mean size of the cosine is {mean_abs_cosine(dim):.3f}, and {percent(high - low, 1)} "
@@ -57,29 +60,42 @@ def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
         finding=first_sentence(text),
         frame=lambda: frame,
         caption=(
-            f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}; the vertical "
-            "scale is fitted to each number of dimensions, the horizontal one is the same for all. Exact: nothing "
-            "is sampled. Trained vectors are not random: whether they do likewise is another question, and is "
-            "measured."
+            f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}. Line: the same "
+            f"in {COMPARED} dimensions, the width of {default_model.NAME}. Exact: nothing is sampled. Trained vectors "
+            "are not random: whether they do likewise is another question, and is measured."
         ),
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
-        draw=lambda theme: [_draw(frame, mean_abs_cosine(dim), theme)],
+        draw=lambda theme: [_draw(frame, compared, mean_abs_cosine(dim), theme)],
     )
 
 
-def _draw(frame: pd.DataFrame, mean: float, theme: Theme) -> Chart:
-    """Bars of the cosine's distribution, and the mean of its size on both sides."""
+def _shares(dim: int) -> pd.DataFrame:
+    """The share of all pairs in each bin of the cosine."""
+    edges = np.linspace(-1, 1, BINS + 1)
+    return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
+
+
+def _draw(frame: pd.DataFrame, compared: pd.DataFrame, mean: float, theme: Theme) -> Chart:
+    """Bars of the cosine's distribution, the mean of its size on both sides, and the outline of another one."""
+    top = 1.05 * float(max(frame.share.max(), compared.share.max()))
+    soft = theme.colour(SOFT)
     bars = alt.Chart(frame).mark_bar(color=theme.series, binSpacing=0)
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
         x2=alt.X2("high:Q"),
-        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, 1.05 * float(frame.share.max())), form=".1%"),
+        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, top), form=".0%"),
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
     )
     lines = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
     means = lines.mark_rule(color=theme.ink, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
+    outline = alt.Chart(compared).mark_line(color=soft, strokeWidth=marks.LINE, interpolate="step-after")
+    outline = outline.encode(x=bars.encoding.x, y=bars.encoding.y)
+    peak = compared.loc[[compared.share.idxmax()]].assign(
+        name=f"{COMPARED} dimensions", hue=soft, align="left", dx=16, dy=12
+    )
+    named = panels.names_at(peak, bars.encoding.x, bars.encoding.y, theme)
     title = f"mean size of the cosine {mean:.3f} (dashed)"
-    return marks.panel(bars, means, theme=theme, width=marks.WIDE, height=260, title=title)
+    return marks.panel(bars, outline, means, *named, theme=theme, width=marks.WIDE, height=260, title=title)

@@ -125,11 +125,13 @@ def _lower(frame: pd.DataFrame) -> str:
     judged = frame[frame.judged]
     once = judged.group == ONCE
     parts = [
-        f"of those told {how} {int((rows.high < 0).sum())} of {len(rows)}"
+        f"{int((rows.high < 0).sum())} of {len(rows)} told {how}"
         for how, rows in (("in every layer", judged[~once]), ("once", judged[once]))
         if len(rows)
     ]
-    return f"{join_names(parts)} end lower than it"
+    lacking = len(frame) - len(judged)
+    more = f" ({lacking} more {'lacks' if lacking == 1 else 'lack'} seeds)" if lacking else ""
+    return f"{join_names(parts)} end lower than it{more}"
 
 
 @figure("reading_told", ToldParameters)

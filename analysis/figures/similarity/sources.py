@@ -43,10 +43,7 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
     text = ", ".join(f"{name} {signed(value, 3)}" for name, value in groups.items())
     return Figure(
         title="The cosine as a sum over sources",
-        finding=(
-            f"{_with_and_without(result)}: words alone give {signed(groups[GROUPS[0]], 3)}, products with a position "
-            f"{signed(positional, 3)}, segment and bias {signed(groups[GROUPS[3]], 3)}"
-        ),
+        finding=f"{_with_and_without(result)}; products with a position give {signed(positional, 3)} of it",
         frame=lambda: frame,
         caption=(
             "Each bar begins where the one above it ends; the four end at the cosine. A part is the sum of the "

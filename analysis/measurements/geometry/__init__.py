@@ -63,6 +63,8 @@ over.
 - absolute_position [position, or the name of an encoding (then no model)]: mean absolute error in positions, 5 folds,
   of a regression on the table's rows. Baseline: rows permuted.
 - relative_order [the same]: accuracy, 5 folds, of which of two rows comes first. Baseline: rows permuted.
+- shift_r2 [position], along the shift in positions: R squared, on positions held out, of one linear map from every row
+  of the table to the row so many positions further on. Baseline: rows permuted.
 
 `layer` stands beside `states` (rest: hidden states less mean and position of method `mean`) and beside the
 measures of heads (layer 0: the sources of method `frozen`, word against position; deeper: those of method `mean`,

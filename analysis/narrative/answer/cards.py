@@ -18,11 +18,13 @@ PRESET = "width128"
 WAYS = {
     "bert_a": "Added once, at the input",
     "bert_a_norm": "… with a normalisation of its own",
+    "every_layer_hidden": "… and again to the input of every layer",
     "first_layer_attention": "To the first layer’s queries and keys alone",
     "every_layer_attention": "To the queries and keys of every layer",
     "bert_a_d_unscaled": "… through a matrix of its own",
+    "every_layer_values": "To queries, keys and values of every layer",
 }
-"""Variants of one recipe, each with one more change than the one before, in the words of Home."""
+"""Variants of one recipe, each with one change from one of those before it, in the words of Home."""
 
 
 def front_page() -> FrontPage:

@@ -126,11 +126,11 @@ register(
         text=(
             "So far positions were told **once**, at the input. TUPE (Ke et al., 2021), which the article from Baobao "
             "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
-            "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, or being told "
-            "again?\n\nPublished comparisons change several things at once, and few report how much results vary "
-            "between seeds (the random numbers that a training starts from). So we train one small encoder from "
-            "scratch in many ways. The loss is counted in nats: 0.1 less means that the right word is held to be about "
-            "a tenth likelier."
+            "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being told "
+            "again, or being told to the attention alone?\n\nPublished comparisons change several things at once, and "
+            "few report how much results vary between seeds (the random numbers that a training starts from). So we "
+            "train one small encoder from scratch in many ways. The loss is counted in nats: 0.1 less means that the "
+            "right word is held to be about a tenth likelier."
         ),
         documents=("003", "004"),
         claims=("C15", "C16", "C17", "C18", "C34"),

@@ -150,11 +150,11 @@ def _told() -> Check | None:
         else f"It ends {fixed(abs(shared.effect))} nats {'lower' if right == 0 else 'higher'}."
     )
     if gained is not None and gained.effect is not None and gained.verdict == SUPPORTED:
-        because += f" Being told in every layer, and not once, is what gains: {fixed(abs(gained.effect))} nats."
+        because += f" What gains {fixed(abs(gained.effect))} nats is telling every layer's attention."
     return Check(
         step="told",
-        question="Two encoders are told positions in every layer: one through the words' own matrices, one through "
-        "matrices for positions alone. How does the second end, in loss?",
+        question="Two encoders tell positions to the queries and keys of every layer: one through the words' own "
+        "matrices, one through matrices for positions alone. How does the second end, in loss?",
         options=("Lower: its positions have matrices of their own", "Where the first ends", "Higher"),
         right=right,
         because=because,

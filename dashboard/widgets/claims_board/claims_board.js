@@ -37,7 +37,8 @@ function printed(statement) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
   const opposite = make("span", { class: "opposite", title: "This statement says the opposite of its claim" }, " ⇄");
   const held = statement.held ? make("small", {}, statement.held) : null;
-  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, make("small", { title: statement.place }, statement.unit), held);
+  const bound = statement.line ? make("span", { class: "bound", title: statement.place }, `(line ${statement.line})`) : null;
+  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, " ", bound, make("small", { title: statement.place }, statement.unit), held);
 }
 
 // The side that a statement takes for its claim: that of its own verdict, or of the opposite where it says the opposite.
@@ -115,6 +116,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   function opened(claim) {
     const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
     const tinted = memory.state.statement || claim.statements.find((one) => one.decides)?.id;
+    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}`));
     const ordered = [...claim.statements].sort((one, other) => other.decides - one.decides);
     for (const statement of ordered) {
       const shows = memory.opened.has(statement.id);

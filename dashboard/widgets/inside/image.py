@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.core import optional_dependencies
 from analysis.core.errors import NotInstalled
-from analysis.core.formatting import join_names
+from analysis.core.formatting import join_names, sentences
 from analysis.figures import stored_figure
 from analysis.figures.depth.measured import models_of_images
 from analysis.figures.terms.measures import term_label
@@ -31,6 +31,7 @@ BELOW = {"": "None", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
 THUMBNAIL = 46
 """Pixels of a side of a small picture of an image that stored results are over."""
+WORDS_ARE_PATCHES = "A word, in the names of terms, is the content of a patch of the image."
 PRESS = {"key": "the key", "patch": "the query (pink)"}
 """The fields of the link that a press on a patch can set, and their names."""
 PRESSES = "inside.press"
@@ -77,7 +78,7 @@ def layers(pickers: Pickers, facts: Any, _uploaded: Upload | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         measure(pickers)
         st.caption("Press a cell to see its terms below.", width="content")
-    facts.caption(_stored_facts(pickers) or " ")
+    facts.caption(_stored_facts(pickers))
     values = pickers.done()
     show.copy_link(PAGE, values)
     with show.reporting_missing_results():
@@ -92,7 +93,7 @@ def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     options = positions_of(pickers)
     shown = look(pickers, options) if len(options) > 1 else "stored"
     if shown == "stored":
-        facts.caption(_stored_facts(pickers) or " ")
+        facts.caption(_stored_facts(pickers))
         values = pickers.done()
         show.copy_link(PAGE, values)
         with show.reporting_missing_results():
@@ -254,7 +255,7 @@ def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> Ima
     about(
         result,
         len(result.tokens),
-        f"layer {result.layer}, {result.heads} heads; {rows} by {columns} patches; {error}",
+        f"layer {result.layer}, {result.heads} heads; {rows} by {columns} patches, called words; {error}",
         facts,
         title=model_title(result.provenance.model),
     )
@@ -278,14 +279,11 @@ def _setter(pickers: Pickers, result: ImageDecomposition, field: str) -> Callabl
 
 
 def _stored_facts(pickers: Pickers) -> str:
-    """A line that says that the model of the form is no part of stored results; empty where it is theirs."""
+    """A line that says what a word of an image is, and that another model of the form is no part of stored results."""
     model = str(pickers.get("stored"))
     other = model_title(str(pickers.get("model")).strip())
-    return (
-        ""
-        if other in ("", model)
-        else escape_markdown(f"All of this was measured of {model}; {other} plays no part in it.")
-    )
+    measured = f"All of this was measured of {model}; {other} plays no part in it."
+    return escape_markdown(sentences(WORDS_ARE_PATCHES, "" if other in ("", model) else measured))
 
 
 def _set(key: str, value: str) -> None:

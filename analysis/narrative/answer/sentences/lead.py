@@ -20,19 +20,18 @@ def _holds(facts: Facts, *names: str) -> bool:
 
 def _loses(facts: Facts) -> str:
     """A sentence on the methods that did better than adding positions once at the input; empty if none is supported."""
-    ways = []
-    if _holds(facts, "C34q") or _holds(facts, "C34b"):
-        ways.append("in every layer")
-    if _holds(facts, "C22c"):
-        ways.append("as rotations of queries and keys")
-    if not ways:
+    told, turned = _holds(facts, "C34q") or _holds(facts, "C34b"), _holds(facts, "C22c")
+    if not told and not turned:
         return ""
+    # Only what is told to queries and keys gained: positions added again to the whole input of every layer did not.
+    way = "told to the queries and keys of every layer" if told else "told as rotations of queries and keys"
+    way += ", or as rotations of these," if told and turned else ""
     matrix = ""
     if _holds(facts, "C34a") or _holds(facts, "C34r"):
         matrix = ", and a matrix of its own for positions changed the final loss little"
     return (
-        f" In our small encoders positions did better where they were told {' or '.join(ways)} than added once at the "
-        f"input{matrix}. Why designers chose to add is not known."
+        f" In our small encoders positions did better where they were {way} than added once at the input"
+        f"{matrix}. Why designers chose to add is not known."
     )
 
 

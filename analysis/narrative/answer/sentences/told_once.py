@@ -1,29 +1,32 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
-from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
-TOLD = ("C34p", "C34a", "C34f")
+TOLD = ("C34e", "C34p", "C34a", "C34f")
 """The statements, of these, that Home tells, in this order; the others are in the picture beside it or on Claims."""
 SHORTER = {
-    ("C34p", SUPPORTED): "Told in every layer, an encoder needs {share} of the steps to begin to use word order."
+    ("C34e", CONTRADICTED): "Adding them again to the whole input of every layer gains nothing ({size} than once, "
+    "equally normalised).",
+    ("C34p", SUPPORTED): "Told to queries and keys, an encoder needs {share} of the steps to begin to use word order.",
 }
-"""Outcomes whose fixed sentence is hard to read, in other words: {share} is a ratio of steps."""
+"""Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps; {size}: of a loss."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """The gain of telling positions in every layer, and how little of it a matrix of their own explains."""
+    """The gain of telling the attention of every layer, and how little of it a matrix for positions explains."""
     del ask
     isolated = facts["C34b"]
     if isolated.verdict == SUPPORTED and isolated.effect is not None:
+        # The sentence that was fixed before the runs says "in every layer"; the variant tells queries and keys alone.
         bold = f"costs {abs(isolated.effect):.2f} nats"
-        sentence = isolated.answer if bold in isolated.answer else f"Telling positions once {bold}."
-        seeds = f" ({plural(isolated.seeds or 0, 'seed')} each)."
+        seeds = plural(isolated.seeds or 0, "seed")
         return ComputedSentence(
-            sentence=f"{sentence.removesuffix('.')}{seeds}{_causes(facts)}",
+            sentence=f"Telling positions only once, at the input, {bold} compared with telling them to the queries and "
+            f"keys of every layer through the same matrix ({seeds} each).{_causes(facts)}",
             bold=bold,
             heading="It is not the best way",
             value=isolated.effect,
@@ -77,11 +80,15 @@ def _outcome(fact: Judgement) -> str:
     if not fact.answer or fact.effect is None:
         return ""
     if shorter := SHORTER.get((fact.id, fact.verdict)):
-        return shorter.format(share=percent(fact.effect))
+        return shorter.format(share=percent(fact.effect), size=_size(fact.effect))
     if fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
         return fact.answer
     same = f"In final loss, {uncapitalised(fact.answer)}"
     return f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart; below {fact.line:g} counts as the same)."
+
+
+def _size(nats: float) -> str:
+    return f"{abs(nats):.2f} nats {'lower' if nats < 0 else 'higher'}"
 
 
 register(
