@@ -31,13 +31,15 @@ def cell_table(
     tooltip: Sequence[marks.Tip],
     theme: Theme,
     heading: str = "",
+    below: Sequence[str] = (),
     number: int = marks.NARROW,
 ) -> Chart:
     """One table. cells: `title`, `column`, `text`, `open` and `bold` of each, its value, and what the tooltip reads.
 
     columns, titles: from left to right and from top to bottom. value: the column that has the colours of a scale, with
     its key, if it is drawn here. strong: Vega's test of a cell whose digits take the ground's colour. Cells that are
-    `open` are grey, and keep the ink. A text may have several lines. number: the pixels of the
+    `open` are grey, and keep the ink. A text may have several lines. below: lines under the heading. number: the
+    pixels of the
     widest number; in narrower columns numbers stand upright.
     """
     labels = marks.wrapped_labels(list(titles), LABEL)
@@ -75,4 +77,5 @@ def cell_table(
         height=marks.row_height(list(labels.values()), row) * len(labels)
         + (marks.slant_height(columns) if theme.screen else 0),
         title=heading,
+        below=below,
     )

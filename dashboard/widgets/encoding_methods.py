@@ -91,7 +91,7 @@ def draw(pickers: Pickers) -> None:
     st.caption(
         f"{every}Full dots: our trainings of preset {JUDGED} on masked words, which the frozen rules judge; bars: 95 % "
         "intervals over seeds paired with learned, added positions. Rings: another recipe, where that one has no "
-        "number, or a causal model against its own baseline; hover over a ring to see its recipe. A triangle at the "
+        "number, or a causal model against its own baseline; its name stands under the number. A triangle at the "
         "edge: the value, or the end of its interval, lies beyond the axis."
     )
     with st.expander(

@@ -62,8 +62,12 @@ def _title_pixels(panel: Specification) -> int:
 
 
 def _legend_pixels(panel: Specification) -> int:
-    """The height of the legends above and below the plot: those of one side are next to each other."""
+    """The height of the legends above and below the plot: those of one side are next to each other.
+
+    Of a scale of colours, that of the lines of its title after the first, for which there is room as it is.
+    """
     rows = {"top": 0, "bottom": 0}
+    lines = 0
     for encoding in _encodings(panel):
         for channel in encoding.values():
             legend = channel.get("legend") if isinstance(channel, dict) else None
@@ -71,7 +75,9 @@ def _legend_pixels(panel: Specification) -> int:
             if legend and legend.get("orient") in rows and channel.get("type") in ("nominal", "ordinal"):
                 needed = -(-len(names) // legend.get("columns", 1)) + bool(legend.get("title"))
                 rows[legend["orient"]] = max(rows[legend["orient"]], needed)
-    return sum(LEGEND_ROW * count + LEGEND_GAP for count in rows.values() if count)
+            elif legend and legend.get("orient") in rows:
+                lines = max(lines, len(_as_list(legend.get("title"))) - 1)
+    return TITLE_LINE * lines + sum(LEGEND_ROW * count + LEGEND_GAP for count in rows.values() if count)
 
 
 def _encodings(panel: Specification) -> Iterator[Specification]:

@@ -69,6 +69,10 @@ def test_the_sentence_counts_and_names_what_the_rows_hold(store: Path, needs: li
         lowest = min(losses, key=lambda title: losses[title])
         named = f"“{lowest[0].lower()}{lowest[1:]}” ends lowest"
         assert (named if losses[lowest] else "none ends lower than added positions") in said
+    lowest_of_rings = [
+        row for row in able if row.loss and row.loss.ring and row.loss.value < min(losses.values(), default=-9)
+    ]
+    assert ("another recipe (" in said) == bool(lowest_of_rings), "a lower ring is said to be none of these"
     for row in found:
         if row.lacks:
             assert f"“{row.title[0].lower()}{row.title[1:]}”" not in said, "what lacks a need is no answer"

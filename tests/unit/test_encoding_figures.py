@@ -12,6 +12,7 @@ from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
+from analysis.figures.encodings.heat import from_the_fastest
 from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words, stored
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
 from analysis.figures.encodings.similarity import NUMBERS, compare_rows
@@ -123,6 +124,17 @@ def test_of_a_sine_and_its_cosine_one_is_drawn(name, drawn):
     assert x == (-0.5, drawn - 0.5)
     assert len(figure.frame()) == 128 * 384
     assert ("alone are drawn, and the data hold both" in figure.caption) == (drawn == 192)
+
+
+def test_columns_in_no_order_are_drawn_by_how_fast_they_vary():
+    """Sinusoids that were shuffled come back in the order of their frequencies."""
+    angles = np.outer(np.arange(64), 2 * np.pi * np.arange(1, 20) / 64)
+    shuffled = np.random.default_rng(0).permutation(19)
+    assert list(shuffled[from_the_fastest(np.sin(angles)[:, shuffled])]) == list(range(18, -1, -1))
+    figure = made("encoding_heat", encoding="learned", other="", length=16, dim=384)
+    assert "stand here from the fastest to the slowest" in figure.caption
+    own = figure.frame().pivot(index="row", columns="column", values="value")
+    assert np.array_equal(own, encode("learned", length=16, dim=384)), "the data keep the model's order"
 
 
 def test_heat_data_are_the_table():

@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import capitalised, join_names, sentences, significant
+from analysis.encodings import measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.sized import (
@@ -67,20 +68,27 @@ def table_map(
     A sine and its cosine side by side would draw stripes that are not in the data, where columns are narrow.
     """
     columns, words = shown_columns(entry)
+    names = None if isinstance(columns, slice) else [str(column) for column in columns]
     if not legend:
         values = entry.table()[:, columns]
         x, y = index_axes(values.shape, entry.row, words)
         drawn = picture(painted(values, theme.diverging, (-limit, limit)), values.shape, x, y)
         return drawn.properties(width=side, height=height)
     return heatmap(
-        entry.table()[:, columns], domain=(-limit, limit), row_title=entry.row, column_title=words,
+        entry.table()[:, columns], columns=names, domain=(-limit, limit), row_title=entry.row, column_title=words,
         value_title=entry.unit, title=entry.title, below=[*entry.lines, *clip_note(entry, limit)], side=side,
         height=height, theme=theme, legend=legend,
     )  # fmt: skip
 
 
-def shown_columns(entry: SizedEncoding) -> tuple[slice, str]:
-    """The columns of the table that are drawn, and the title of their axis."""
+def shown_columns(entry: SizedEncoding) -> tuple[slice | np.ndarray, str]:
+    """The columns of the table that are drawn, and the title of their axis.
+
+    Columns that are in no order stand by how fast they vary, as those of sinusoids do: else a map would hide what
+    varies slowly.
+    """
+    if "in no order" in entry.encoding.columns:
+        return from_the_fastest(entry.table()), f"{entry.column}s from the fastest to the slowest"
     if "in turn" in entry.encoding.columns:
         return slice(0, None, 2), "pair of dimensions; sines alone are drawn"
     if "then their cosines" in entry.encoding.columns:
@@ -90,10 +98,20 @@ def shown_columns(entry: SizedEncoding) -> tuple[slice, str]:
     return slice(None), entry.column
 
 
+def from_the_fastest(table: np.ndarray) -> np.ndarray:
+    """The columns by the mean frequency of their spectrum, the highest first; outliers count as they are coloured."""
+    limit, _ = colour_limit(table)
+    spectrum = measures.spectrum(np.clip(table, -limit, limit))
+    means = np.nan_to_num(np.asarray(spectrum.frequency) @ np.asarray(spectrum.power))
+    return np.argsort(-means, kind="stable")
+
+
 def _columns_in_words(entry: SizedEncoding) -> str:
     """The size of a table and the meaning of its columns, with those that are drawn where not all are."""
     every = f"{entry.size}, columns are {entry.encoding.columns}"
     columns, words = shown_columns(entry)
+    if isinstance(columns, np.ndarray):
+        return f"{every}, and stand here from the fastest to the slowest"
     if columns == slice(None):
         return every
     kind = "sines" if "sines" in words else "cosines"

@@ -126,8 +126,8 @@ def columns_note(shown: ExperimentsBoard) -> str:
     return sentences(
         steps,
         "MiniLM fine-tuned: the mean of three fine-tunings of all-MiniLM-L6-v2 after its positions were changed; "
-        "Spearman's correlation on STS-B and Matthews correlation on CoLA. Without position, every place has the mean "
-        "position.",
+        "Spearman's correlation on STS-B and Matthews correlation on CoLA. The tab GLUE has Pearson's correlation on "
+        "STS-B, as GLUE's average does, and so other numbers. Without position, every place has the mean position.",
         f"Size and time are multiples of {title(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
         TIED if shown.ranks else "",

@@ -12,7 +12,7 @@ from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, ExperimentsBoard, VariantRow
 from analysis.figures.glue.headline import headline
-from analysis.figures.glue.study_rows import GlueParameters, study_of
+from analysis.figures.glue.study_rows import CORRELATIONS, GlueParameters, study_of
 from analysis.figures.training.costs import COSTS
 from analysis.figures.training.data import title
 from analysis.glue_comparison import AVERAGE
@@ -123,14 +123,19 @@ def refitted(row: VariantRow) -> RowTable:
 
 
 def _arm_means() -> dict[str, dict[str, float]]:
-    """Arm -> title of the task -> the mean of its main metric; of runs begun under the frozen rules."""
+    """Arm -> title of the task, with its correlation -> the mean of its main metric; under the frozen rules."""
     rows = read.query(
-        "SELECT s.variant, t.title AS task, avg(s.value) AS score FROM scores s JOIN runs r USING (run_id) "
+        "SELECT s.variant, t.title AS task, t.metric, avg(s.value) AS score FROM scores s JOIN runs r USING (run_id) "
         "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = 'surgery' "
         "AND json_extract_string(r.config, '$.rules.sha256') = ? GROUP BY ALL ORDER BY ALL",
         [surgery_rules().sha256],
     )
-    return {str(arm): dict(zip(group.task, group.score, strict=True)) for arm, group in rows.groupby("variant")}
+    named = [
+        f"{task} ({CORRELATIONS[metric]})" if metric in CORRELATIONS else task
+        for task, metric in zip(rows.task, rows.metric, strict=True)
+    ]
+    groups = rows.assign(task=named).groupby("variant")
+    return {str(arm): dict(zip(group.task, group.score, strict=True)) for arm, group in groups}
 
 
 def own_glue(row: VariantRow) -> RowTable:

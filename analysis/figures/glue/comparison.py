@@ -114,6 +114,9 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         if tasks
         else "No task is in the average.",
         f"Partial data: {join_names(partial)}." if partial else "",
+        "STS-B is Pearson's correlation here; the board shows Spearman's, and so other numbers."
+        if study.results.preset == SURGERY and "stsb" in study.tasks
+        else "",
         f"Pre-trainings at other settings, left out: {study.results.left_out}." if study.results.left_out else "",
     ]
     non_glue = [study.title(task) for task in study.tasks if task not in study.glue]

@@ -16,7 +16,7 @@ from analysis.figures.glue.panels import (
     interval_text,
     kinds,
 )
-from analysis.figures.glue.study_rows import PUBLISHED
+from analysis.figures.glue.study_rows import PUBLISHED, correlations
 from analysis.glue_comparison import AVERAGE
 from analysis.store.files import IMPORTED
 
@@ -30,6 +30,8 @@ LIMITS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0)
 """Differences that the colours may end at, in points."""
 REMARKS = ("not learnt", "not GLUE")
 """Remarks that stand beside a task's name; the caption says which were trained on a part of their data."""
+KEY = 32
+"""Letters in a line of the legend, which begins beside the names of variants: as many as a phone has room for."""
 MAJORITY = "Majority class"
 PALE = 3
 """Stops of the scale that scores take, on which the ink is read everywhere."""
@@ -88,6 +90,15 @@ def _headings(content: OwnAndPublished, rows: pd.DataFrame) -> dict[str, str]:
     return names
 
 
+def _correlations(rows: pd.DataFrame) -> list[str]:
+    """A line on the tasks of ours whose scores are correlations; none for a published table."""
+    if (rows.verdict == PUBLISHED).all():
+        return []
+    titles = dict(zip(rows.task, rows.task_title, strict=True))
+    named = [f"{titles[task]}: {name} correlation" for task, name in correlations().items() if task in titles]
+    return ["; ".join(named)] if named else []
+
+
 def _ordered_titles(rows: pd.DataFrame, column: str) -> list[str]:
     """Variants by their average, the highest first; those without one, below, by the mean of their tasks."""
     means = rows.groupby("title")[column].mean()
@@ -106,7 +117,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
     key = marks.colour_bar(
         [
-            f"points more or fewer than {content.baseline}",
+            *marks.wrap_lines(f"points more or fewer than {content.baseline}", KEY),
             *([f"beyond ±{limit:g} as at the end"] if (rows.difference.abs() > limit).any() else []),
             *(
                 [f"* different; = equal within {content.study.margin:g}", "grey: cannot be told from it"]
@@ -129,6 +140,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
             tooltip=(*TIPS, *DIFFERENCE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),
+            below=_correlations(group),
         )
         for group in groups
     ]
@@ -150,6 +162,7 @@ def draw_scores(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> l
             tooltip=(*TIPS, *SCORE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),
+            below=_correlations(group),
         )
         for group in groups
     ]

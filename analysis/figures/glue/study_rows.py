@@ -14,6 +14,8 @@ from analysis.store.paths import cached_until_store_changes
 
 TUPE = "ke2021tupe|Table 1"
 PUBLISHED = "published"
+CORRELATIONS = {"pearson": "Pearson", "spearmanr": "Spearman", "matthews_correlation": "Matthews"}
+"""Metrics that are correlations, by the names that tell them apart."""
 OWN_COLUMNS = (
     "source", "variant", "title", "task", "task_title", "value", "low", "high", "seeds", "runs", "sd_seeds",
     "sd_finetuning", "learning_rate", "rates_tried", "majority", "learnt", "data", "train_examples", "baseline",
@@ -94,6 +96,16 @@ def task_titles() -> dict[str, str]:
     """Task -> title, of the tasks of GLUE."""
     rows = read.query("SELECT task, title FROM tasks WHERE glue")
     return dict(zip(rows.task, rows.title, strict=True))
+
+
+def correlations() -> dict[str, str]:
+    """Task -> the correlation that its scores are, of tasks whose main metric is one."""
+    rows = read.query("SELECT task, metric FROM tasks")
+    return {
+        task: CORRELATIONS[metric]
+        for task, metric in zip(rows.task, rows.metric, strict=True)
+        if metric in CORRELATIONS
+    }
 
 
 def variant_titles() -> dict[str, str]:

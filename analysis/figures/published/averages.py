@@ -57,8 +57,7 @@ def averages(params: AverageParameters) -> Figure:
         caption=(
             f"Mean of {len(columns)} GLUE columns ({', '.join(columns.values())})"
             + (f" and of the {len(retained)} without {join_names(left_out)}" if left_out else "")
-            + f", {len(means)} variants, computed from the printed scores ({table.kinds}); points, and points minus "
-            + f"{baseline}. "
+            + f", {len(means)} variants, computed from the printed scores ({table.kinds}); points minus {baseline}. "
             + (f"Not averaged, because not every variant has it: {join_names(missing)}. " if missing else "")
             + (
                 f"The paper's printed averages differ from ours by at most {largest_error:.3f}, so a difference of "
@@ -75,8 +74,7 @@ def averages(params: AverageParameters) -> Figure:
         command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
         provenance=provenance(table),
         citation_keys=(table.citation,),
-        draw=lambda theme: [_dumbbells(means, names, baseline, theme, relative=relative) for relative in (True, False)],
-        columns=2,
+        draw=lambda theme: [_dumbbells(means, names, baseline, theme)],
         sentences=tuple(texts),
     )
 
@@ -140,38 +138,46 @@ def _best_gain(others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> 
     return f"{text}, and {signed(best.difference_ticked)} without {join_names(left_out)}" if left_out else text
 
 
-def _dumbbells(means: pd.DataFrame, names: dict[str, str], baseline: str, theme: Theme, *, relative: bool) -> Chart:
-    """Averages over all columns and over the ticked ones, joined by a line; or their differences to the baseline."""
-    columns = {"all": "all_columns", "ticked": "ticked"}
-    kinds = {name: f"difference_{kind}" if relative else columns[kind] for kind, name in names.items() if name}
-    shown = means[means.variant != baseline] if relative and len(means) > 1 else means
-    parts = [
-        shown[["variant"]].assign(set=name, value=shown[column], printed=shown.printed)
-        for name, column in kinds.items()
-    ]
+def _dumbbells(means: pd.DataFrame, names: dict[str, str], baseline: str, theme: Theme) -> Chart:
+    """Averages over all columns and over the ticked ones less the baseline's, joined; at the right, the average itself.
+
+    The variant that gains most over all columns stands first.
+    """
+    kinds = {name: f"difference_{kind}" for kind, name in names.items() if name}
+    shown = means[means.variant != baseline] if len(means) > 1 else means
+    shown = shown.sort_values("difference_all", ascending=False, kind="stable")
+    parts = [shown[["variant", "all_columns"]].assign(set=name, value=shown[column]) for name, column in kinds.items()]
     frame = pd.concat(parts, ignore_index=True)
     frame, labels = labelled(
         frame.assign(
-            written=[signed(value) if relative else f"{value:.2f}" for value in frame.value],
+            written=[signed(value) for value in frame.value],
             left=frame.value < frame.groupby("variant").value.transform("mean") - 1e-9,
+            average=[f"{value:.2f}" for value in frame.all_columns],
         ),
         frame.variant,
     )
-    title = f"points, average minus that of {baseline}" if relative else "points, average (tick: as printed)"
-    x = marks.number(alt.X, "value", marks.wrap_lines(title, 44), nice=False, padding=46, ticks=5, grid=not relative)
-    y = marks.labelled_rows(labels)
-    layers: list[Chart] = [marks.rule(theme, x=0)] if relative else []
-    layers.append(spans(frame, x, y, theme))
-    printed = frame[frame.printed.notna()].drop_duplicates("variant")
-    if not relative and len(printed):
-        tick = alt.Chart(printed).mark_tick(color=theme.ink, thickness=1.5, size=20)
-        layers.append(tick.encode(x=marks.same_axis(x, "printed"), y=y, tooltip=marks.tips("printed:Q")))
-    layers += marks.row_plot(
-        frame, x=x, y=y, theme=theme, ends=None, size=marks.LARGE_DOT,
-        color=marks.series("set", list(kinds), theme, marks.legend(place="top")),
-        tooltip=("variant", ("set", "average over"), ("written", "points")),
+    x = marks.number(
+        alt.X, "value", marks.wrap_lines(f"points, average minus that of {baseline}", 40), nice=False, padding=46,
+        ticks=5,
     )  # fmt: skip
-    layers += marks.values_beside(alt.Chart(frame).encode(y=y), theme, "left", x)
-    height = len(labels) * marks.row_height(labels, 30)
-    heading = f"Difference to {baseline}" if relative else "Average"
-    return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=wrapped_title(heading))
+    y = marks.labelled_rows(labels, grid=True)
+    beside = alt.Chart(frame.drop_duplicates("variant")[["label", "average"]]).mark_text(
+        align="left", dx=8, fontSize=marks.TEXT, color=theme.ink
+    )
+    own = means.all_columns[means.variant == baseline].iloc[0]
+    return marks.panel(
+        marks.rule(theme, x=0),
+        spans(frame, x, y, theme),
+        *marks.row_plot(
+            frame, x=x, y=y, theme=theme, ends=None, size=marks.LARGE_DOT,
+            color=marks.series("set", list(kinds), theme, marks.legend(place="top")),
+            tooltip=("variant", ("set", "average over"), ("written", "points"), ("average", "average over all")),
+        ),
+        *marks.values_beside(alt.Chart(frame).encode(y=y), theme, "left", x),
+        beside.encode(x=alt.value("width"), y=y, text=alt.Text("average:N")),
+        theme=theme,
+        width=marks.WIDE,
+        height=len(labels) * marks.row_height(labels, 30),
+        title=wrapped_title(f"Difference to {baseline}"),
+        below=marks.wrap_lines(f"right: average of {names['all']}; {baseline} has {own:.2f}", 56),
+    )  # fmt: skip

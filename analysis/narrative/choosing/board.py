@@ -36,13 +36,17 @@ COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", 
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A number with its interval. ring: whether another recipe than the chosen one gave it. note: that recipe."""
+    """A number with its interval. ring: whether another recipe than the chosen one gave it.
+
+    note: that recipe; recipe: the same in a word.
+    """
 
     value: float
     low: float | None = None
     high: float | None = None
     ring: bool = False
     note: str = ""
+    recipe: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +159,10 @@ def _recipe(trained: Trained, seeds: int) -> str:
     return f"preset {trained.preset}, {kind}, {plural(seeds, 'seed')}"
 
 
+def _short_recipe(trained: Trained) -> str:
+    return "causal" if trained.objective == CAUSAL else trained.preset
+
+
 def _loss(name: str, trained: Trained, preset: str) -> Number | None:
     variant = _variant(name, trained)
     if variant is None or trained.baseline not in trained.variants or variant == trained.baseline:
@@ -169,6 +177,7 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
         high=float(gap.high) if known else None,
         ring=_is_ring(trained, preset),
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
+        recipe=_short_recipe(trained),
     )
 
 
@@ -183,7 +192,12 @@ def _rise(name: str, trained: Trained, preset: str) -> Number | None:
     rise = (long - short).dropna()
     if rise.empty:
         return None
-    return Number(value=float(rise.mean()), ring=_is_ring(trained, preset), note=_recipe(trained, len(rise)))
+    return Number(
+        value=float(rise.mean()),
+        ring=_is_ring(trained, preset),
+        note=_recipe(trained, len(rise)),
+        recipe=_short_recipe(trained),
+    )
 
 
 def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
@@ -218,14 +232,27 @@ def _trained(able: Sequence[EncodingRow]) -> list[str]:
     value = f"{signed(losses[lowest])} nats against added positions"
     if len(losses) == 1:
         rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
-        return [f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."]
+        said = f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."
+        return [said, *_lower_rings(able, losses[lowest])]
     ends = f"{_inside(lowest)} ends lowest ({value})" if losses[lowest] else "none ends lower than added positions"
     said = [f"Of the {len(losses)} that we trained under the frozen rules, as encoders, {ends}."]
+    said += _lower_rings(able, losses[lowest])
     if rises:
         least = min(rises, key=lambda title: rises[title])
         among = "" if len(rises) == 1 else ", the least of those that train no worse than added positions"
         said.append(f"On texts four times as long the loss of {_inside(least)} rises by {rises[least]:.2f}{among}.")
     return said
+
+
+def _lower_rings(able: Sequence[EncodingRow], lowest: float) -> list[str]:
+    """A sentence on the rings that lie below the lowest loss of the chosen recipe; empty where none does."""
+    lower = {row.title: row.loss for row in able if row.loss and row.loss.ring and row.loss.value < lowest}
+    if not lower:
+        return []
+    named = join_names(f"{_inside(title)} ({signed(loss.value)})" for title, loss in lower.items())
+    recipes = join_names(dict.fromkeys(loss.recipe for loss in lower.values()))
+    rings, are = ("ring", "is") if len(lower) == 1 else ("rings", "are")
+    return [f"The {rings} of {named} {are} of another recipe ({recipes}), whose losses cannot be compared with these."]
 
 
 def _causal(able: Sequence[EncodingRow]) -> list[str]:

@@ -3,6 +3,8 @@
 
 const ROW = 48; // pixels of a cell
 const AXIS = 34; // pixels of an axis in the head
+const TICKS = 18; // pixels of the numbers under a cell, where the board has no head
+const NARROW = 860; // the width up to which it has none
 const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
 const RISE = { low: 0, high: 2.8, ticks: [0, 1, 2] };
 const VALUE = 52; // pixels for a printed value
@@ -31,8 +33,11 @@ function beyond(svg, x, inward, colour) {
   mark(svg, "path", { d: `M${x + 8 * inward} ${ROW / 2 - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
 }
 
-function value(svg, width, text, strong) {
-  mark(svg, "text", { x: width - 2, y: ROW / 2 + 4, "text-anchor": "end", class: strong ? "strong" : "soft" }, text);
+// A printed value; under that of a ring the recipe that gave it.
+function value(svg, width, text, strong, recipe = "") {
+  const place = { x: width - 2, "text-anchor": "end" };
+  mark(svg, "text", { ...place, y: ROW / 2 + (recipe ? -2 : 4), class: strong ? "strong" : "soft" }, text);
+  if (recipe) mark(svg, "text", { ...place, y: ROW / 2 + 14, class: "soft" }, recipe);
 }
 
 function drawLoss(svg, width, row) {
@@ -42,22 +47,22 @@ function drawLoss(svg, width, row) {
     diamond(svg, x(0), ROW / 2);
     return value(svg, width, "0", true);
   }
-  const { value: mean, low, high, ring } = row.loss;
+  const { value: mean, low, high, ring, recipe } = row.loss;
   const colour = !ring && high !== null && high < 0 ? "var(--accent)" : "var(--ink)";
   if (low !== null) line(svg, x(low), ROW / 2, x(high), ROW / 2, colour, { "stroke-width": 2, opacity: 0.55 });
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
   if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
-  value(svg, width, signed(mean), !ring);
+  value(svg, width, signed(mean), !ring, ring ? recipe : "");
 }
 
 function drawRise(svg, width, row) {
   if (!row.rise) return missing(svg);
   const x = grid(svg, { ...RISE, zero: 0 }, width, ROW);
-  const { value: mean, ring } = row.rise;
+  const { value: mean, ring, recipe } = row.rise;
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
   dot(svg, x(mean), ring, "var(--ink)");
-  value(svg, width, signed(mean), !ring);
+  value(svg, width, signed(mean), !ring, ring ? recipe : "");
 }
 
 function drawCost(svg, width, row, axis) {
@@ -74,13 +79,17 @@ function drawCost(svg, width, row, axis) {
   mark(svg, "text", { x: width - 2, y: lower + 4, ...place }, row.time === null ? "–" : times(row.time));
 }
 
-function drawAxis(svg, width, axis, label, digits) {
+function drawTicks(svg, width, axis, digits, y) {
   const x = scale(axis, width);
-  mark(svg, "text", { x: 2, y: 12, style: "fill: var(--accent)" }, label);
   for (const tick of axis.ticks) {
     const text = axis.times ? `× ${tick}` : tick === 0 ? "0" : signed(tick, digits);
-    mark(svg, "text", { x: x(tick), y: AXIS - 4, "text-anchor": "middle", class: "soft" }, text);
+    mark(svg, "text", { x: x(tick), y, "text-anchor": "middle", class: "soft" }, text);
   }
+}
+
+function drawAxis(svg, width, axis, label, digits) {
+  mark(svg, "text", { x: 2, y: 12, style: "fill: var(--accent)" }, label);
+  drawTicks(svg, width, axis, digits, AXIS - 4);
 }
 
 function spoken(row, needs) {
@@ -110,6 +119,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   board.style.cssText = `${data.colours} --contradicted: ${contradicted};`;
   const parts = [];
   const drawings = [];
+  const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true }, 0]];
   if (heading) {
     const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", "Cost at your size"];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
@@ -120,9 +130,9 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       put(head, "span", {}, make("b", {}, title), axis);
       return axis;
     });
-    const heads = [[LOSS, "← better than added", 1], [RISE, "← better", 0], [{ ...cost, times: true }, "■ parameters ▲ arithmetic ● time"]];
+    const heads = ["← better than added", "← better", "■ parameters ▲ arithmetic ● time"].map((label, index) => [scales[index][0], label, scales[index][1]]);
     axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, ...heads[index])]));
-    const small = "Left: loss in training less that of learned, added positions; right: its rise at 4 × the length. Below: parameters ■, arithmetic ▲, time ●.";
+    const small = "Left: loss in training less that of learned, added positions; right: its rise at 4 × the length; left is better. Below: parameters ■, arithmetic ▲, time ●.";
     parts.push(head, make("div", { class: "phone" }, small));
   }
   rows.forEach((row, index) => {
@@ -138,9 +148,16 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       button.setAttribute("aria-expanded", !expanded);
       setTriggerValue("row", expanded ? "" : row.name);
     };
-    [drawLoss, drawRise, drawCost].forEach((draw, index) => drawings.push([made[index + 2], ROW, (svg, width) => draw(svg, width, row, cost)]));
+    const known = [row.loss || row.baseline, row.rise, true];
+    [drawLoss, drawRise, drawCost].forEach((draw, index) => {
+      const [axis, digits] = scales[index];
+      const numbers = (svg, width) => known[index] && board.clientWidth <= NARROW && drawTicks(svg, width, axis, digits, ROW + 12);
+      drawings.push([made[index + 2], ROW, (svg, width) => { draw(svg, width, row, cost); numbers(svg, width); }, TICKS]);
+    });
     parts.push(button);
   });
   board.replaceChildren(...parts);
-  return atEveryWidth(board, () => drawings.forEach((drawing) => canvas(...drawing)));
+  // Where the board has no head, each cell is higher by the numbers of its own axis.
+  const extra = (more = 0) => (board.clientWidth <= NARROW ? more : 0);
+  return atEveryWidth(board, () => drawings.forEach(([place, height, draw, more]) => canvas(place, height + extra(more), draw)));
 }

@@ -121,8 +121,8 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "heads": {
             "loss": "Final loss less adding’s, nats",
             "numbers": [
-                ["similarity", "MiniLM tuned", "similarity"],
-                ["cola", "MiniLM tuned", "CoLA"],
+                ["similarity", "MiniLM tuned", "STS-B, Spearman"],
+                ["cola", "MiniLM tuned", "CoLA, Matthews"],
                 ["parameters", "Size", "parameters"],
                 ["time", "Time", "a step"],
             ],
@@ -192,7 +192,7 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
         parts.append(f"at width {width} {signed(gap.value)} nats, {plural(gap.seeds, 'seed')}")
     for number in (*(_score(name, row) for name in ("similarity", "cola")),):
         if number["text"] != NOT_MEASURED:
-            label = "CoLA" if number["name"] == "cola" else number["name"]
+            label = "CoLA" if number["name"] == "cola" else "Spearman's correlation on STS-B"
             parts.append(f"MiniLM fine-tuned, {label} {number['text']}")
     for name, words in (("parameters", "times the parameters"), ("time", "times the time of a step")):
         if (ratio := getattr(row, name)) is not None:
