@@ -236,9 +236,9 @@ def _csv(path: Path) -> list[dict[str, str | None]]:
 
 
 def published(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
-    """The literature: papers, citations, metrics, caveats, and every printed figure."""
+    """The literature: papers, citations, findings in words, metrics, caveats, and every printed figure."""
     folder = data_folder() / PUBLISHED
-    for table in ("papers", "caveats", "metrics", "variants"):
+    for table in ("papers", "findings", "caveats", "metrics", "variants"):
         if (folder / f"{table}.csv").is_file():
             with _all_or_none(connection, f"{PUBLISHED}/{table}.csv", problems):
                 insert(connection, table, _csv(folder / f"{table}.csv"))

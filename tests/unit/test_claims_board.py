@@ -1,9 +1,11 @@
 """The page Claims as data: every claim and statement once, with the stored verdict and number, on a turned strip."""
 
+import csv
 import json
 import math
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,6 +175,13 @@ def test_a_groups_count_is_that_of_its_supported_statements() -> None:
         for one in claim["statements"]
     )
     assert {word: counted[word] for word in stored.counts()} == stored.counts()
+
+
+def test_what_later_work_says_stands_at_its_claim(claims) -> None:
+    with (Path(__file__).parents[2] / "data" / "published" / "findings.csv").open(newline="", encoding="utf-8") as file:
+        written = {(row["claim"], row["short"], row["side"], row["finding"]) for row in csv.DictReader(file)}
+    shown = {(claim["id"], one["short"], one["side"], one["finding"]) for claim in claims for one in claim["findings"]}
+    assert shown == written
 
 
 # ---- The log ----

@@ -13,6 +13,8 @@ from statistics import fmean
 
 import pytest
 
+from analysis.claims import CLAIMS
+
 PUBLISHED = Path(__file__).resolve().parents[2] / "data" / "published"
 COLUMNS = [
     "paper",
@@ -262,3 +264,20 @@ def test_diet_averages_are_the_mean_of_seven_columns(table):
         printed = scores.pop("avg")
         assert len(scores) == 7
         assert fmean(scores.values()) == pytest.approx(printed, abs=HALF_OF_FIRST_DECIMAL), variant
+
+
+# ---- Findings in words ----
+
+
+def test_every_finding_in_words_is_about_a_claim_is_cited_and_says_what_was_read():
+    cited = set(re.findall(r"@\w+\{(\w+),", (PUBLISHED / "citations.bib").read_text(encoding="utf-8")))
+    found = read(PUBLISHED / "findings.csv")
+    assert len(found) >= 12
+    for row in found:
+        assert row["claim"] in CLAIMS, row
+        assert row["citation_key"] in cited, row
+        assert row["url"].startswith("https://"), row
+        assert row["side"] in ("for", "against", "neither"), row
+        assert row["transcribed_from"] in ("abstract", "post", "issue"), row
+        assert all(row[text].endswith(".") for text in ("finding", "caveat")), row
+    assert len({(row["claim"], row["citation_key"]) for row in found}) == len(found)

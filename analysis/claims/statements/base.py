@@ -109,6 +109,22 @@ class Quotation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What later work says in words about a claim. side: for, against or neither. short: the work's short name.
+
+    transcribed_from: what was read of it, such as its abstract.
+    """
+
+    claim: str
+    short: str
+    url: str
+    side: str
+    finding: str
+    caveat: str
+    transcribed_from: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Region:
     """The values that support a statement: those between `lower` and `upper`; None for an end without a bound."""
 

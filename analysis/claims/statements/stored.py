@@ -15,6 +15,7 @@ from analysis.claims.statements.base import (
     WORDS,
     Change,
     Document,
+    Finding,
     Judgement,
     Quotation,
     Reading,
@@ -35,7 +36,8 @@ HEADINGS = (
 class Heading:
     """A claim and its parts. statement: the claim as the documents make it. documents: the ones that make it.
 
-    Both are empty for a claim that no document makes. changes: its log, the newest first.
+    Both are empty for a claim that no document makes. findings: what later work says in words. changes: its log, the
+    newest first.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Heading:
     documents: tuple[str, ...]
     parts: tuple[Judgement, ...]
     quotations: tuple[Quotation, ...] = ()
+    findings: tuple[Finding, ...] = ()
     changes: tuple[Change, ...] = ()
 
     @property
@@ -123,12 +126,17 @@ def headings() -> tuple[Heading, ...]:
         Quotation(**{name: row[name] for name in Quotation.__dataclass_fields__})
         for row in records(read.query("SELECT * FROM quotations ORDER BY number"))
     ]
+    found = [
+        Finding(**{name: row[name] for name in Finding.__dataclass_fields__})
+        for row in records(read.query("SELECT * FROM findings ORDER BY claim, side, short"))
+    ]
     log = changes()
     return tuple(
         Heading(
             **{**row, "documents": tuple(row["documents"])},
             parts=parts(row["id"]),
             quotations=tuple(one for one in quoted if one.claim == row["id"]),
+            findings=tuple(one for one in found if one.claim == row["id"]),
             changes=tuple(change for change in log if change.claim == row["id"]),
         )
         for row in records(read.query(HEADINGS))

@@ -99,6 +99,7 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str) -> di
             }
             for one in heading.quotations
         ],
+        "findings": [vars(one) for one in heading.findings],
         "changes": [_entry([change], [heading]) for change in heading.changes],
         "pages": list(dict.fromkeys(part.page for part in heading.parts if part.page)),
     }

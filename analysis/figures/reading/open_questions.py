@@ -21,8 +21,8 @@ ROW = 46
 """Pixels of a question's row."""
 LABEL_CHARACTERS = 24
 """Letters in a line of a question: on a phone longer ones would leave the bars little room."""
-WITH_SIGN = 4
-"""Statements of a segment from which on the verdict's sign has room beside their number."""
+WITH_NUMBER, WITH_SIGN = 2, 7
+"""Statements of a segment from which on their number has room, and the sign of the verdict beside it."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -95,7 +95,11 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
         begin=bars.end - bars.statements,
         middle=bars.end - bars.statements / 2,
         written=[
-            f"{SIGNS[row.verdict]} {row.statements}" if row.statements >= WITH_SIGN else str(row.statements)
+            f"{SIGNS[row.verdict]} {row.statements}"
+            if row.statements >= WITH_SIGN
+            else str(row.statements)
+            if row.statements >= WITH_NUMBER
+            else ""
             for row in frames.rows(bars)
         ],
     )
@@ -107,7 +111,7 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
     )
     hues = {name: theme.colour(VERDICTS[word]) for word, name in names.items()}
     segments = base.mark_bar(height=30, stroke=theme.ground, strokeWidth=1).encode(
-        x=x, x2=alt.X2("end:Q"), color=marks.hues("name", hues, marks.legend(place="top", columns=4))
+        x=x, x2=alt.X2("end:Q"), color=marks.hues("name", hues, marks.legend(place="top", columns=2))
     )
     numbers = base.mark_text(fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ground)
     return marks.panel(

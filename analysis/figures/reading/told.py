@@ -30,8 +30,11 @@ UNDECIDED = "not decided yet"
 
 
 def group_of(settings: Mapping[str, Setting]) -> str:
-    """The group of a variant by the settings in which it differs; empty for one that is in none."""
-    if settings.get("causal"):
+    """The group of a variant by the settings in which it differs; empty for one that is in none.
+
+    Causal variants are in none, nor are those that differ in segments.
+    """
+    if settings.get("causal") or settings.get("single_segment") or not settings.get("segments", True):
         return ""
     if settings.get("rotary"):
         return ROTATED
@@ -194,12 +197,14 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     }
     limit = largest_near(frame.gap)
     near = frame[frame.gap.abs() <= limit]
-    ends = [near.gap.min(), near.gap.max(), near.low.min(), near.high.max(), 0.0]
+    decided = near[near.judged]  # The interval of a few seeds may be many times as wide as all others.
+    ends = [near.gap.min(), near.gap.max(), decided.low.min(), decided.high.max(), 0.0]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
     rows = frame.assign(written=[signed(gap) for gap in frame.gap])
+    rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     layers: list[Chart] = [marks.rule(theme, x=0)]
     for right, side in ((True, "right"), (False, "left")):
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])

@@ -64,6 +64,11 @@ CREATE TABLE metrics (
     printed_task VARCHAR, printed_metric VARCHAR, citation_key VARCHAR, task VARCHAR, metric VARCHAR, scale DOUBLE,
     glue BOOLEAN, higher_is_better BOOLEAN, task_title VARCHAR, metric_title VARCHAR
 );
+-- What later work says in words about a claim. side: for, against or neither.
+CREATE TABLE findings (
+    claim VARCHAR, citation_key VARCHAR, short VARCHAR, url VARCHAR, side VARCHAR, finding VARCHAR, caveat VARCHAR,
+    transcribed_from VARCHAR
+);
 CREATE TABLE caveats (citation_key VARCHAR, table_name VARCHAR, variant VARCHAR, task VARCHAR, caveat VARCHAR);
 CREATE TABLE published (
     row_number INTEGER, file VARCHAR, paper VARCHAR, arxiv VARCHAR, year INTEGER, table_name VARCHAR, variant VARCHAR,

@@ -9,6 +9,7 @@ const BEARINGS = {
   mixed: { verdict: "mixed", title: "Claims with mixed evidence" },
   open: { verdict: "open", title: "Claims of which nothing is decided yet" },
 };
+const SIDES = { for: "For", against: "Against", neither: "Neither side" };
 const EDGE = 46; // per cent of a strip's width from its middle to the farthest mark
 
 // A text in which `marks` stand around what is typed into a terminal.
@@ -139,6 +140,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
     for (const one of claim.quotations)
       quotes.append(make("blockquote", {}, `“${one.words}”`, make("footer", {}, source(one))));
     quotes.append(make("p", { class: "ours" }, claim.statement ? `In our words: ${claim.statement}` : "No document makes this claim; it is of our own, or of the later literature."));
+    if (claim.findings.length) quotes.append(make("h3", {}, "In later work, in our words"));
+    for (const one of claim.findings)
+      quotes.append(make("p", { class: "ours" }, make("b", {}, SIDES[one.side]), `: ${one.finding} `, make("a", { href: one.url, target: "_blank", rel: "noopener" }, one.short), ` (read: ${one.transcribed_from}). ${one.caveat}`));
     const log = make("ul", { class: "log" }, ...claim.changes.map((change) => entry(change)));
     for (const line of log.children)
       if (memory.state.statement && line.dataset.ids.split(" ").includes(memory.state.statement)) line.className = "quoted";
