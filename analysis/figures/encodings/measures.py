@@ -251,7 +251,7 @@ def _untrained() -> list[str]:
 
 
 def _about(rows: pd.DataFrame, shown: Mapping[str, str]) -> list[str]:
-    """What both figures say of the measures that they show and of the tables that were measured."""
+    """Sentences of both figures on the measures that they show and of the tables that were measured."""
     untrained = _untrained()
     missing = [encoding.title for name, encoding in ENCODINGS.items() if name not in set(rows.encoding)]
     return [

@@ -217,7 +217,7 @@ def still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
 
 
 def untrained_line() -> str:
-    """That sentence on what is stored. Raises NoResults where no encoder was refitted."""
+    """The sentence of `still_to_be_trained` on what is stored. Raises NoResults where no encoder was refitted."""
     rules = refit_rules()
     return still_to_be_trained(recovered_rows(_stored(rules), rules, _pilot_shares(rules)), rules)
 
