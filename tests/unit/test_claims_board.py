@@ -99,7 +99,7 @@ def test_a_decided_statement_lies_whole_on_its_side_of_the_line() -> None:
         places = strip(one)
         if places is None or one.verdict not in (SUPPORTED, CONTRADICTED) or one.quantifier == "most":
             continue
-        right = deciding.bearing(one) == deciding.FOR
+        right = one.verdict == SUPPORTED if one.aside else deciding.bearing(one) == deciding.FOR
         ends = (places.value, places.value) if places.low is None else (places.low, places.high)
         assert min(ends) >= 0 if right else max(ends) <= 0, (one.id, places)
         tested += places.low is not None
@@ -134,10 +134,11 @@ def test_every_claim_has_one_deciding_statement_by_the_rule_that_the_page_says()
     for heading in stored.headings():
         marked = [part for part in heading.parts if part.decides]
         assert len(marked) == 1, heading.id
-        bearings = [deciding.bearing(part) for part in heading.parts]
+        sided = [part for part in heading.parts if not part.aside]
+        bearings = [deciding.bearing(part) for part in sided]
         expected = next(word for word in (deciding.AGAINST, MIXED, deciding.FOR, OPEN) if word in bearings)
         assert deciding.bearing(marked[0]) == expected
-        rivals = [part for part in heading.parts if deciding.bearing(part) == expected]
+        rivals = [part for part in sided if deciding.bearing(part) == expected]
         if expected == OPEN:
             rivals = [part for part in rivals if part.effect is not None] or rivals
         assert marked[0] == rivals[0], heading.id
@@ -149,6 +150,16 @@ def test_what_says_the_opposite_is_a_statement_and_says_why() -> None:
         assert one.opposes == why
         assert why.startswith("The claim says")
         assert (deciding.bearing(one) == deciding.AGAINST) == (one.verdict == SUPPORTED)
+
+
+def test_what_takes_no_side_decides_nothing_and_is_counted_for_neither() -> None:
+    known = {one.id: one for one in stored.statements()}
+    for id, why in deciding.asides().items():
+        one = known[id]
+        assert one.aside == why
+        assert not one.decides
+        assert deciding.bearing(one) == (OPEN if one.verdict == OPEN else deciding.ASIDE)
+    assert not set(deciding.asides()) & set(deciding.opposites())
 
 
 def test_units_fit_beside_the_strip() -> None:

@@ -159,7 +159,8 @@ class Judgement:
     What the rule compares, as `comparison.described` reads it from the files of rules: holds, expect, quantifier: its
     own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants
     of a statement about trainings. shown: the word for the reading whose number is shown. opposes: the reason why the
-    statement says the opposite of its claim; empty where it does not. decides: whether it decides its claim.
+    statement says the opposite of its claim; empty where it does not. aside: the reason why its claim may hold or fail
+    whichever way it comes out; empty where it speaks for or against the claim. decides: whether it decides its claim.
     """
 
     id: str
@@ -192,6 +193,7 @@ class Judgement:
     pair: str = ""
     shown: str = ""
     opposes: str = ""
+    aside: str = ""
     decides: bool = False
     readings: tuple[Reading, ...] = field(default=())
 

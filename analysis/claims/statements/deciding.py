@@ -7,43 +7,59 @@ from pathlib import Path
 
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
 
-OPPOSITES = Path(__file__).with_name("opposites.toml")
-"""The statements that say the opposite of the claim that they belong to."""
+SIDES = Path(__file__).with_name("sides.toml")
+"""The statements that say the opposite of the claim that they belong to, and those that take no side."""
 RULE = (
     "A claim falls with one statement: the first that speaks against it decides. Where none does, the first that is "
     "mixed decides, then the first that speaks for it, and an open one only where nothing is decided yet."
 )
 """The rule in words, as the page says it."""
-AGAINST, FOR = "against", "for"
+AGAINST, FOR, ASIDE = "against", "for", "aside"
 RANKS = (AGAINST, MIXED, FOR, OPEN)
 
 
 def opposites() -> dict[str, str]:
     """Statement -> the reason why it says the opposite of its claim."""
-    entries = tomllib.loads(OPPOSITES.read_text(encoding="utf-8"))["statement"]
+    return _reasons("opposite")
+
+
+def asides() -> dict[str, str]:
+    """Statement -> the reason why its claim may hold or fail whichever way it comes out."""
+    return _reasons("aside")
+
+
+def _reasons(kind: str) -> dict[str, str]:
+    entries = tomllib.loads(SIDES.read_text(encoding="utf-8"))[kind]
     return {entry["id"]: entry["why"] for entry in entries}
 
 
 def bearing(judgement: Judgement) -> str:
-    """The side of its claim that a statement speaks for: `for`, `against`, `mixed` or `open`."""
+    """The side of its claim that a statement speaks for: `for`, `against`, `mixed` or `open`; `aside` for none."""
+    if judgement.verdict == OPEN:
+        return OPEN
+    if judgement.aside:
+        return ASIDE
     if judgement.verdict not in (SUPPORTED, CONTRADICTED):
         return judgement.verdict
     return FOR if (judgement.verdict == SUPPORTED) != bool(judgement.opposes) else AGAINST
 
 
 def deciding(parts: Sequence[Judgement]) -> Judgement:
-    """The statement of a claim that decides it. Of open ones, those with a measured value come first."""
+    """The statement of a claim that decides it, of those that take a side. Open ones with a value come first."""
 
     def place(part: Judgement) -> tuple[int, bool, str]:
         return RANKS.index(bearing(part)), part.verdict == OPEN and part.effect is None, part.id
 
-    return min(parts, key=place)
+    return min((part for part in parts if not part.aside), key=place)
 
 
 def with_deciding(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """The judgements, marked where one says the opposite of its claim, and where it decides its claim."""
-    reasons = opposites()
-    marked = [replace(judgement, opposes=reasons.get(judgement.id, "")) for judgement in judgements]
+    """The judgements, marked where one says the opposite of its claim or takes no side, and where it decides it."""
+    against, none = opposites(), asides()
+    marked = [
+        replace(judgement, opposes=against.get(judgement.id, ""), aside=none.get(judgement.id, ""))
+        for judgement in judgements
+    ]
     claims: dict[str, list[Judgement]] = {}
     for judgement in marked:
         claims.setdefault(judgement.parent, []).append(judgement)

@@ -67,7 +67,7 @@ def board() -> ClaimsBoard:
         "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
         "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
         "that the same line judges, each in the colour of its side. ⇄ marks a statement that says the opposite of its "
-        "claim: where it is supported, its square counts against the claim.",
+        "claim: where it is supported, its square counts against the claim. A grey square takes no side.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",
@@ -120,9 +120,7 @@ def standings() -> str:
     """The finding of the whole page: the number of claims that fail, that hold, that are mixed, and that are open."""
     headings = [heading for heading in stored.headings() if heading.parts]
     counts = Counter(bearing(part) for heading in headings for part in heading.parts if part.decides)
-    said = (
-        f"{counts[bearing]} {forms[counts[bearing] != 1]}" for bearing, forms in STANDINGS.items() if counts[bearing]
-    )
+    said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in STANDINGS.items() if counts[side])
     return join_names(said)
 
 
@@ -140,6 +138,7 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
         "scope": f"{part.scope}, {plural(part.seeds, 'seed')}" if part.seeds else part.scope,
         "would_decide": part.would_decide,
         "opposes": part.opposes,
+        "aside": part.aside,
         "decides": part.decides,
         "bearing": bearing(part),
         "number": printed.number,

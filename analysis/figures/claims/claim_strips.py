@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
-from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing
+from analysis.claims.statements.deciding import AGAINST, ASIDE, FOR, RULE, bearing
 from analysis.core import colours
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import significant
@@ -23,6 +23,7 @@ BEARINGS = {
     AGAINST: ("speaks against it", CONTRADICTED),
     MIXED: ("mixed", MIXED),
     OPEN: ("open", OPEN),
+    ASIDE: ("takes no side", OPEN),
 }
 """The side of its claim that a statement speaks for: in words, and the verdict whose colour and shape it has."""
 

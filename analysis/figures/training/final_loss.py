@@ -14,7 +14,6 @@ from analysis.core.formatting import fixed, join_names, plural, sentences, signe
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import (
     UNIT,
     ComparedParameters,
@@ -36,17 +35,25 @@ ALPHA = 0.05
 TWO_LINES = 36
 """Pixels of a row with two lines of text."""
 NAN = float("nan")
+FAR = 3
+FEW = 2
+"""Seeds whose interval does not set the axis."""
 
 
 def _near(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that set the axis: all but those above the baseline that are far from every other."""
-    return table[~(table.gap > largest_near(table.gap))]
+    """The rows that set the axis: all but those far above the baseline, which would press the others together.
+
+    Far is more than `FAR` times the median size of a difference, as long as that holds for a third at most.
+    """
+    far = table.gap > FAR * table.gap.abs().median()
+    return table[~far] if far.sum() <= len(table) / 3 else table
 
 
 def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
     """The range of the axis, set by the differences: an interval of two seeds may be ten times as wide."""
     limit = 1.6 * float(table.gap.abs().max()) or 1.0
-    bounds = (table.low.min(), table.gap.min() * 1.1), (table.high.max(), table.gap.max() * 1.1)
+    several = table[table.n > FEW]
+    bounds = (several.low.min(), table.gap.min() * 1.1), (several.high.max(), table.gap.max() * 1.1)
     low, high = (np.nan_to_num(np.clip(bound, -limit, limit)) for bound in bounds)
     return float(min(0, *low)), float(max(0, *high))
 

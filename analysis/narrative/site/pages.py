@@ -14,6 +14,8 @@ from markupsafe import Markup
 
 from analysis.claims.statements import SIGNS, Judgement
 from analysis.claims.statements import stored as statements
+from analysis.claims.statements.base import CONTRADICTED, SUPPORTED
+from analysis.claims.statements.deciding import AGAINST, FOR
 from analysis.claims.statements.stored import Heading
 from analysis.core.colours import css_variables, verdict_variables
 from analysis.core.errors import NoResults
@@ -37,6 +39,8 @@ QUESTION = "Why do transformers add position to words instead of concatenating t
 CLAIMS = "claims.html"
 PARTS = {"lead": "lead", "reasons": "reason", "but": "but", "more": "more"}
 """The template's names for the places of sentences."""
+SIDES = {FOR: SUPPORTED, AGAINST: CONTRADICTED}
+"""The side of its claim that a statement speaks for -> the verdict whose colour it has; others have their own."""
 EDGE = 46
 """Per cent of a strip's width from its middle to the farthest mark."""
 
@@ -105,6 +109,7 @@ def claims(link: Link, *, alone: bool = False, first: str = "") -> str:
         documents=statements.documents(),
         verdicts={dark: verdict_variables(dark=dark) for dark in (False, True)},
         signs=SIGNS,
+        side=lambda statement: SIDES.get(statement["bearing"], statement["bearing"]),
         across=lambda place: f"{50 + EDGE * place:.1f}%",
     )
 

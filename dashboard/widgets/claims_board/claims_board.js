@@ -8,6 +8,7 @@ const BEARINGS = {
   against: { verdict: "contradicted", title: "Claims that something speaks against" },
   mixed: { verdict: "mixed", title: "Claims with mixed evidence" },
   open: { verdict: "open", title: "Claims of which nothing is decided yet" },
+  aside: { verdict: "aside", title: "" }, // never decides a claim
 };
 const SIDES = { for: "For", against: "Against", neither: "Neither side" };
 const EDGE = 46; // per cent of a strip's width from its middle to the farthest mark
@@ -45,9 +46,9 @@ function printed(statement) {
 // The side that a statement takes for its claim: that of its own verdict, or of the opposite where it says the opposite.
 function square(statement) {
   const side = BEARINGS[statement.bearing].verdict;
-  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.decides && "decides"];
+  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.bearing === "aside" && "takes no side", statement.decides && "decides"];
   const classes = `${side}${statement.decides ? " decides" : ""}`;
-  return make("i", { class: classes, title: words.filter(Boolean).join(", "), "data-id": statement.id }, SIGNS[side]);
+  return make("i", { class: classes, title: words.filter(Boolean).join(", "), "data-id": statement.id }, SIGNS[side] ?? SIGNS[statement.verdict]);
 }
 
 function source(quotation) {
@@ -131,6 +132,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const say = make("div", { class: "say" }, statement.text,
         make("small", {}, make("span", { class: "word" }, statement.verdict), ` · ${statement.id} · ${statement.scope} · `, button),
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
+        statement.aside ? make("small", {}, make("b", {}, "Takes no side: "), statement.aside) : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
       panel.append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
         make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement),
