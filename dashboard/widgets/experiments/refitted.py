@@ -1,9 +1,12 @@
 """The tab of Experiments on a finished sentence encoder that is told positions in another way, and trained on."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from analysis.claims.statements import OPEN, SIGNS, stored
+from analysis.claims.statements import OPEN, SIGNS, Judgement, stored
 from analysis.claims.statements.refitted import UNITS
+from analysis.core.formatting import plural
 from analysis.figures import stored_figure
 from analysis.figures.experiments import refit
 from dashboard.session.markdown_escape import escape_markdown
@@ -35,15 +38,26 @@ def draw(pickers: Pickers) -> None:
 
 
 def _show_statements() -> None:
-    """The statements that these trainings decide, each with its verdict or what it waits for, and a link to it."""
-    st.markdown("**What these trainings decide**, by rules that were fixed before them")
-    with st.container(gap="small", key="refit_statements"):
-        for statement in stored.statements():
-            if statement.kind in UNITS:
-                waits = f" Waits for {statement.would_decide}." if statement.verdict == OPEN else ""
-                st.page_link(
-                    "views/claims.py",
-                    label=f"{SIGNS[statement.verdict]} **{statement.verdict.capitalize()}.** "
-                    + escape_markdown(f"{statement.statement}{waits}"),
-                    query_params=query_parameters("claims", {"claim": statement.parent, "statement": statement.id}),
-                )
+    """The statements that these trainings decide, each with its verdict and a link; folded those that still wait."""
+    statements = [statement for statement in stored.statements() if statement.kind in UNITS]
+    decided = [statement for statement in statements if statement.verdict != OPEN]
+    waiting = [statement for statement in statements if statement.verdict == OPEN]
+    if decided:
+        st.markdown("**What these trainings decide**, by rules that were fixed before them")
+        _show_links(decided, "decided")
+    if waiting:
+        count = plural(len(waiting), "statement")
+        with st.expander(f"{count} that wait{'s' if len(waiting) == 1 else ''} for more of these trainings"):
+            _show_links(waiting, "waiting")
+
+
+def _show_links(statements: Sequence[Judgement], key: str) -> None:
+    with st.container(gap="small", key=f"refit_statements_{key}"):
+        for statement in statements:
+            waits = f" Waits for {statement.would_decide}." if statement.verdict == OPEN else ""
+            st.page_link(
+                "views/claims.py",
+                label=f"{SIGNS[statement.verdict]} **{statement.verdict.capitalize()}.** "
+                + escape_markdown(f"{statement.statement}{waits}"),
+                query_params=query_parameters("claims", {"claim": statement.parent, "statement": statement.id}),
+            )
