@@ -69,7 +69,8 @@ class SimilarityCurve:
     """Sentence similarity of the default model by the number of directions that positions keep.
 
     kept, values: the numbers and what was measured at each; marked: the number that stands out. random: pairs of a
-    number of random directions and the mean over draws. trained, without: the model as it is, and with no positions.
+    number of random directions and the mean over draws. trained, without: the model as it is, and with every position
+    the mean.
     """
 
     kept: tuple[int, ...]

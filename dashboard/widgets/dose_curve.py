@@ -61,7 +61,7 @@ def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
         *(dot(kept, value, "") for kept, value in curve.random),
         dot(curve.marked, marked, "large"),
         words(1, y(curve.trained), f"as trained {curve.trained:.3f}", ABOVE),
-        words(last, y(curve.without), f"no positions {curve.without:.3f}", ABOVE_RIGHT),
+        words(last, y(curve.without), f"every position the mean {curve.without:.3f}", ABOVE_RIGHT),
         words(curve.marked, y(marked) + 8, f"{curve.marked}: {marked:.3f}", LEFT, "strong"),
         *(words(kept, y(value) + 2, "random", MIDDLE) for kept, value in curve.random[1:2]),
         *(
@@ -74,7 +74,7 @@ def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
     spoken = ", ".join(f"{value:.3f} with {kept}" for kept, value in zip(curve.kept, curve.values, strict=True))
     label = (
         f"Agreement with people by the directions kept for positions: {spoken}; {curve.trained:.3f} as trained, "
-        f"{curve.without:.3f} with no positions."
+        f"{curve.without:.3f} with every position the mean."
     )
     return (
         f'<div class="curve" role="img" aria-label="{label}">'
