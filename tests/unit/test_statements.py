@@ -16,7 +16,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS
 from analysis.claims.statements import comparison, contests, rows
-from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Region
+from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading, Region
 from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.judge import judge
 from analysis.claims.statements.stored import statements
@@ -90,6 +90,21 @@ def test_verdicts_follow_from_families(
     values = {"h": (1, 0.9, 1.1), "f": (-1, -1.1, -0.9), "o": (0, -1, 1)}
     read = rows.readings([row(*values[one], family=str(at)) for at, one in enumerate(standings)], "above")
     assert rows.decide(read, quantifier, least, exhaustive=exhaustive) == word
+
+
+@pytest.mark.parametrize("standings", ["oo", "hfoo", "hffffooo", "ho"])
+def test_as_many_further_models_as_an_open_statement_asks_for_decide_it(standings: str) -> None:
+    values = {"h": (1, 0.9, 1.1), "f": (-1, -1.1, -0.9), "o": (0, -1, 1)}
+    read = rows.readings([row(*values[one], family=str(at)) for at, one in enumerate(standings)], "above")
+    asked = [int(number) for number in re.findall(r"or (\d+)(?= further| that)", rows.sharper(read, "most"))]
+    assert len(asked) == 2
+    for more, reading, word in zip(asked, (HOLDS, FAILS), (SUPPORTED, CONTRADICTED), strict=True):
+        for number, verdict in ((more, word), (more - 1, OPEN)):
+            known = [
+                *read,
+                *(Reading(source=f"m{at}", standing=reading, value=1, family=f"m{at}") for at in range(number)),
+            ]
+            assert rows.decide(known, "most", 1) == verdict
 
 
 def test_seeds_of_one_variant_count_once() -> None:

@@ -109,10 +109,10 @@ class Quotation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """What later work says in words about a claim. side: for, against or neither. short: the work's short name.
+class PublishedFinding:
+    """A finding of later work, in words, that bears on a claim. side: for, against or neither.
 
-    transcribed_from: what was read of it, such as its abstract.
+    short: the work's short name. transcribed_from: what was read of it, such as its abstract.
     """
 
     claim: str

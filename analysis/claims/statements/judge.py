@@ -267,15 +267,24 @@ def _judge_measured(statement: Statement, judgement: partial[Judgement], ask: As
         low=strongest.low if strongest else None,
         high=strongest.high if strongest else None,
         line=strongest.line if strongest else None,
-        would_decide=statement.get("would_decide", _missing_evidence(readings, statement)) if verdict == OPEN else "",
+        would_decide=_missing_evidence(readings, statement) if verdict == OPEN else "",
         query=query,
         readings=tuple(readings),
     )
 
 
 def _missing_evidence(readings: list[Reading], statement: PublishedStatement | RowsStatement) -> str:
-    """The evidence that an open statement still needs."""
+    """The evidence that an open statement still needs.
+
+    The words of its file hold as long as it lacks models; after that, what is left are readings with the line in their
+    interval.
+    """
     families = rows.families(readings)
+    own = statement.get("would_decide", "")
+    if statement["kind"] == "rows" and len(families) >= statement.get("least", 1):
+        return rows.sharper(readings, statement["quantifier"]) or own
+    if own:
+        return own
     if (missing := statement.get("least", 1) - len(families)) > 0:
         return (
             f"the same measurement of {plural(missing, 'more model')}: one command per model folder, minutes of one "

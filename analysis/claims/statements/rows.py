@@ -1,12 +1,13 @@
 """Rows compared with a line, counted by family: how a statement of kind `rows` or `published` is decided."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from analysis.ablation.variants import readable
 from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
 from analysis.claims.statements.multiple_testing import p_above_zero, significant_after_holm
-from analysis.core.formatting import plural
+from analysis.core.formatting import join_names, plural
 
 MAJORITY_SHARE = 0.75
 """The share of families that makes a statement about most of them true, or false."""
@@ -102,6 +103,29 @@ def decide(readings: Sequence[Reading], quantifier: str, minimum: int, *, exhaus
             return CONTRADICTED
         return MIXED if OPEN not in standings else OPEN
     raise ValueError(f"A statement is about 'every', 'most' or 'some' family, not {quantifier!r}.")
+
+
+def sharper(readings: Sequence[Reading], quantifier: str) -> str:
+    """The evidence that decides a statement with enough readings, not all resolved; empty where all of them are."""
+    standings = families(readings)
+    waiting = [name for name, standing in standings.items() if standing == OPEN]
+    if not waiting:
+        return ""
+    named = join_names(map(readable, waiting)) if len(waiting) <= 3 else f"{len(waiting)} models"
+    interval = "interval contains" if len(waiting) == 1 else "intervals contain"
+    sharp = f"a sharper measurement of {named}, whose {interval} the line"
+    if quantifier == "every":
+        return f"{sharp}; a further model can contradict the statement, but cannot support it"
+    if quantifier != "most":
+        return sharp
+    total, found = len(standings), list(standings.values())
+    more = {word: _further(found.count(word), total) for word in (HOLDS, FAILS)}
+    return f"{sharp}; or {plural(more[HOLDS], 'further model')} that all hold, or {more[FAILS]} that all fail"
+
+
+def _further(count: int, total: int) -> int:
+    """The number of further families of one standing with which that standing is the majority's."""
+    return next(more for more in itertools.count() if count + more >= MAJORITY_SHARE * (total + more))
 
 
 def tally(readings: Sequence[Reading]) -> str:

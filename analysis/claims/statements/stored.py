@@ -15,8 +15,8 @@ from analysis.claims.statements.base import (
     WORDS,
     Change,
     Document,
-    Finding,
     Judgement,
+    PublishedFinding,
     Quotation,
     Reading,
     StandingRow,
@@ -47,7 +47,7 @@ class Heading:
     documents: tuple[str, ...]
     parts: tuple[Judgement, ...]
     quotations: tuple[Quotation, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[PublishedFinding, ...] = ()
     changes: tuple[Change, ...] = ()
 
     @property
@@ -127,7 +127,7 @@ def headings() -> tuple[Heading, ...]:
         for row in records(read.query("SELECT * FROM quotations ORDER BY number"))
     ]
     found = [
-        Finding(**{name: row[name] for name in Finding.__dataclass_fields__})
+        PublishedFinding(**{name: row[name] for name in PublishedFinding.__dataclass_fields__})
         for row in records(read.query("SELECT * FROM findings ORDER BY claim, side, short"))
     ]
     log = changes()

@@ -36,8 +36,7 @@ TWO_LINES = 36
 """Pixels of a row with two lines of text."""
 NAN = float("nan")
 FAR = 3
-FEW = 2
-"""Seeds whose interval does not set the axis."""
+"""A difference, or the width of an interval, so many times as large as the median does not set the axis."""
 
 
 def _near(table: pd.DataFrame) -> pd.DataFrame:
@@ -52,7 +51,8 @@ def _near(table: pd.DataFrame) -> pd.DataFrame:
 def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
     """The range of the axis, set by the differences: an interval of two seeds may be ten times as wide."""
     limit = 1.6 * float(table.gap.abs().max()) or 1.0
-    several = table[table.n > FEW]
+    widths = table.high - table.low
+    several = table[widths <= FAR * widths.median()]
     bounds = (several.low.min(), table.gap.min() * 1.1), (several.high.max(), table.gap.max() * 1.1)
     low, high = (np.nan_to_num(np.clip(bound, -limit, limit)) for bound in bounds)
     return float(min(0, *low)), float(max(0, *high))
