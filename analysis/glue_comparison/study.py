@@ -168,7 +168,7 @@ class Study:
         tasks = self.averaged_tasks if task == AVERAGE else [task]
         return float(np.mean([statistics.summary(self.scores[variant][name]).median for name in tasks]))
 
-    @property
+    @cached_property
     def cells(self) -> pd.DataFrame:
         """A row per variant and task, and one for its average: the runs summarised under the protocol."""
         rows = []
@@ -216,7 +216,7 @@ class Study:
         values = self.values.get(AVERAGE, {})
         return sorted(self.results.variants, key=lambda v: -values.get(v, -np.inf))
 
-    @property
+    @cached_property
     def values(self) -> dict[str, dict[str, float]]:
         """Task, or the average -> variant -> value."""
         values: dict[str, dict[str, float]] = {}
