@@ -14,7 +14,7 @@ LOOKS = {METHODS: "Methods", **encoding_pictures.LOOKS}
 
 show.header(
     PAGE,
-    f"{len(IN_USE)} ways in use to tell a transformer the order of words: what each can do, how it trains and costs, "
+    f"{len(IN_USE)} ways to tell a transformer the order of words: what each can do, how it trains and costs, "
     "and what its code looks like.",
 )
 pickers = Pickers(PAGE)

@@ -11,9 +11,11 @@ from analysis.claims.statements.base import MIXED, OPEN, Change, Document, Judge
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing
 from analysis.claims.statements.stored import Heading
+from analysis.core import frames
 from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import SEVERAL, strip
+from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences", "tuned")
@@ -49,12 +51,12 @@ def board() -> ClaimsBoard:
     headings = [heading for heading in stored.headings() if heading.parts]
     documents = stored.documents()
     changes = stored.changes()
-    last = changes[0].day if changes else ""
+    last, told = changes[0].day if changes else "", _told_on_home()
     groups = [
         {
             "key": key,
             "title": title,
-            "claims": [_claim(heading, documents, last) for heading in headings if heading.question == key],
+            "claims": [_claim(heading, documents, last, told) for heading in headings if heading.question == key],
         }
         for key, title in stored.questions().items()
     ]
@@ -79,7 +81,16 @@ def board() -> ClaimsBoard:
     return ClaimsBoard(content=content, pages=tuple(pages))
 
 
-def _claim(heading: Heading, documents: Mapping[str, Document], last: str) -> dict[str, Any]:
+def _told_on_home() -> dict[str, str]:
+    """Claim -> the sentence that names the statements of it that the answer rests on, with their verdicts."""
+    rows = read.query(
+        "SELECT a.claim, list(s.id || ', which is ' || s.verdict ORDER BY s.id) AS quoted FROM answers a "
+        "JOIN statements s ON s.id = json_extract_string(a.parameters, '$.statement') GROUP BY a.claim"
+    )
+    return {row.claim: f"The first page quotes {join_names(row.quoted)}." for row in frames.rows(rows)}
+
+
+def _claim(heading: Heading, documents: Mapping[str, Document], last: str, told: Mapping[str, str]) -> dict[str, Any]:
     changed = {change.statement for change in heading.changes if change.day == last and change.before != change.after}
     return {
         "id": heading.id,
@@ -88,6 +99,7 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str) -> di
         "documents": heading.documents,
         "lean": heading.lean,
         "decided": _decided(heading),
+        "told": told.get(heading.id, ""),
         "statements": [_statement(part, changed=part.id in changed) for part in heading.parts],
         "quotations": [
             {

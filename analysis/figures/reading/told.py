@@ -203,7 +203,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[signed(gap) for gap in frame.gap])
+    rows = frame.assign(written=[signed(gap) if round(abs(gap), 2) else signed(gap, 3) for gap in frame.gap])
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     layers: list[Chart] = [marks.rule(theme, x=0)]
     for right, side in ((True, "right"), (False, "left")):

@@ -258,5 +258,6 @@ def _difference(row: Any) -> str:
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
     seeds = f"{row.n} of {row.asked} seeds" if row.asked else plural(row.n, "seed")
-    verdict = row.standing or ("not judged yet" if row.asked else "")
+    chance = "beyond chance" if row.told_apart else "within chance"
+    verdict = row.standing or ("not judged yet" if row.asked else chance)
     return f"{signed(row.gap)}{f', {verdict}' if verdict else ''}\n{row.mean:.2f}, {seeds}"

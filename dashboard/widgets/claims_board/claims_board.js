@@ -10,6 +10,7 @@ const BEARINGS = {
   open: { verdict: "open", title: "Claims of which nothing is decided yet" },
   aside: { verdict: "aside", title: "" }, // never decides a claim
 };
+const LOG_LINES = 3; // entries of a claim's log above its fold
 const SIDES = { for: "For", against: "Against", neither: "Neither side" };
 const EDGE = 46; // per cent of a strip's width from its middle to the farthest mark
 
@@ -118,8 +119,12 @@ export default function ({ data, parentElement: root, setStateValue }) {
   function opened(claim) {
     const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
     const tinted = memory.state.statement || claim.statements.find((one) => one.decides)?.id;
-    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}`));
-    const ordered = [...claim.statements].sort((one, other) => other.decides - one.decides);
+    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided} ${claim.told}`));
+    const aside = claim.statements.find((one) => one.bearing === "aside" || one.aside);
+    if (aside) panel.append(make("p", { class: "decided" }, `Marked “takes no side”: ${aside.aside}`));
+    // The deciding statement first, then what is decided, what is measured, and what waits.
+    const place = (one) => (one.decides ? 0 : one.verdict !== "open" ? 1 : one.number ? 2 : 3);
+    const ordered = [...claim.statements].sort((one, other) => place(one) - place(other));
     for (const statement of ordered) {
       const shows = memory.opened.has(statement.id);
       const button = make("button", { class: "behind", "aria-expanded": String(shows), "data-behind": statement.id },
@@ -130,9 +135,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
         section.querySelector(`[data-behind="${statement.id}"]`)?.focus();
       };
       const say = make("div", { class: "say" }, statement.text,
-        make("small", {}, make("span", { class: "word" }, statement.verdict), ` · ${statement.id} · ${statement.scope} · `, button),
+        make("small", {}, make("span", { class: "word" }, statement.verdict), statement.aside ? ", takes no side" : "", ` · ${statement.id} · ${statement.scope} · `, button),
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
-        statement.aside ? make("small", {}, make("b", {}, "Takes no side: "), statement.aside) : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
       panel.append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
         make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement),
@@ -148,7 +152,13 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const log = make("ul", { class: "log" }, ...claim.changes.map((change) => entry(change)));
     for (const line of log.children)
       if (memory.state.statement && line.dataset.ids.split(" ").includes(memory.state.statement)) line.className = "quoted";
-    panel.append(make("div", { class: "foot" }, make("span", { class: "gap" }), quotes, make("div", {}, make("h3", {}, "What changed when"), log)));
+    const changed = make("div", {}, make("h3", {}, "What changed when"), log);
+    const later = [...log.children].slice(LOG_LINES);
+    if (later.length) {
+      const quoted = later.some((line) => line.className === "quoted");
+      changed.append(make("details", quoted ? { open: "" } : {}, make("summary", {}, `${later.length} earlier entries`), make("ul", { class: "log" }, ...later)));
+    }
+    panel.append(make("div", { class: "foot" }, make("span", { class: "gap" }), quotes, changed));
     const acts = make("div", { class: "acts" });
     for (const page of claim.pages)
       if (pages[page]) acts.append(make("a", { href: pages[page].address, target: "_self" }, `See the figures: ${pages[page].title}`));
@@ -226,8 +236,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
       const parts = group.claims.flatMap((claim) => claim.statements);
-      const holding = parts.filter((one) => one.bearing === "for").length;
-      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : `${holding} ✓ of ${parts.length}`)));
+      const counted = (bearing) => parts.filter((one) => one.bearing === bearing).length;
+      const sides = `${counted("for")} for, ${counted("against")} against their claims, of ${parts.length} statements`;
+      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : sides)));
       for (const claim of visible) {
         count += 1;
         rows.append(row(claim));
@@ -276,7 +287,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   $(".changes > .log").replaceChildren(...lines.slice(0, board.log.first));
   $(".log.all").replaceChildren(...lines.slice(board.log.first));
   $(".changes details").hidden = lines.length <= board.log.first;
-  $("summary").textContent = `${lines.length - board.log.first} earlier entries`;
+  $(".changes summary").textContent = `${lines.length - board.log.first} earlier entries`;
 
   function show() {
     const { claim, statement } = memory.state;

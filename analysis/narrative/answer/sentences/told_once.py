@@ -6,11 +6,12 @@ from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, re
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
-TOLD = ("C34e", "C34p", "C34a", "C34f")
+TOLD = ("C34e", "C34p", "C34a", "C34o", "C34f")
 """The statements, of these, that Home tells, in this order; the others are in the picture beside it or on Claims."""
 SHORTER = {
     ("C34e", CONTRADICTED): "Adding them again to the whole input of every layer gains nothing ({size} than once, "
     "equally normalised).",
+    ("C34o", CONTRADICTED): "With two, word order is used after {share} of those steps.",
     ("C34p", SUPPORTED): "Told to queries and keys, an encoder needs {share} of the steps to begin to use word order.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps; {size}: of a loss."""
