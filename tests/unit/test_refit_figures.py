@@ -82,11 +82,12 @@ def test_a_pilot_stands_between_those_of_no_position_and_of_the_intact_encoder(r
     figure = FIGURES["refit_recovered"].make({})
     pilots = figure.frame().set_index("arm").pilot.dropna().to_dict()
     assert pilots == pytest.approx({arm: 1 - loss / 0.4 for arm, loss in losses.items()})
-    first, second = (str(panel.to_dict()) for panel in figure.draw(Theme()))
-    assert "'75 %'" in first, "the pilot of an untrained arm has its number"
-    assert "'25 %'" not in first
+    first, second, third = (str(panel.to_dict()) for panel in figure.draw(Theme()))
+    assert "'75 %'" in third, "the pilot of an untrained arm has its number"
+    assert "'25 %'" not in third
+    assert "'75 %'" not in first, "trainings by the rules stand apart from pilots"
     assert "'minilm_untied'" not in second, "pilots are not asked about exchanged words"
-    assert "pilot, 125,000 tokens" in first
+    assert "pilots of 125,000 tokens" in third
 
 
 def test_the_ring_stands_where_seeds_are_missing_and_the_legend_counts_them(refitted: Path) -> None:

@@ -239,8 +239,8 @@ def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: 
         return f"{names} trained where this does not happen: {comparison.reason}"
     if waiting and margin_contests.decided_alone(comparison):
         return (
-            f"the trainings that {plural(waiting, 'other statement')} of its family still lack, since its test is "
-            "corrected for theirs"
+            f"the trainings that {plural(waiting, 'other statement')} of its family still lack: all are tested "
+            "together, by Holm's correction"
         )
     spread = comparison.found.sd if comparison.found else math.nan
     known = "" if math.isnan(spread) else f"; the paired differences spread by {spread:.3f} nats so far"

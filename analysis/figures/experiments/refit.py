@@ -1,7 +1,7 @@
 """The sentence encoder refitted: what each way of telling positions recovers of their worth, and how fast."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import altair as alt
 import numpy as np
@@ -223,7 +223,7 @@ def untrained_line() -> str:
 
 
 def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares, with those of pilots, above; exchanged words below, where judged runs are there.
+    """Recovered shares and exchanged words of what the rules have trained; shares of pilots in a panel of their own.
 
     A way of which nothing is stored has no row: the line under the figure names it.
     """
@@ -232,7 +232,6 @@ def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> l
     whole, part = plural(asked, "seed"), f"{min(so_far, default=0)} of {asked} seeds so far"
     if len(so_far) > 1:
         part = f"fewer than {asked} seeds so far"
-    tried = f"pilot, {pilot.tokens:,} tokens"
     frame = frame[(frame.seeds > 0) | frame.pilot.notna()]
     labels = marks.wrapped_labels(list(frame.way), LABEL_CHARACTERS)
     frame = frame.assign(
@@ -244,10 +243,9 @@ def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> l
         found=["" if math.isnan(order) else f"{order:.1f} %" for order in frame.order],
     )  # fmt: skip
     trained = frame[frame.seeds > 0]
-    pilots = frame[frame.pilot.notna()].assign(state=tried)
-    used = {**dict.fromkeys(trained.state), **dict.fromkeys(pilots.state)}
-    symbols = {whole: "circle", part: RINGED_DOT, tried: HOLLOW_DIAMOND}
-    key = {state: symbols[state] for state in symbols if state in used}
+    pilots = frame[(frame.seeds == 0) & frame.pilot.notna()]
+    symbols = {whole: "circle", part: RINGED_DOT}
+    key = {state: symbols[state] for state in symbols if state in set(trained.state)}
     known = frame[["value", "low", "high", "pilot"]].to_numpy(dtype=float)
     ends = (min(0.0, float(np.nanmin(known))) - 0.03, max(1.0, float(np.nanmax(known))) + 0.03)
     x = marks.number(
@@ -273,38 +271,48 @@ def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> l
         color=theme.series, opacity=0.13
     )
     shape = marks.shapes("state", key, marks.legend(place="top"))
-    y = marks.labelled_rows(list(labels.values()), grid=True)
-    below = [labels[way] for way in trained.way]
-    pilot_marks = marks.row_plot(
-        pilots, x=marks.same_axis(x, "pilot"), y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
-        shape=shape, size=marks.LARGE_DOT, tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
-    )  # fmt: skip
-    return [
-        marks.panel(
-            band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")),
-            marks.rule(theme, x=0),
-            marks.rule(theme, x=1),
-            *(pilot_marks if len(pilots) else []),
-            *_dots(trained, x, y, ("low", "high"), rules, theme, tips, shape),
-            *_numbers_beside(frame, y, "written", theme),
-            theme=theme,
-            width=marks.WIDE,
-            height=marks.row_height(list(labels.values()), ROW) * len(labels),
-            title="Share recovered",
-        ),
-        marks.panel(
-            marks.rule(theme, x=50, dash=marks.DASH),
-            *_dots(
-                trained, order_x, marks.labelled_rows(below, grid=True), ("order_low", "order_high"), rules, theme,
-                tips, marks.shapes("state", {state: symbols[state] for state in key if state != tried}),
+    ground = [band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), marks.rule(theme, x=0), marks.rule(theme, x=1)]
+
+    def panel(rows: pd.DataFrame, layers: Iterable[Chart], title: str) -> Chart:
+        names = [labels[way] for way in rows.way]
+        height = marks.row_height(names, ROW) * len(names)
+        return marks.panel(*layers, theme=theme, width=marks.WIDE, height=height, title=title)
+
+    def rows_of(rows: pd.DataFrame) -> alt.Y:
+        return marks.labelled_rows([labels[way] for way in rows.way], grid=True)
+
+    panels: list[Chart] = []
+    if len(trained):
+        y = rows_of(trained)
+        shares = _dots(trained, x, y, ("low", "high"), rules, theme, tips, shape)
+        found = _dots(trained, order_x, y, ("order_low", "order_high"), rules, theme, tips, shape)
+        panels += [
+            panel(
+                trained,
+                [*ground, *shares, *_numbers_beside(trained, y, "written", theme)],
+                f"Share recovered after {rules.purposes[JUDGED].tokens:,} tokens",
             ),
-            *_numbers_beside(trained, marks.labelled_rows(below, grid=True), "found", theme),
-            theme=theme,
-            width=marks.WIDE,
-            height=marks.row_height(below, ROW) * len(below),
-            title="Word order that the vectors still tell",
-        ),
-    ]  # fmt: skip
+            panel(
+                trained,
+                [marks.rule(theme, x=50, dash=marks.DASH), *found, *_numbers_beside(trained, y, "found", theme)],
+                "Word order that the vectors still tell",
+            ),
+        ]
+    if len(pilots):
+        y = rows_of(pilots)
+        shares = marks.row_plot(
+            pilots, x=marks.same_axis(x, "pilot"), y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
+            shape=HOLLOW_DIAMOND, size=marks.LARGE_DOT,
+            tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
+        )  # fmt: skip
+        panels.append(
+            panel(
+                pilots,
+                [*ground, *shares, *_numbers_beside(pilots, y, "written", theme)],
+                f"Not trained by the rules yet: pilots of {pilot.tokens:,} tokens, which decide nothing",
+            )
+        )
+    return panels
 
 
 def _dots(

@@ -237,7 +237,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       if (!visible.length) continue;
       const parts = group.claims.flatMap((claim) => claim.statements);
       const counted = (bearing) => parts.filter((one) => one.bearing === bearing).length;
-      const sides = `${counted("for")} for, ${counted("against")} against their claims, of ${parts.length} statements`;
+      const sides = `${counted("for")} for, ${counted("against")} against, of ${parts.length}`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : sides)));
       for (const claim of visible) {
         count += 1;
