@@ -157,7 +157,7 @@ class Table:
             lambda result: result.iloc[0] if result.nunique() == 1 else None
         )
         if steps.notna().all() and steps.nunique() > 1:
-            grids[0].insert(0, "steps", steps)
+            grids[0].insert(0, "steps", [f"{int(text):,}" if text.isdigit() else text for text in steps])
             grids[1].insert(0, "steps", None)
         return grids[0], grids[1]
 

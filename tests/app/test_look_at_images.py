@@ -47,7 +47,8 @@ def test_a_trained_model_is_shown_and_its_positions_are_said_to_be_interpolated(
     app = image(tab="layers")
     assert figures(app) == ["Every layer and head of dinov2-small", "Layer 2, head 3: its terms"]
     assert all("dinov2-small" in shown(header.value) for header in app.header), "each figure names its model"
-    assert "dinov2-small; tiny ViT with random weights (it has learned nothing) plays no part" in captions(app)
+    assert "is the content of a patch" in captions(app)
+    assert "plays no part" not in captions(app), "nobody chose the other model"
     assert any("dinov2-small**, a trained model" in said for said in told(app.markdown)), "in place of the form"
     assert app.text_input == [] or all(box.label != "Model" for box in app.text_input), "the form is no part of it"
     assert told(app.info) == []

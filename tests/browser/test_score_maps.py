@@ -118,9 +118,14 @@ def test_on_a_phone_the_form_is_one_line_until_it_is_opened_or_there_is_nothing_
     text, line = page.get_by_label("Text", exact=True), page.locator(".st-key-inside-fold button")
     expect(text).not_to_be_visible()
     expect(line).to_contain_text("all-MiniLM-L6-v2, “The keys")
-    heading = page.locator(".board h2").bounding_box()
-    assert heading
-    assert heading["y"] < 600
+    heading = page.locator(".board h2")
+    for _ in range(100):  # While the page is drawn, what it says of the model stands above.
+        if (box := heading.bounding_box()) and box["y"] < 600:
+            break
+        page.wait_for_timeout(100)
+    box = heading.bounding_box()
+    assert box
+    assert box["y"] < 600
     line.click()
     expect(text).to_be_visible()
     text.fill(" ")

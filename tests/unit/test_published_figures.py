@@ -82,7 +82,7 @@ def test_the_table_is_printed_digit_for_digit():
     shown, _ = published.load(TUPE).printed()
     assert shown.loc["BERT-A", "SST-2"] == "92.88"
     assert shown.loc["TUPE-R", "QQP"] == "91.30"
-    assert shown.loc["TUPE-A^mid", "steps"] == "300000"
+    assert shown.loc["TUPE-A^mid", "steps"] == "300,000"
     shown, _ = published.load("hallam2026fusion|Table 1").printed()
     assert shown.loc["Gate-Scalar", "ArXiv"] == "65.73 ± 0.30"
 

@@ -174,7 +174,7 @@ def _held(part: Judgement) -> str:
     holding = sum(reading.standing == "holds" for reading in part.readings)
     failing = [reading.source for reading in part.readings if reading.standing == "fails"]
     alone = part.kind == "rows" and len(failing) == 1 and holding == len(part.readings) - 1
-    exception = f", not {failing[0]}" if alone else ""
+    exception = ", one suffices" if part.quantifier == "some" else f", not {failing[0]}" if alone else ""
     return f"{holding} of {len(part.readings)} hold{exception}"
 
 

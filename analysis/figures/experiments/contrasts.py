@@ -84,7 +84,7 @@ LADDERS = (
         ),
     ),
     Ladder(
-        "The other way round: every layer first, then the attention alone",
+        "The other way round: every layer first",
         "width128",
         (
             Rung("C34e", "added again to the hidden state of every layer"),
@@ -243,25 +243,25 @@ def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        parts.append(f"told to every layer's attention, positions {_does(total, effects[TOTAL], 'being added once')}")
+        once = "with adding once"
+        parts.append(f"with positions told to every layer's attention the loss {_does(total, effects[TOTAL], once)}")
     if matrix == "same" and parts:
         parts[-1] += ", with a matrix of their own or not"
     elif matrix != OPEN:
-        own = _does(matrix, effects[MATRIX], "the words' own", plural_subject=False)
-        parts.append(f"a matrix of their own {own}")
+        size = f"{effects[MATRIX]:.2f} nats " if matrix in ("lower", "higher") else ""
+        parts.append(f"a matrix of their own: {size}{'the same' if matrix == 'same' else matrix}")
     undecided = len(found) - sum(word != OPEN for word in words.values())
     parts.append(f"{undecided or 'none'} of {plural(len(found), 'contrast')} {'is' if undecided < 2 else 'are'} open")
     return capitalised("; ".join(parts))
 
 
-def _does(word: str, size: float, other: str, *, plural_subject: bool = True) -> str:
-    """The standing of one encoder against another, as a verb: gains 0.25 nats over the other."""
-    ending, do = ("", "do") if plural_subject else ("s", "does")
+def _does(word: str, size: float, other: str) -> str:
+    """The standing of one loss against another, as a verb: ends 0.25 nats lower than with positions added once."""
     if word in ("lower", "higher"):
-        return f"{'gain' if word == 'lower' else 'cost'}{ending} {size:.2f} nats over {other}"
+        return f"ends {size:.2f} nats {word} than {other}"
     if word == "same":
-        return f"end{ending} at the same loss as {other}"
-    return f"{do} not end {word.removeprefix('not ')} than {other}"
+        return f"ends where it does {other}"
+    return f"does not end {word.removeprefix('not ')} than {other}"
 
 
 def _draw(table: pd.DataFrame, ladders: Sequence[str], theme: Theme) -> list[Chart]:
@@ -286,8 +286,9 @@ def _panel(rows: pd.DataFrame, title: str, domain: tuple[float, float], theme: T
     level = marks.level_labels(labels)
     shown = rows.drop(columns=["note", "ladder"]).assign(label=[level[label] for label in labels], written=rows.text)
     x = marks.number(
-        alt.X, "level", "difference in final loss (nats); left is lower" if alone
-        else f"final loss less that of {rows.before.iloc[0]} (nats); left is lower", domain=domain, nice=False, ticks=6,
+        alt.X, "level", ["difference in final loss", "(nats; left is lower)"] if alone
+        else [f"final loss less that of {rows.before.iloc[0]}", "(nats; left is lower)"],
+        domain=domain, nice=False, ticks=6,
     )  # fmt: skip
     y = marks.labelled_rows([level[label] for label in labels], gap=0)
     height = marks.row_height(labels, LEAST_ROW)

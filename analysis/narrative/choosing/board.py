@@ -123,7 +123,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
-                loss=_first(_loss(name, trained, preset) for trained in recipes),
+                loss=_first_with_interval(_loss(name, trained, preset) for trained in recipes),
                 rise=_first(_rise(name, trained, preset) for trained in recipes),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
@@ -135,6 +135,12 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
 
 def _first(numbers: Iterable[Number | None]) -> Number | None:
     return next((number for number in numbers if number is not None), None)
+
+
+def _first_with_interval(numbers: Iterable[Number | None]) -> Number | None:
+    """The first number of several seeds; where every recipe has one seed, the first of all."""
+    known = [number for number in numbers if number is not None]
+    return next((number for number in known if number.low is not None), next(iter(known), None))
 
 
 def _recipes(preset: str) -> list[Trained]:

@@ -283,7 +283,7 @@ def _stored_facts(pickers: Pickers) -> str:
     model = str(pickers.get("stored"))
     other = model_title(str(pickers.get("model")).strip())
     measured = f"All of this was measured of {model}; {other} plays no part in it."
-    return escape_markdown(sentences(WORDS_ARE_PATCHES, "" if other in ("", model) else measured))
+    return escape_markdown(sentences(WORDS_ARE_PATCHES, "" if other in ("", model, random_vit.TITLE) else measured))
 
 
 def _set(key: str, value: str) -> None:
