@@ -67,6 +67,8 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "has room for both" not in told(C10d=CONTRADICTED)["lead"]
     assert "rotations" not in told(C22c=OPEN)["lead"]
     assert "rotations" in told(C22c=SUPPORTED)["lead"]
+    assert "Sharing the turned key" in told(C30e=SUPPORTED)["inside_heads"]
+    assert "Sharing the turned key" not in told(C30e=CONTRADICTED)["inside_heads"]
     assert "ends no lower" in told(C34b=OPEN, C34r=SUPPORTED)["told_once"]
     assert "is not resolved" in told(C34b=OPEN, C34r=OPEN)["told_once"]
     assert "told_once" not in told(C34b=OPEN, C34q=OPEN)

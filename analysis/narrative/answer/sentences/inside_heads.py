@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from analysis.claims.statements.base import Ask
+from analysis.claims.statements.base import SUPPORTED, Ask
+from analysis.core.formatting import signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 CONTENT, ROTATED = 128, 64
@@ -26,11 +27,18 @@ def error_bound() -> float:
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """An identity needs no data; which models do so is read from their code in transformers (a test holds it)."""
-    del facts, ask
+    """An identity needs no data; which models do so is read from their code in transformers (a test holds it).
+
+    Their turned key is one for all heads; what that costs decoders of ours is told where its statement is decided.
+    """
+    del ask
+    shared = facts.get("C30e")
+    cost = ""
+    if shared is not None and shared.verdict == SUPPORTED and shared.effect is not None:
+        cost = f" Sharing the turned key among heads cost our small decoders nothing ({signed(shared.effect)} nats)."
     return ComputedSentence(
         sentence=f"DeepSeek-V2 and V3 do concatenate, inside attention: each head has {CONTENT} dimensions of content "
-        f"and {ROTATED} that the position turns, so that a score is a sum of two scores without cross terms.",
+        f"and {ROTATED} that the position turns, so that a score is a sum of two scores without cross terms.{cost}",
         bold="inside attention",
         heading="Concatenating inside attention",
         value=error_bound(),

@@ -70,7 +70,7 @@ def _causes(facts: Facts) -> str:
     waiting = sum(facts[name].verdict == OPEN for name in FACTORS if name in facts)
     rest = "else " if decided else ""
     open_ = (
-        f" What {rest}contributes is being trained, one difference at a time ({plural(waiting, 'statement')} "
+        f" What {rest}contributes is being trained ({plural(waiting, 'statement')} "
         f"{'is' if waiting == 1 else 'are'} open)."
     )
     return "".join(f" {text}" for text in decided) + (open_ if waiting else "")
