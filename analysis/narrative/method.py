@@ -1,17 +1,19 @@
 """The method in parts: what each number means, its formula, and the view that shows it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from analysis.links import Value
 from analysis.measurements.terms.result import MAX_CANCELLATION, PRECISE_FROM
+from analysis.narrative import worked_example
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodPart:
     """One idea of the method. formula: in TeX; none where words say all. where: what its symbols mean.
 
-    page, values, see: the view that shows it, and the words of the link.
+    example: makes a sentence with its numbers in a stored case; empty where none is stored. page, values, see: the view
+    that shows it, and the words of the link.
     """
 
     anchor: str
@@ -19,6 +21,7 @@ class MethodPart:
     text: str
     formula: str = ""
     where: str = ""
+    example: Callable[[], str] | None = None
     page: str = "inside"
     values: Mapping[str, Value] = field(default_factory=dict)
     see: str = ""
@@ -53,6 +56,7 @@ PARTS = (
         where="$a$ and $b$ go over word, position, segment and bias. Bias is what none of the other three owns: the "
         "LayerNorm's $\\beta$ and the biases of the projections. At layer 0 this is exact. *How measured*, under every "
         "map, states the largest difference between the sum of the terms and the score that the model itself computed.",
+        example=worked_example.example,
         see="Look inside draws the terms of a sentence and adds up the cell that you press",
     ),
     MethodPart(

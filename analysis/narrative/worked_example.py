@@ -3,6 +3,7 @@
 from analysis.core.errors import StoreError
 from analysis.core.formatting import fixed, join_names, signed
 from analysis.core.term_names import FOUR
+from analysis.figures.terms.measures import term_label
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import default_probe, saved_probes
 
@@ -20,7 +21,7 @@ def example() -> str:
     parts = {term: float(kept.terms_of(term, HEAD)[query, key]) for term in FOUR}
     score = float(kept.scores[HEAD, query, key])
     parts["segment and bias"] = score - sum(parts.values())
-    written = [f"{term.replace('_to_', ' → ')} {signed(value)}" for term, value in parts.items()]
+    written = [f"{term_label(term)} {signed(value)}" for term, value in parts.items()]
     asks, answers = kept.tokens[query], kept.tokens[key]
     return (
         f"In numbers: “{kept.provenance.text}”, {kept.provenance.model}, layer {kept.layer}, head {HEAD}. The score of "

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.figures.citation import bibtex_of
-from analysis.narrative import method, worked_example
+from analysis.narrative import method
 from analysis.narrative.glossary import GROUPS
 from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
@@ -26,7 +26,7 @@ def draw_part(number: int, part: method.MethodPart) -> None:
         st.latex(part.formula)
     if part.where:
         st.markdown(part.where)
-    if part.anchor == "terms" and (numbers := worked_example.example()):
+    if part.example and (numbers := part.example()):
         st.markdown(escape_markdown(numbers))
     if part.see:
         st.markdown(f"[{part.see}]({show.address(part.page, part.values)})")

@@ -30,7 +30,7 @@ def asides() -> dict[str, str]:
 
 def _reasons(kind: str) -> dict[str, str]:
     entries = tomllib.loads(SIDES.read_text(encoding="utf-8"))[kind]
-    return {entry["id"]: entry["why"] for entry in entries}
+    return {id: entry["why"] for entry in entries for id in entry["ids"]}
 
 
 def bearing(judgement: Judgement) -> str:

@@ -280,12 +280,12 @@ def _missing_evidence(readings: list[Reading], statement: PublishedStatement | R
     interval.
     """
     families = rows.families(readings)
-    own = statement.get("would_decide", "")
-    if statement["kind"] == "rows" and len(families) >= statement.get("least", 1):
-        return rows.sharper(readings, statement["quantifier"]) or own
-    if own:
+    missing = statement.get("least", 1) - len(families)
+    if statement["kind"] == "rows" and missing <= 0 and (sharper := rows.sharper(readings, statement["quantifier"])):
+        return sharper
+    if own := statement.get("would_decide", ""):
         return own
-    if (missing := statement.get("least", 1) - len(families)) > 0:
+    if missing > 0:
         return (
             f"the same measurement of {plural(missing, 'more model')}: one command per model folder, minutes of one "
             "core"

@@ -256,7 +256,7 @@ def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
 
 
 def _does(word: str, size: float, other: str) -> str:
-    """The standing of one loss against another, as a verb: ends 0.25 nats lower than with positions added once."""
+    """The standing of one loss against another, as a verb: ends 0.25 nats lower than with adding once."""
     if word in ("lower", "higher"):
         return f"ends {size:.2f} nats {word} than {other}"
     if word == "same":

@@ -260,4 +260,4 @@ def _difference(row: Any) -> str:
     seeds = f"{row.n} of {row.asked} seeds" if row.asked else plural(row.n, "seed")
     chance = "beyond chance" if row.told_apart else "within chance"
     verdict = row.standing or ("not judged yet" if row.asked else chance)
-    return f"{signed(row.gap)}{f', {verdict}' if verdict else ''}\n{row.mean:.2f}, {seeds}"
+    return f"{signed(row.gap)}, {verdict}\n{row.mean:.2f}, {seeds}"

@@ -120,7 +120,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
     const tinted = memory.state.statement || claim.statements.find((one) => one.decides)?.id;
     panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided} ${claim.told}`));
-    const aside = claim.statements.find((one) => one.bearing === "aside" || one.aside);
+    const aside = claim.statements.find((one) => one.aside);
     if (aside) panel.append(make("p", { class: "decided" }, `Marked “takes no side”: ${aside.aside}`));
     // The deciding statement first, then what is decided, what is measured, and what waits.
     const place = (one) => (one.decides ? 0 : one.verdict !== "open" ? 1 : one.number ? 2 : 3);

@@ -108,7 +108,7 @@ def draw(pickers: Pickers) -> None:
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
-    if part in TWO_RECIPES and (sentence := two_recipes(str(values["preset"]))) and values["objective"] == MASKED:
+    if part in TWO_RECIPES and values["objective"] == MASKED and (sentence := two_recipes(str(values["preset"]))):
         st.markdown(escape_markdown(sentence))
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
