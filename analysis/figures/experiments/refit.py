@@ -309,7 +309,7 @@ def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> l
             panel(
                 pilots,
                 [*ground, *shares, *_numbers_beside(pilots, y, "written", theme)],
-                f"Not trained by the rules yet: pilots of {pilot.tokens:,} tokens, which decide nothing",
+                f"Only pilots of {pilot.tokens:,} tokens so far",
             )
         )
     return panels
