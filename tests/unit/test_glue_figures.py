@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 
 import pytest
+from drawn_values import valid_panels
 
 from analysis import glue_comparison, store_build
 from analysis.ablation.variants import set_off
@@ -366,8 +367,9 @@ def test_every_figure_says_what_it_rests_on_and_is_drawn(world, name, asked_for)
         assert text in figure.caption, text
     assert "without WNLI" in figure.caption or "including" in asked_for
     assert figure.alt
-    assert drawing.compose(figure).to_dict()
-    assert all(panel.to_dict() for panel in drawing.panels(figure, Theme(dark=True, screen=True)))
+    assert drawing.compose(figure)
+    for theme in (Theme(), Theme(dark=True, screen=True)):
+        assert valid_panels(figure, theme)
 
 
 def test_the_frame_of_a_figure_holds_what_is_drawn(world):

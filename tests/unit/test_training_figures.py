@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_values import valid_panels
 from scipy.stats import linregress, ttest_1samp, ttest_rel
 from scipy.stats import t as t_distribution
 
@@ -840,8 +841,7 @@ def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
 def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, name):
     figure = made(name)
     for theme in (drawing.Theme(), drawing.Theme(dark=True, screen=True)):
-        for panel in drawing.panels(figure, theme):
-            panel.to_dict()
+        assert valid_panels(figure, theme)
     rows = sum(
         len(panel["datasets"][key]) for panel in [drawing.compose(figure).to_dict()] for key in panel["datasets"]
     )
