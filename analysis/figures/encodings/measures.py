@@ -186,7 +186,7 @@ def scalar_measures(params: ShadedParameters) -> Figure:
             + (f"; {join_names(untrained)} as before any training" if (untrained := _untrained()) else "")
             + ". Good, at the right of each picture, is what lets products of rows tell distances; dashed is chance. A "
             "model can learn to use an encoding that is not good in this sense.",
-            "Distance and shifts compares another number of positions, by cosine, and so has other numbers. In colour: "
+            "Distances compares another number of positions, by cosine, and so has other numbers. In colour: "
             "the encodings that are picked.",
             *_about(rows, DRAWN),
         ),

@@ -87,8 +87,8 @@ def surgery(params: SurgeryParameters) -> Figure:
         caption=(
             f"{readable(first.model)}, sentence similarity on the {first.pairs:,} pairs of STS-B's dev set, no "
             f"training: {text}. Words are kept out of some directions and positions kept inside them, each around its "
-            f"mean: up to a rotation, that is a concatenation. Left: the operations, with {RANK} directions where "
-            "they have a number of them; dots of one row are random draws. Right: by the number of directions. "
+            f"mean: up to a rotation, that is a concatenation. Rows: the operations, with {RANK} directions where "
+            "they have a number of them; dots of one row are random draws. Curves: by the number of directions. "
             f"Lines: 95 % bootstrap intervals, {config['resamples']:,} resamples of the pairs."
         ),
         alt=f"Dot plot of Spearman's correlation under {frame.operation.nunique()} operations: {text}.",

@@ -9,7 +9,7 @@ from analysis.core.term_names import ADDED_TERMS
 from analysis.figures.terms.measures import ORDER, term_label
 from analysis.probes import text_probe
 from dashboard.session import live
-from dashboard.widgets import show
+from dashboard.widgets import phone_fold, show
 from dashboard.widgets.inside.run import PAGE, about, look, measure, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
@@ -28,7 +28,8 @@ def draw(pickers: Pickers, facts: Any) -> None:
     about(result, result.tokens, f"{error}{result.errors[:, 0].max():.0e}", facts)
     with st.container(horizontal=True, vertical_alignment="center"):
         shown = look(pickers, FIGURES)
-        measure(pickers)
+        with phone_fold.folded(PAGE, "measure"):
+            measure(pickers)
     if shown == "layers":
         pickers.choice(
             "term", "Term", [term for term in (*ORDER, *ADDED_TERMS) if term in result.terms], term_label, width=260

@@ -12,15 +12,15 @@ from analysis.measurements.terms.result import Curves
 from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnRequest
 from analysis.probes.text_probe import CurvesRequest
 from dashboard.session import live
-from dashboard.widgets import probe_form, show
+from dashboard.widgets import phone_fold, probe_form, show
 from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
-FIGURES = {"distance": "Every head against distance", "map": "By layer", "cell": "One cell in detail"}
+FIGURES = {"distance": "Every head", "map": "By layer", "cell": "One cell"}
 ROTATED = {
     "map": "By layer",
-    "cell": "One cell in detail",
-    "distance": "One head against distance",
+    "cell": "One cell",
+    "distance": "One head",
     "unturned": "Without one band",
 }
 
@@ -43,13 +43,14 @@ def draw(pickers: Pickers, facts: Any) -> None:
             show.show_problem(curves)
     with controls:
         shown = look(pickers, figures)
-        if isinstance(curves, Curves):
-            pickers.segments("heads_by", "Heads", list(ORDERS), ORDERS, label_visibility="collapsed")
-        elif shown == "map":
-            none = {"": "This model alone", **BASELINES}
-            pickers.segments("baseline", "Compare with", list(none), none, label_visibility="collapsed")
-        with st.popover("Stored models", key="inside.stored"):
-            probe_form.stored_buttons(pickers, stored_models())
+        with phone_fold.folded(PAGE, "position_options"):
+            if isinstance(curves, Curves):
+                pickers.segments("heads_by", "Heads", list(ORDERS), ORDERS, label_visibility="collapsed")
+            elif shown == "map":
+                none = {"": "This model alone", **BASELINES}
+                pickers.segments("baseline", "Compare with", list(none), none, label_visibility="collapsed")
+            with st.popover("Stored models", key="inside.stored"):
+                probe_form.stored_buttons(pickers, stored_models())
     if isinstance(curves, Curves):
         _every_head(pickers, curves)
         return
