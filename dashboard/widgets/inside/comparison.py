@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import join_names
+from analysis.core.formatting import at_most, join_names
 from analysis.figures.compare.two_sides import PALE, SIDES, common_terms
 from analysis.figures.figure import STRONGEST
 from analysis.figures.one_run import unknown_tokens_note
@@ -161,11 +161,13 @@ def _facts(
 ) -> None:
     """The line that is true of both sides' figures, and warnings on each."""
     sides = " | ".join(
-        f"{side}: {result.provenance.model} ({result.provenance.revision}), {count} tokens, parts within {error:.0e}"
+        f"{side}: {result.provenance.model} ({result.provenance.revision}), {count} tokens, off by at most {at_most(error)}"
         for side, result, count, error in zip(SIDES, results, tokens, errors, strict=True)
     )
     about = results[0].provenance
-    place.caption(escape_markdown(f"{sides}. {about.device}, {about.dtype}."))
+    place.caption(
+        escape_markdown(f"The parts add up to each side's own scores. {sides}. {about.device}, {about.dtype}.")
+    )
     for side, result, count in zip(SIDES, results, tokens, strict=True):
         if result.provenance.truncated_from:
             st.warning(

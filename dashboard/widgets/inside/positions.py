@@ -13,7 +13,7 @@ from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnReq
 from analysis.probes.text_probe import CurvesRequest
 from dashboard.session import live
 from dashboard.widgets import phone_fold, probe_form, show
-from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, adds_up, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 FIGURES = {"distance": "Every head", "map": "By layer", "cell": "One cell"}
@@ -32,8 +32,8 @@ def draw(pickers: Pickers, facts: Any) -> None:
     result = run(pickers, lambda progress: request.stored() or live.run_request(request, progress))
     rotates = result.kernels is not None
     source = "stored" if result.command else "run now"
-    error = f"{len(result.power)} layers; the parts add up to the model's own scores within "
-    about(result, result.tokens, f"{error}{result.errors.max():.0e} of their range, {source}", facts)
+    error = adds_up(float(result.errors.max()), "each of the model's own scores") + " of their range"
+    about(result, result.tokens, f"{len(result.power)} layers; {error}; {source}", facts)
     figures = ROTATED if rotates else FIGURES
     asked = str(pickers.get("look"))
     curves = None if rotates or asked in ("map", "cell") else _curves(pickers)

@@ -10,7 +10,7 @@ from analysis.probes.similarity_probe import SimilarityRequest
 from dashboard.session import live
 from dashboard.widgets import phone_fold, show
 from dashboard.widgets.inside.form import EXAMPLES, set_example
-from dashboard.widgets.inside.run import PAGE, about, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, adds_up, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 EXAMPLE = "order alone differs"
@@ -40,7 +40,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     about(
         result,
         sum(counts),
-        f"each text read by itself; the parts add up to the model's own cosine within {result.error:.0e}",
+        "each text read by itself; " + adds_up(result.error, "the model's own cosine"),
         facts,
     )
     values = pickers.done()
