@@ -1,12 +1,13 @@
 """The pictures of encodings, one or two at a time: their values, their distances, and all of them by every measure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from analysis.core import default_model
 from analysis.encodings import ENCODINGS
 from analysis.figures import stored_figure
+from analysis.figures.encodings.measures import HEADINGS, SAYS
 from analysis.figures.encodings.shift import shifts
 from analysis.figures.encodings.similarity import COMPARISONS, RowSimilarityParameters
 from analysis.figures.encodings.sized import SizedEncoding, pair
@@ -55,8 +56,8 @@ def draw(pickers: Pickers, look: str) -> None:
     values = pickers.done()
     if look == "all":
         show.copy_link(PAGE, values)
-        for name in FIGURES[look]:
-            _draw_figure(name, values)
+        _draw_figure("encoding_measures", values)
+        _draw_figure("encoding_other_measures", values, _columns)
         return
     show.copy_link(PAGE, values)
     shown = pair(RowSimilarityParameters.of(values))
@@ -91,7 +92,12 @@ def show_sources(shown: Sequence[SizedEncoding]) -> None:
                     show.cite((entry.encoding.key,))
 
 
-def _draw_figure(name: str, values: Mapping[str, Value]) -> None:
+def _columns() -> None:
+    """A line on each column of the table of measures."""
+    st.markdown("\n".join(f"- **{heading}**: {SAYS[name]}." for name, heading in HEADINGS.items()))
+
+
+def _draw_figure(name: str, values: Mapping[str, Value], under_heading: Callable[[], None] | None = None) -> None:
     """One figure, or why there is none."""
     with show.reporting_problems():
-        show.show(stored_figure(name, values), PAGE, values)
+        show.show(stored_figure(name, values), PAGE, values, under_heading=under_heading)

@@ -161,7 +161,8 @@ def _facts(
 ) -> None:
     """The line that is true of both sides' figures, and warnings on each."""
     sides = " | ".join(
-        f"{side}: {result.provenance.model} ({result.provenance.revision}), {count} tokens, off by at most {at_most(error)}"
+        f"{side}: {result.provenance.model} ({result.provenance.revision}), {count} tokens, off by at most "
+        f"{at_most(error)}"
         for side, result, count, error in zip(SIDES, results, tokens, errors, strict=True)
     )
     about = results[0].provenance
