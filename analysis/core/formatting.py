@@ -69,6 +69,25 @@ def power_of_ten(value: float) -> str:
     return "10" + str(round(math.log10(value))).translate(SUPERSCRIPT)
 
 
+def at_most(value: float) -> str:
+    """The least number of one digit that an error does not exceed, as a reader says it; below a millionth, a power.
+
+    >>> at_most(0.0098)
+    '0.01'
+    >>> at_most(8e-6)
+    '0.000008'
+    >>> at_most(3e-10)
+    '10⁻⁹'
+    """
+    if value <= 0:
+        return "0"
+    exponent = math.floor(math.log10(value))
+    digit = math.ceil(round(value / 10.0**exponent, 9))
+    if exponent < -6:
+        return f"10{str(exponent + (digit > 1)).translate(SUPERSCRIPT)}"
+    return f"{digit * 10.0**exponent:.{max(0, -exponent)}f}"
+
+
 def interval_text(low: float | None, high: float | None, form: str = ".2f") -> str:
     """(95 % interval a to b), or nothing where there is none."""
     if low is None or high is None or low != low or high != high:

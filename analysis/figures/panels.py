@@ -121,7 +121,7 @@ def names_at(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme) -> list[Char
     base = alt.Chart(frame).encode(x=x, y=y, text=alt.Text("name:N"))
     place = {
         "align": alt.expr("datum.align"), "dx": alt.expr("datum.dx"), "dy": alt.expr("datum.dy"), "fontSize": 13,
-        "baseline": "middle",
+        "baseline": "middle", "lineBreak": "\n",
     }  # fmt: skip
     return [
         base.mark_text(**place, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),

@@ -84,7 +84,7 @@ def _pairs(frame: pd.DataFrame, along: str = "along", value: str = "value") -> l
 
 
 def right_angles(model: str) -> CardAnswer:
-    """The mean |cosine| of words and positions against that of random vectors."""
+    """The mean absolute cosine of words and positions against that of random vectors."""
     means = mean_cosines(model)
     rows = stored_rows(model, "abs_cosine")
     width = rows.along.max()
@@ -104,11 +104,11 @@ def right_angles(model: str) -> CardAnswer:
     chance = pd.DataFrame({"along": centres, "value": cosine_shares(edges, int(width))})
     limit = axis_limit(chance, *shares.values())
     top = max(float(frame.value.max()) for frame in (chance, *shares.values()))
-    numbers = f"mean |cosine| {own:.3f}; random {random:.3f}"
+    numbers = f"mean absolute cosine {own:.3f}; random {random:.3f}"
     return CardAnswer(
         answer=answer,
         numbers=numbers if own < random else f"{numbers}; less their means {centred:.3f}",
-        note=f"With their means subtracted, words and positions have a mean |cosine| of {centred:.3f}.",
+        note=f"With their means subtracted, words and positions have a mean absolute cosine of {centred:.3f}.",
         curves=(
             CardCurve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
             CardCurve("accent", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
@@ -130,14 +130,14 @@ def own_directions(model: str) -> CardAnswer:
         answer = f"No: {few}, and shared"
     rows = stored_rows(model, "effective_rank")
     rank = find_estimate(rows, "effective_rank", "position_centred")
-    note = "Both tables less their means."
+    note = "All of this is counted in tables less their means."
     if rank is not None:
         curve = found.curves[found.curves.series == "positions"]
         first = int(curve.along[curve.value >= MOST].min())
         note += (
-            f" Positions alone pass {percent(MOST)} at {plural(first, 'direction')}; words were measured at fewer "
-            f"numbers of directions, of which {found.rank} is the first that holds {percent(MOST)} of positions. "
-            f"By their effective rank, which counts weak directions less, positions use {rank.value:.0f}."
+            f" Three numbers answer three questions: {plural(first, 'direction')} hold {percent(MOST)} of what varies "
+            f"in positions; {found.rank} is the first number at which words were measured, too, that holds as much; "
+            f"and {rank.value:.0f} is the effective rank, which counts weak directions less."
         )
     top = log(found.width)
     by_name = {name: frame.sort_values("along") for name, frame in found.curves.groupby("series")}
@@ -146,7 +146,7 @@ def own_directions(model: str) -> CardAnswer:
     steps = [found.width ** (index / 24) for index in range(25)]
     return CardAnswer(
         answer=answer,
-        numbers=f"{percent(found.positions)} of positions, {percent(words.value, 1)} of words; "
+        numbers=f"hold {percent(found.positions)} of what varies in positions, {percent(words.value, 1)} in words; "
         f"random {percent(words.baseline, 1)}",
         note=note,
         curves=(
@@ -241,7 +241,7 @@ def _directions_mean(model: str) -> str:
         return text
     return (
         f"{text} With the two forced apart, 14 directions for positions (the effective rank of {default_model.NAME}'s "
-        "table), this model's sentence similarity is "
+        "centred table), this model's sentence similarity is "
         f"{apart.iloc[0]:.3f}; as trained it is {intact.iloc[0]:.3f}."
     )
 

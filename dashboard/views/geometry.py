@@ -39,7 +39,7 @@ FIGURES_OF = {
 }
 # Figures that a press opens below those of a part.
 FOLDED = {
-    "angles": {"geometry_dimension": "|Cosine| against dimension"},
+    "angles": {"geometry_dimension": "Mean absolute cosine against dimension"},
     "ranks": {"geometry_energies": "Do words stay out of the dimensions that positions use?"},
     "words": {"geometry_kept": "Does adding a position turn one word into another?"},
 }

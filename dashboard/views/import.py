@@ -146,7 +146,8 @@ st.markdown(
     f"**{BASELINE}** (positions added once, at the input); your other variants are compared with it."
 )
 show_templates()
-st.dataframe(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True, width="content")
+with st.container(width=620, key="import.example"):
+    st.table(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True)
 with st.expander("Which files and columns are read"):
     show_forms()
 if not uploads():

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import show
+from dashboard.widgets import phone_fold, show
 from dashboard.widgets.inside import change, comparison, corpus, form, image, layers, positions, scores, similarity
 from dashboard.widgets.inside.run import choose
 from dashboard.widgets.pickers import Pickers
@@ -44,7 +44,10 @@ with tabs:
     choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)
     many = change.of_many(pickers) if tab == "change" else many and tab in OF_MANY
     many = not is_image and tab in OF_MANY and corpus.shown(pickers, many=many)
-    form.options(pickers)
+    if not is_image:
+        phone_fold.more("inside")
+        with phone_fold.folded("inside", "options"):
+            form.options(pickers)
 if is_image:
     image.DRAW[tab](pickers, facts, uploaded)
 elif many:

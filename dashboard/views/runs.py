@@ -36,7 +36,7 @@ by_id = {run["run_id"]: run for run in all_runs.to_dict("records")}
 
 pickers = Pickers(PAGE)
 matching = all_runs
-with st.container(horizontal=True):
+with st.container(horizontal=True, vertical_alignment="bottom"):
     for name, any_label in ANY.items():
         present = sorted(set(all_runs[name].dropna()))
         display_name = kind_title if name == "kind" else titles.get if name == "variant" else str

@@ -1,21 +1,22 @@
 """The pictures of encodings, one or two at a time: their values, their distances, and all of them by every measure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from analysis.core import default_model
 from analysis.encodings import ENCODINGS
 from analysis.figures import stored_figure
+from analysis.figures.encodings.measures import HEADINGS, SAYS
 from analysis.figures.encodings.shift import shifts
 from analysis.figures.encodings.similarity import COMPARISONS, RowSimilarityParameters
 from analysis.figures.encodings.sized import SizedEncoding, pair
 from analysis.links import Value
-from dashboard.widgets import show
+from dashboard.widgets import phone_fold, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "choose"
-LOOKS = {"values": "The values", "distance": "Distance and shifts", "all": "All encodings"}
+LOOKS = {"values": "Values", "distance": "Distances", "all": "Measures"}
 """Values of the link's field `look`, with their titles."""
 FIGURES = {
     "values": ("encoding_heat", "encoding_movement"),
@@ -24,6 +25,8 @@ FIGURES = {
 }
 FOLDED = {"values": {"encoding_spectrum": "How fast the dimensions vary"}}
 """Figures that a press opens below those of a look."""
+CONTROL = 170
+"""Pixels of a control."""
 ENTERS = {
     "added": "added to the words",
     "rotates": "rotates queries and keys",
@@ -38,28 +41,24 @@ def draw(pickers: Pickers, look: str) -> None:
     titles = {name: encoding.title for name, encoding in ENCODINGS.items()}
     if not default_model.is_installed() and (learned := titles.pop("learned", "")):
         st.info(f"{learned} is left out: its table comes from a model that is not installed. {default_model.remedy()}.")
-    first, second, third, fourth = st.columns([3, 3, 2, 2])
-    with first:
-        pickers.choice("encoding", "Encoding", list(titles), titles)
-    with second:
-        pickers.choice("other", "Compare with", ["", *titles], lambda name: titles.get(name, "nothing"))
-    if look == "all":  # every encoding, at the sizes that are stored
-        values = pickers.done()
-        show.copy_link(PAGE, values)
-        for name in FIGURES[look]:
-            _draw_figure(name, values)
-        return
-    with third:
-        length = pickers.slider("encoding_length", "Positions", [16, 32, 64, 128, 256, 512])
-    with fourth:
-        pickers.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512])
-    if look == "distance":
-        left, right = st.columns(2)
-        with left:
-            pickers.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS)
-        with right:
-            pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
+    # Side by side as far as there is room, on a phone the two encodings alone.
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        pickers.choice("encoding", "Encoding", list(titles), titles, width=CONTROL)
+        pickers.choice("other", "Compare with", ["", *titles], lambda name: titles.get(name, "nothing"), width=CONTROL)
+        if look != "all":  # which shows every encoding, at the sizes that are stored
+            phone_fold.more(PAGE)
+            with phone_fold.folded(PAGE, "options"):
+                length = pickers.slider("encoding_length", "Positions", [16, 32, 64, 128, 256, 512], width=CONTROL)
+                pickers.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512], width=CONTROL)
+                if look == "distance":
+                    pickers.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS)
+                    pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
     values = pickers.done()
+    if look == "all":
+        show.copy_link(PAGE, values)
+        _draw_figure("encoding_measures", values)
+        _draw_figure("encoding_other_measures", values, _columns)
+        return
     show.copy_link(PAGE, values)
     shown = pair(RowSimilarityParameters.of(values))
     for column, entry in zip(st.columns(2), shown, strict=False):
@@ -93,7 +92,12 @@ def show_sources(shown: Sequence[SizedEncoding]) -> None:
                     show.cite((entry.encoding.key,))
 
 
-def _draw_figure(name: str, values: Mapping[str, Value]) -> None:
+def _columns() -> None:
+    """A line on each column of the table of measures."""
+    st.markdown("\n".join(f"- **{heading}**: {SAYS[name]}." for name, heading in HEADINGS.items()))
+
+
+def _draw_figure(name: str, values: Mapping[str, Value], under_heading: Callable[[], None] | None = None) -> None:
     """One figure, or why there is none."""
     with show.reporting_problems():
-        show.show(stored_figure(name, values), PAGE, values)
+        show.show(stored_figure(name, values), PAGE, values, under_heading=under_heading)

@@ -24,7 +24,7 @@ FIGURES = {
     "collisions": ["Do the sums of different words and positions meet?"],
 }
 FOLDED = {
-    "angles": ["|Cosine| against dimension"],
+    "angles": ["Mean absolute cosine against dimension"],
     "ranks": ["Do words stay out of the dimensions that positions use?"],
     "words": ["Does adding a position turn one word into another?"],
 }

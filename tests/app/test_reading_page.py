@@ -9,7 +9,7 @@ from analysis.figures import FIGURES
 from analysis.links import VIEWS
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import ordered
-from dashboard.widgets.flipbook import SCALE, columns_in, draw_frame
+from dashboard.widgets.flipbook import NARROW, SCALE, columns_in, draw_frame
 from tests.app.shown import figures, opened, shown
 
 STEPS = ordered()
@@ -99,6 +99,18 @@ def test_a_picture_is_drawn_for_the_width_that_it_has(step, width):
         drawn = float(re.search(r'viewBox="0 0 ([\d.]+)', panel)[1])
         assert drawn * SCALE * frame.columns <= width + 1
         assert drawn * SCALE * frame.columns > 0.9 * (width - 20)
+
+
+def test_the_first_picture_fits_a_phone_before_its_width_is_known():
+    components = [
+        json.loads(json.loads(mounted.proto.json)["json"])
+        for mounted in opened("read", step="concatenation").get("bidi_component")
+    ]
+    [narrow] = [data["narrow"] for data in components if "narrow" in data]
+    assert narrow["columns"] == 1
+    assert len(narrow["panels"]) == 2
+    for panel in narrow["panels"]:
+        assert float(re.search(r'viewBox="0 0 ([\d.]+)', panel)[1]) * SCALE <= NARROW
 
 
 def test_the_self_check_asks_five_questions_and_leads_back():

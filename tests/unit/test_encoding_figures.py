@@ -173,12 +173,17 @@ def test_bars_are_the_means_of_all_columns_each_counted_once(dim):
         assert bar["sd"] == pytest.approx(columns.std(0).mean())
 
 
-def test_movement_is_on_one_scale_only_where_values_are_of_a_kind():
-    same, other = made("encoding_movement"), made("encoding_movement", other="alibi")
+def test_movement_is_on_one_scale_only_where_values_are_of_a_kind_and_of_a_size():
+    same, small, other = (made("encoding_movement", other=other) for other in ("fairseq", "learned", "alibi"))
     assert len(axes_of_range(same)) == 1
     assert "one scale" in same.caption
-    assert len(axes_of_range(other)) == 2
-    assert "one scale" not in other.caption
+    for figure in (small, other):
+        assert len(axes_of_range(figure)) == 2
+        assert "one scale" not in figure.caption
+    for (low, high), name in zip(sorted(axes_of_range(small)), ("learned", "sinusoidal"), strict=True):
+        ranges = np.ptp(encode(name, length=128, dim=384), axis=0)
+        assert low == 0
+        assert ranges.mean() < high < 1.1 * ranges.max()
 
 
 @pytest.mark.parametrize("compare", ["cosine", "dot"])
@@ -337,7 +342,11 @@ def test_the_picked_encodings_have_colours_that_no_other_has(other):
         hues = {row["title"]: row["hue"] for row in rows}
         picked = {ENCODINGS[name].title for name in ("rotary", other) if name}
         assert {row["title"] for row in rows if row["bold"]} == picked
-        assert len({hues.pop(title) for title in picked} | set(hues.values())) == len(picked) + 1
+        untrained = {row["title"] for row in rows if row["named"] != row["title"]} - picked
+        assert untrained == {ENCODINGS[name].title for name in ("tupe_untied", "shaw_relative", "t5_bias")} - picked
+        coloured, grey = {hues[title] for title in picked}, {hues[title] for title in untrained}
+        others = {hue for title, hue in hues.items() if title not in picked | untrained}
+        assert len(coloured | grey | others) == len(picked) + 2
 
 
 def test_without_stored_measures_a_sentence_says_how_to_make_them(tmp_path, monkeypatch):

@@ -85,7 +85,8 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
         ), "the widest vectors compared are whole ones"
         assert answer.answer.startswith("Yes") == (row.value < row.baseline_low), model
         assert answer.answer.startswith("No") == (row.value > row.baseline_high), model
-        assert answer.numbers.startswith(f"{100 * positions:.0f} % of positions, {100 * row.value:.1f} % of words")
+        shares = f"hold {100 * positions:.0f} % of what varies in positions, {100 * row.value:.1f} % in words"
+        assert answer.numbers.startswith(shares)
         answered.add(answer.answer.partition(":")[0])
     assert len(answered) > 1
 

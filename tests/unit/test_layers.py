@@ -74,16 +74,17 @@ def _layers(words: str, count: int) -> set[int]:
 
 @pytest.mark.parametrize("measure", ["share", "effect"])
 def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
-    """Which term of word and position leads at which layer, its largest value, and where the others add up to more."""
+    """Title and caption say which term leads at which layer, its largest value, and where the others add up to more."""
     run = text_probe.LayersRequest.of({**PARAMS, "measure": measure}).run(embedded_loaded())
     for seed in range(20):
         values = np.random.default_rng(seed).dirichlet(np.ones(16), size=run.values[:, 0].shape).transpose(0, 2, 1)
         made = replace(run, values=values)
-        finding = FIGURES["probe_depth"].of({}, made).finding
+        figure = FIGURES["probe_depth"].of({}, made)
+        sizes = figure.caption.partition(" Of the scores:")[0]
         mean = values.mean(-1)
         four = [run.terms.index(term) for term in FOUR]
         leads = [FOUR[index].replace("_to_", " → ") for index in mean[:, four].argmax(1)]
-        said = LED.findall(finding)
+        said = LED.findall(sizes)
         assert said
         assert {label: _layers(words, len(leads)) for label, words, _ in said} == {
             label: {layer for layer, name in enumerate(leads) if name == label} for label in leads
@@ -93,7 +94,11 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
             assert size == (f"{100 * top:.0f}" if measure == "share" else f"{top:.2f}"), label
         others = np.delete(mean, four, axis=1).sum(1)
         above = {layer for layer in range(len(mean)) if others[layer] > mean[layer, four].max()}
-        more = re.search(r"add up to more at (layers? [\d, and to]+)$", finding)
+        most = max(leads.count(name) for name in leads)
+        at = "every layer" if most == len(leads) else f"{most} of {len(leads)} layers"
+        assert figure.finding.endswith(f" at {at}")
+        assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
+        more = re.search(r"add up to more at (layers? [\d, and to]+)\.$", sizes)
         assert (_layers(more[1], len(leads)) if more else set()) == (above if measure == "share" else set())
 
 

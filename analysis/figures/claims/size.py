@@ -61,7 +61,7 @@ FORMS: dict[str, tuple[Form, str]] = {
     "share of a layer's products with its matrices": (_percent, "of a layer's arithmetic"),
     "share of the variance": (_percent, "of the variance"),
     "largest residual": (_plain, "largest residual"),
-    "R2 on held-out positions": (_plain, "R² on unseen positions"),
+    "R2 on held-out positions": (_plain, "R² of the weakest table"),
     "cosine, neighbours less far positions": (_signed, "cosine, near less far"),
     "share of comparisons": (_percent, "of comparisons"),
     "mean absolute cosine": (_plain, "mean absolute cosine"),

@@ -18,7 +18,7 @@ from analysis.core.formatting import join_names, sentences
 from analysis.encodings import ENCODINGS
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
@@ -51,6 +51,22 @@ GOOD = {
 }
 """A good value of each measure of the table, in a cell and in words; good for reading distances off products of rows.
 """
+SAYS = {
+    "translation_invariance": "the part of how alike positions are that their distance alone decides",
+    "monotonicity": "how often, of two keys, the nearer is the more alike",
+    "shift_r2_8": "how well one matrix, fitted on some positions, finds the one 8 further on from others (R²)",
+    "first_rise": "the distance from which farther positions are more alike again, in tokens",
+    "symmetry": "the part of their likeness that is the same before as after; at 1, products do not tell which it is",
+    "cosine_next": "how alike two neighbours are; at 1 they could not be told apart",
+    "moving_share": "the part of the columns whose values move by more than 0.5 over all positions",
+    "top_half_share": "the part of all variance that the more variable half of the columns holds",
+    "frequency_mean": "how often an average column swings up and down per token",
+}
+"""The meaning of each measure in plain words."""
+LINE = 46
+"""Letters in a line under the heading of a picture."""
+GREY_BECAUSE = "untrained"
+"""The word at the name of an encoding that a model learns and that is random here."""
 GOOD_ROW = "Good is"
 SHORT = 15
 """Pixels of a number such as .71."""
@@ -183,10 +199,14 @@ def scalar_measures(params: ShadedParameters) -> Figure:
         frame=lambda: table.loc[:, COLUMNS].reset_index(drop=True),
         caption=sentences(
             f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions, compared by dot product"
-            + (f"; {join_names(untrained)} as before any training" if (untrained := _untrained()) else "")
+            + (
+                f"; grey, since only a model trains them: {join_names(untrained)}"
+                if (untrained := _untrained())
+                else ""
+            )
             + ". Good, at the right of each picture, is what lets products of rows tell distances; dashed is chance. A "
             "model can learn to use an encoding that is not good in this sense.",
-            "Distance and shifts compares another number of positions, by cosine, and so has other numbers. In colour: "
+            "Distances compares another number of positions, by cosine, and so has other numbers. In colour: "
             "the encodings that are picked.",
             *_about(rows, DRAWN),
         ),
@@ -210,7 +230,8 @@ def other_measures(params: ShadedParameters) -> Figure:
         finding=_symmetric(table),
         frame=lambda: table.loc[:, COLUMNS].reset_index(drop=True),
         caption=sentences(
-            f"The same encodings at about {table.about.max()} positions; tinted: those that are picked. Good, in the "
+            f"The same encodings at about {table.about.max()} positions; tinted: those that are picked; grey: those "
+            "that only a model trains. Good, in the "
             f"first row, is said of one measure at a time: {'; '.join(_good(name) for name in HEADINGS)}.",
             *_about(rows, HEADINGS),
             "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
@@ -238,6 +259,7 @@ def _table(rows: pd.DataFrame) -> pd.DataFrame:
         title=[ENCODINGS[name].title for name in table.encoding],
         about=_nearest_power(table.length),
         place=table.encoding.map(ranks),
+        untrained=[ENCODINGS[name].title in _untrained() for name in table.encoding],
     ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
 
 
@@ -260,8 +282,8 @@ def _about(rows: pd.DataFrame, shown: Mapping[str, str]) -> list[str]:
         "biasing the scores, absent.",
         f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
         "Similarity is the dot product of rows, or the encoding's own score.",
-        f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
-        "structure counts."
+        f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0); once trained they would "
+        "have other numbers, so the headings do not count them."
         if untrained
         else "",
         f"Not measured yet: {', '.join(missing)}." if missing else "",
@@ -297,9 +319,7 @@ def _sizes(rows: pd.DataFrame) -> str:
 
 def _invariant(table: pd.DataFrame) -> str:
     """A sentence on the number of encodings that compare positions by distance alone, at the longest length."""
-    longest = table[
-        (table.measure == "translation_invariance") & (table.about == table.about.max()) & table.value.notna()
-    ]
+    longest = _longest(table[~table.untrained], "translation_invariance")
     invariant = int((longest.value.round(2) == 1).sum())
     return (
         f"In {invariant} of {len(longest)} encodings of about {table.about.max()} positions, how alike two of them are "
@@ -309,7 +329,7 @@ def _invariant(table: pd.DataFrame) -> str:
 
 def _symmetric(table: pd.DataFrame) -> str:
     """A sentence on the encodings whose products say nothing of direction, at the longest length."""
-    longest = _longest(table, "symmetry")
+    longest = _longest(table[~table.untrained], "symmetry")
     symmetric = int((longest.value.round(2) == 1).sum())
     return (
         f"In {symmetric} of {len(longest)} encodings of about {table.about.max()} positions, a position before is as "
@@ -356,6 +376,10 @@ def _rows_at_longest(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     longest = table[(table.about == table.about.max()) & table.measure.isin(names)]
     longest = longest.drop_duplicates(["encoding", "measure"])
     return longest.assign(
+        named=[
+            f"{title}, {GREY_BECAUSE}" if untrained else title
+            for title, untrained in zip(longest.title, longest.untrained, strict=True)
+        ],
         meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         text=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         short=longest.measure.map(lambda name: MEASURES[name].short),
@@ -371,20 +395,29 @@ def _picked_hues(selected: Sequence[str], theme: Theme) -> dict[str, str]:
 def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme) -> Chart:
     """One measure: a row an encoding, with its dot and its number; the picked ones in colour, names included."""
     rows = _rows_at_longest(table, [name])
-    labels = marks.wrapped_labels(list(rows.title), LABEL)
+    labels = marks.wrapped_labels(list(rows.named), LABEL)
     picked = _picked_hues(selected, theme)
     soft = theme.colour(colours.SOFT)
     rows = rows.assign(
-        label=rows.title.map(labels),
-        hue=[picked.get(title, soft) for title in rows.title],
+        label=rows.named.map(labels),
+        hue=[
+            picked.get(title, GREY if untrained else soft)
+            for title, untrained in zip(rows.title, rows.untrained, strict=True)
+        ],
         bold=rows.title.isin(list(picked)),
     )
     y = marks.labelled_rows(list(labels.values()), grid=True)
-    chosen = " || ".join(f"datum.label === {json.dumps(labels[title])}" for title in picked if title in labels)
-    if chosen:
-        y["axis"]["labelFontWeight"] = {"condition": {"test": chosen, "value": "bold"}, "value": "normal"}
+    y["axis"]["labelFontWeight"] = {
+        "condition": {"test": _test(rows[rows.bold].label), "value": "bold"},
+        "value": "normal",
+    }
+    y["axis"]["labelColor"] = {
+        "condition": {"test": _test(rows[rows.untrained & ~rows.bold].label), "value": GREY}, "value": theme.ink
+    }  # fmt: skip
     x = marks.number(alt.X, "value", None, domain=(-0.05, 1.05), values=[0, 0.5, 1], form=".1~f")
-    base = alt.Chart(rows[["title", "label", "value", "meaning", "short", "text", "hue", "bold", "length", "dim"]])
+    base = alt.Chart(
+        rows[["title", "named", "label", "value", "meaning", "short", "text", "hue", "bold", "length", "dim"]]
+    )
     hue = alt.Color("hue:N", scale=None)
     dots = base.transform_filter("isValid(datum.value)").mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
     numbers = base.mark_text(
@@ -404,8 +437,16 @@ def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme)
         width=marks.THIRD,
         height=marks.row_height(list(labels.values()), marks.ROW) * len(labels),
         title=DRAWN[name],
-        below=[f"good: 1; by chance {chance:.1g}; –: undefined".replace("0.", ".")],
+        below=[
+            *marks.wrap_lines(SAYS[name], LINE),
+            f"good: 1; by chance {chance:.1g} (dashed); –: undefined".replace("0.", "."),
+        ],
     )  # fmt: skip
+
+
+def _test(labels: pd.Series) -> str:
+    """Vega's test of an axis' label that is one of these."""
+    return " || ".join(f"datum.label === {json.dumps(label)}" for label in labels) or "false"
 
 
 def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
@@ -414,12 +455,13 @@ def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
     picked = _picked_hues(selected, theme)
     cells = cells.assign(
         column=cells.measure.map(HEADINGS), tint=cells.title.isin(list(picked)).astype(float),
-        bold=cells.title.isin(list(picked)), open=False,
+        bold=cells.title.isin(list(picked)), open=cells.untrained & ~cells.title.isin(list(picked)),
+        title=cells.named,
     )  # fmt: skip
     good = pd.DataFrame(
         [
             {"title": GOOD_ROW, "column": heading, "text": GOOD[name][0], "meaning": GOOD[name][1],
-             "short": MEASURES[name].short, "tint": 0.0, "bold": False, "open": True}
+             "short": MEASURES[name].short, "tint": 0.0, "bold": True, "open": False}
             for name, heading in HEADINGS.items()
         ]
     )  # fmt: skip

@@ -26,6 +26,8 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.panels import names_at
 
 THRESHOLD = 0.5
+ALIKE = 3
+"""The ratio of two encodings' largest ranges up to which they share an axis: beyond it one would lie flat."""
 BARS = 64
 """The most bars of a panel."""
 
@@ -51,8 +53,14 @@ def movement(params: EncodingPairParameters) -> Figure:
             for entry, m in zip(shown, movements, strict=True)
         ).reset_index(drop=True)
 
-    highest = [max(float(m.range.max()) for m in movements) if same_unit else float(m.range.max()) for m in movements]
-    scale = "Both are on one scale." if same_unit else "The scales differ, because the values differ in kind."
+    highest = [_highest_bar(entry, m) for entry, m in zip(shown, movements, strict=True)]
+    ratio = max(highest) / min(highest) if min(highest) else 1.0
+    if not same_unit:
+        scale = "The scales differ, because the values differ in kind."
+    elif ratio > ALIKE:
+        scale = f"Each has a scale of its own, since the values of one range over {ratio:.0f} times as much."
+    else:
+        highest, scale = [max(highest)] * len(highest), "Both are on one scale."
     return Figure(
         title="How much each dimension moves",
         finding="Half of the variance lies in "
@@ -118,6 +126,12 @@ def _movement_alt(entry: SizedEncoding, m: measures.Movement) -> str:
     )
 
 
+def _highest_bar(entry: SizedEncoding, m: measures.Movement) -> float:
+    """The largest range that a bar of the encoding's panel stands for."""
+    columns = pd.DataFrame({"column": np.arange(entry.dim), "range": m.range, "sd": m.sd})
+    return float(bars_of_columns(columns)["range"].max())
+
+
 def _columns_with_half(moved: measures.Movement) -> int:
     """The number of columns, counted from the most variable, that together hold half of the variance."""
     variance = np.sort(moved.sd**2)[::-1]
@@ -147,7 +161,8 @@ def _panels(
                 ("columns", f"{entry.column}s"), ("range", "range, mean", ".3~g"), ("sd", "standard deviation", ".3~g")
             ),
         )
-        y = marks.number(alt.Y, "range", entry.unit, domain=(0, top * 1.04))
+        own = f"{entry.unit}, scale of {entry.title} alone" if len(set(highest)) > 1 else entry.unit
+        y = marks.number(alt.Y, "range", own, domain=(0, top * 1.04))
         each = int((bars["end"] - bars["first"]).max())
         grouped = f"; {each} {entry.column}s a bar" if each > 1 else ""
         below = (*entry.lines, f"pale: range; full: standard deviation{grouped}")

@@ -120,7 +120,10 @@ def _linear(entry: SizedEncoding, result: ShiftResult, k: int) -> str:
     if result.reason:
         return f"{entry.title}: {result.reason.split(';')[0].removesuffix('.')}"
     if result.matrix is None:
-        return f"{entry.title}: the best single matrix predicts a shift by {k} with R² {fixed(result.r2)}"
+        return (
+            f"{entry.title}: the best single matrix shifts by {k} with R² {fixed(result.r2)} over {entry.length} "
+            "positions"
+        )
     return f"{entry.title}: one matrix shifts every position by {k}, to within {power_of_ten(result.residual)}"
 
 

@@ -96,7 +96,7 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         finding=_finding(shown, comparisons),
         frame=frame,
         caption=sentences(
-            f"{COMPARISONS[params.compare]} of {params.length} positions; All encodings compares another number of "
+            f"{COMPARISONS[params.compare]} of {params.length} positions; Measures compares another number of "
             "them, by dot product, and so has other numbers. "
             "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
             "over those pairs, of which the farthest distance has only one. Maps: every pair.",

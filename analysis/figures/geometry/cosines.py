@@ -48,8 +48,8 @@ def cosines(params: CosineParameters) -> Figure:
     random = pd.DataFrame({"along": (edges[1:] + edges[:-1]) / 2, "value": cosine_shares(edges, dim)})
     means = mean_cosines(model)
     text = (
-        f"Two random vectors of {dim} dimensions have |cosine| {expected_abs_cosine(dim):.3f} on average, an angle of "
-        f"{np.degrees(np.arccos(expected_abs_cosine(dim))):.0f} degrees."
+        f"Two random vectors of {dim} dimensions have an absolute cosine of {expected_abs_cosine(dim):.3f} on average, "
+        f"an angle of {np.degrees(np.arccos(expected_abs_cosine(dim))):.0f} degrees."
     )
     return geometry_figure(
         "How nearly orthogonal?",
@@ -58,7 +58,7 @@ def cosines(params: CosineParameters) -> Figure:
             f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Lines: "
             f"{model_rows.samples.iloc[0]:,} pairs of {readable(model)}, from a sample of words and every position "
             "that a word can hold, in bins of 0.02, as they are and with the mean word and the mean position "
-            "subtracted. Numbers at the lines: the mean |cosine|. Random vectors follow the exact distribution, "
+            "subtracted. Numbers at the lines: the mean absolute cosine. Random vectors follow the exact distribution, "
             f"(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2). Less than {100 * OUTSIDE:.1f} % of the pairs lie beyond the ends "
             "of the axis."
         ),
@@ -69,19 +69,19 @@ def cosines(params: CosineParameters) -> Figure:
 
 
 def mean_cosines(model: str) -> dict[str, float]:
-    """The mean |cosine| of all pairs of a word and a position by subject: {"word_position": 0.034, ...}."""
+    """The mean absolute cosine of all pairs of a word and a position by subject: {"word_position": 0.034, ...}."""
     rows = stored_rows(model, "abs_cosine")
     found = {subject: find_estimate(rows, "abs_cosine", subject, rows.along.max()) for subject in SERIES}
     return {subject: estimate.value for subject, estimate in found.items() if estimate is not None}
 
 
 def _angle(model: str, dim: int, means: dict[str, float]) -> str:
-    """The mean |cosine| of the model's words and positions and of random vectors, in words; empty if not stored."""
+    """The mean absolute cosine of words and positions and of random vectors, in words; empty if not stored."""
     if "word_position" not in means:
         return ""
     return (
-        f"A word and a position of {readable(model)} have a mean |cosine| of {means['word_position']:.3f}; two random "
-        f"vectors of {dim} dimensions have {expected_abs_cosine(dim):.3f}"
+        f"A word and a position of {readable(model)} have a mean absolute cosine of {means['word_position']:.3f}; two "
+        f"random vectors of {dim} dimensions have {expected_abs_cosine(dim):.3f}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Mean |cosine| of random vectors against dimension, and of the model's words and positions on some coordinates."""
+"""Mean absolute cosine against dimension: of random vectors, and of words and positions on some coordinates."""
 
 import altair as alt
 import pandas as pd
@@ -23,7 +23,7 @@ LOG_COSINES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 
 
 def random_dimension(cosine: float) -> float | None:
-    """The dimension in which random vectors have this mean |cosine|; None outside 2 to a million dimensions."""
+    """The dimension in which random vectors have this mean absolute cosine; None outside 2 to a million dimensions."""
     if not expected_abs_cosine(1e6) < cosine < expected_abs_cosine(2):
         return None
     from scipy.optimize import brentq  # takes long to import
@@ -33,7 +33,7 @@ def random_dimension(cosine: float) -> float | None:
 
 @figure("geometry_dimension", CosineParameters)
 def dimension(params: CosineParameters) -> Figure:
-    """Mean |cosine| against dimension: exact, measured on random vectors, and of the model's on some coordinates.
+    """Mean absolute cosine against dimension: exact, of random vectors, and of the model's on some coordinates.
 
     Raises NoResults where none is stored of the model.
     """
@@ -47,7 +47,7 @@ def dimension(params: CosineParameters) -> Figure:
     if row is not None:
         equivalent = random_dimension(row.value)
         text = (
-            f"With their means subtracted, the words and positions of {readable(model)} have a mean |cosine| of "
+            f"With their means subtracted, the words and positions of {readable(model)} have a mean absolute cosine of "
             f"{row.value:.3f}, and random vectors of {width:,.0f} dimensions {row.baseline:.3f}"
             + (
                 f"; random vectors of {equivalent:,.0f} dimensions have {row.value:.3f} too."
@@ -56,11 +56,11 @@ def dimension(params: CosineParameters) -> Figure:
             )
         )
     return geometry_figure(
-        "|Cosine| against dimension",
+        "Mean absolute cosine against dimension",
         shown,
         caption=(
-            "The mean |cosine| of pairs of vectors when only some of their coordinates are used; lower is nearer to "
-            f"a right angle. {text} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) "
+            "Of pairs of vectors when only some of their coordinates are used; lower is nearer "
+            f"to a right angle. {text} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) "
             "Gamma((d+1)/2)). Below the model's width: means over 20 random choices of coordinates, bars their 95 % "
             "range; at its width: all pairs of a sample of words. The vertical line marks the dimension chosen above."
         ),
@@ -73,7 +73,7 @@ def _curves(shown: pd.DataFrame, dim: int, theme: Theme) -> Chart:
     """Both axes logarithmic; the exact formula in grey, the slider's dimension upright."""
     rows = panels.chart_rows(shown)
     x = marks.number(alt.X, "along", "dimension", domain=(2, 1024), log=10, values=LOG_DIMENSIONS)
-    y = marks.number(alt.Y, "value", "mean |cosine|", log=10, values=LOG_COSINES)
+    y = marks.number(alt.Y, "value", "mean absolute cosine", log=10, values=LOG_COSINES)
     exact = alt.Chart(rows[rows.series == RANDOM_PAIRS]).mark_line(strokeWidth=5, opacity=0.5, color=GREY)
     names = [*PAIRS.values(), RANDOM_PAIRS]
     hues = dict(zip(names, theme.many(len(names)), strict=True)) | {RANDOM_PAIRS: GREY}

@@ -52,7 +52,8 @@ def ranks(params: GeometryParameters) -> Figure:
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
-        finding=f"Words spread over about {word.value:.0f} directions, positions over about {position.value:.0f}"
+        finding=f"By their effective ranks, less their means, words spread over about {word.value:.0f} directions and "
+        f"positions over about {position.value:.0f}"
         if word is not None and position is not None
         else "",
         columns=2,

@@ -167,7 +167,7 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     rows = curves[["layer", "series", "value", "low", "high", "chance"]].assign(of=curves.series)
     label = f"datum.value == 0 ? '{first}' : datum.value == {last} ? 'out' : datum.value"
     x = marks.number(
-        alt.X, "layer", "state that enters the layer", domain=(0, last * 1.32), values=list(range(last + 1)), form="d",
+        alt.X, "layer", "state that enters the layer", domain=(0, last * 1.45), values=list(range(last + 1)), form="d",
         grid=False, padding=8,
     )  # fmt: skip
     x["axis"]["labelExpr"] = label
@@ -186,7 +186,7 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     )
 
 
-GAP = 0.06
+GAP = 0.08
 """The least distance between the names of two curves, as a part of the axis."""
 
 
@@ -201,7 +201,7 @@ def _names(rows: pd.DataFrame, hues: dict[str, str], last: int) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"layer": last, "value": height, "hue": hues[row.series], "align": "left", "dx": 10, "dy": 0,
-             "name": f"{row.series}: {percent(row.value)}"}
+             "name": f"{row.series}: {percent(row.value)}".replace(" places", "\nplaces")}
             for height, (_, row) in zip(heights, ends.iterrows(), strict=True)
         ]
     )  # fmt: skip

@@ -40,8 +40,8 @@ def subspaces(params: GeometryParameters) -> Figure:
     text = (
         ""
         if row is None or angle is None
-        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random "
-        f"directions hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
+        else f"With means subtracted, the positions' 20 leading directions hold {percent(row.value, 1)} of the words' "
+        f"energy; 20 random directions hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
         f"{percent(row.baseline_high, 1)}). The smallest angle between the two subspaces is {angle.value:.0f} "
         f"degrees; between random subspaces it is {angle.baseline:.0f} degrees."
     )

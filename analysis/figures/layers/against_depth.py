@@ -54,15 +54,16 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         )
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
+    finding, sizes = _over_depth(frame, main, run.measure)
     return Figure(
         title="Against depth",
-        finding=_over_depth(frame, main, run.measure),
+        finding=finding,
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
         caption=(
-            f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} at each layer{rest}. Of the "
-            "states: each source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which "
-            f"sums to 1; after the last layer: {text}. {readable(run.provenance.model)}, one text of {run.tokens} "
-            f"tokens. {method_note(run)}"
+            f"{sizes} Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} at each layer{rest}. Of "
+            "the states: each source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, "
+            f"which sums to 1; after the last layer: {text}. {readable(run.provenance.model)}, one text of "
+            f"{run.tokens} tokens. {method_note(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
         draw=lambda theme: [
@@ -87,15 +88,16 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
     )
 
 
-def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> str:
-    """A sentence that names, for each layer, the largest of the given terms, and where the others together are larger.
+def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> tuple[str, str]:
+    """The finding: the term that is the largest of those given at most layers; and a sentence on every layer.
 
-    frame: layer, series and value, of the terms and, where they add up, of all others.
+    That names the largest term at each layer with its size, and where the others together are larger. frame: layer,
+    series and value, of the terms and, where they add up, of all others.
     """
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
     if not len(lead) or lead.shape[1] < 2:
-        return ""
+        return "", ""
     largest, sizes = lead.idxmax(axis=1), lead.max(axis=1)
     parts = []
     for label in dict.fromkeys(largest):
@@ -105,13 +107,16 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> str:
         where = "every layer" if len(layers) == len(lead) > 1 else f"{'layers' if len(layers) > 1 else 'layer'} "
         where += "" if where == "every layer" else ranges(layers)
         parts.append(f"{label} at {where} ({'up to ' if len(layers) > 1 else ''}{size})")
-    of = "Of what varies in the scores" if measure == "share" else "By its effect on attention"
-    text = f"{of}, the largest term of word and position is {join_names(parts)}"
+    first, count = str(largest.mode()[0]), int((largest == largest.mode()[0]).sum())
+    at = "every layer" if count == len(lead) else f"{count} of {len(lead)} layers"
+    verb = "makes up most of what varies in the scores" if measure == "share" else "changes attention most"
+    finding = f"Of the terms of word and position, {first} {verb} at {at}"
+    text = f"Largest is {join_names(parts)}"
     others = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[others > sizes]
     if not len(above):
-        return text
-    return f"{text}; {REST} add up to more at {'layers' if len(above) > 1 else 'layer'} {ranges(above)}"
+        return finding, f"{text}."
+    return finding, f"{text}; {REST} add up to more at {'layers' if len(above) > 1 else 'layer'} {ranges(above)}."
 
 
 def _draw(frame: pd.DataFrame, order: Sequence[str], label: str, theme: Theme, *, title: str, share: bool) -> Chart:

@@ -82,7 +82,7 @@ def shown_sources(frame: pd.DataFrame, position_map: PositionMap) -> list[str]:
 def _panels_note(columns: Sequence[str]) -> str:
     if len(columns) == 1:
         return f"Position enters in one way: {named_source(columns[0])}."
-    return "Left: what depends on position, alone or together with content, by where it enters. Right: everything."
+    return "Map: what depends on position, alone or together with content, by where it enters. Bars: everything."
 
 
 def _draw(frame: pd.DataFrame, columns: list[str], runs: list[str], layers: int, theme: Theme) -> list[Chart]:

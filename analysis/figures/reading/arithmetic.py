@@ -158,7 +158,7 @@ def reading_concatenation(params: SplitParameters) -> Figure:
 
 def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
     """One dot a sum, larger and of another colour where several pairs meet; rings where the sums lie at 90°."""
-    kinds = ["one pair: its parts are known", "several pairs: the parts cannot be recovered (larger: more)"]
+    kinds = ["one pair: its parts are known", "several pairs: parts are lost (larger: more pairs)"]
     frame = sums.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
     # A dot at which several pairs meet names them all.
     frame = (

@@ -35,7 +35,7 @@ def cosine_cdf(cosine: Float[ndarray, " n"], dim: int) -> Float[ndarray, " n"]:
 
 
 def mean_abs_cosine(dim: int) -> float:
-    """The mean of |cosine|: Gamma(dim / 2) / (sqrt(pi) Gamma((dim + 1) / 2))."""
+    """The mean absolute cosine: Gamma(dim / 2) / (sqrt(pi) Gamma((dim + 1) / 2))."""
     return float(np.exp(gammaln(dim / 2) - gammaln((dim + 1) / 2)) / np.sqrt(np.pi))
 
 
@@ -52,7 +52,7 @@ def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
     frame, compared = _shares(dim), _shares(COMPARED)
     low, high = cosine_cdf(np.array([-TOLERANCE, TOLERANCE]), dim)
     text = (
-        f"In {dim} dimensions the mean size of the cosine is {mean_abs_cosine(dim):.3f}, and {percent(high - low, 1)} "
+        f"In {dim} dimensions the mean absolute cosine is {mean_abs_cosine(dim):.3f}, and {percent(high - low, 1)} "
         f"of all pairs are within 6° of a right angle (cosine within ±{TOLERANCE:g})."
     )
     return Figure(
@@ -97,5 +97,5 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, mean: float, theme: Theme
         name=f"{COMPARED} dimensions", hue=soft, align="left", dx=16, dy=12
     )
     named = panels.names_at(peak, bars.encoding.x, bars.encoding.y, theme)
-    title = f"mean size of the cosine {mean:.3f} (dashed)"
+    title = f"mean absolute cosine {mean:.3f} (dashed)"
     return marks.panel(bars, outline, means, *named, theme=theme, width=marks.WIDE, height=260, title=title)

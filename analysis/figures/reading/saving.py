@@ -83,11 +83,11 @@ def reading_saving(params: ExtraParameters) -> Figure:
         finding=text,
         frame=lambda: frame,
         caption=(
-            f"Left: one of the layers' matrices, to scale. Right: by formula, for {row.layers} layers of width "
-            f"{width}, {row.positions} positions and "
-            f"{row.parameters / 1e6:.1f} million parameters; adding is at zero. Arithmetic: the products of a token "
-            "with a layer's matrices. Taken from the words' dimensions instead, positions would cost nothing, and "
-            "words would be narrower. Our own encoders were counted as well: see the evidence beside the picture."
+            f"Square: one of the layers' matrices, to scale. Lines: by formula, for {row.layers} layers of "
+            f"width {width}, {row.positions} positions and {row.parameters / 1e6:.1f} million parameters; adding is at "
+            "zero. Arithmetic: the products of a token with a layer's matrices. Taken from the words' dimensions "
+            "instead, positions would cost nothing, and words would be narrower. Our own encoders were counted as "
+            "well: see what the evidence says."
         ),
         alt=f"Two rising lines over the number of dimensions for positions, from 1 to {MOST}. {text}.",
         command=command("reading_saving", extra=extra),

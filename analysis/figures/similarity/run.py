@@ -1,7 +1,7 @@
 """Common parts of the figures of similarity: the run, and a sentence on the method."""
 
 from analysis.ablation.variants import readable
-from analysis.core.formatting import fixed
+from analysis.core.formatting import at_most, fixed
 from analysis.figures.figure import LiveRun
 from analysis.figures.one_run import run_facts
 from analysis.measurements.similarity.result import Similarity
@@ -24,5 +24,6 @@ def method_note(result: Similarity) -> str:
         "package adds after it are not run. Word, position, segment and bias are followed to the final states with "
         "attention patterns, norms' statistics and gates held at the values they have in the model: what position "
         "does through the patterns is not credited to it. The parts add up to the model's own cosine, "
-        f"{fixed(result.cosine, 4)}, within {result.error:.0e} ({result.provenance.dtype}, {result.provenance.device})."
+        f"{fixed(result.cosine, 4)}, off by at most {at_most(result.error)} ({result.provenance.dtype}, "
+        f"{result.provenance.device})."
     )

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core import frames
+from analysis.core import default_model, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed
 from analysis.figures import marks
@@ -52,7 +52,7 @@ def masked_surgery(_: Parameters) -> Figure:
     return Figure(
         title="Loss on masked words after every operation",
         finding=(
-            f"In {readable(named)}, keeping words out of {RANK} of the positions' directions costs "
+            f"In {readable(named)}, keeping words out of {RANK} directions of positions costs "
             f"{signed(costs['separated'])} nats{cut}; no cross terms {signed(costs['no_cross'])}, no positions "
             f"{signed(costs['mean_position'])}"
         ),
@@ -60,7 +60,8 @@ def masked_surgery(_: Parameters) -> Figure:
         caption=(
             f"Difference in loss from the same encoder as trained; right is worse. {join_names(encoders)}; "
             f"{first.pairs:,} windows of held-out text, 15 % of the tokens masked, no training: {text}. Operations as "
-            f"above, with {RANK} directions where they have a number of them; dots of one row are encoders and random "
+            f"above, with {RANK} directions where they have a number of them, as many as the effective rank of "
+            f"{default_model.NAME}'s centred position table; dots of one row are encoders and random "
             f"draws. Lines: 95 % bootstrap intervals, paired, {resamples:,} resamples of the windows."
         ),
         alt=f"Dot plot of the change in loss under {frame.operation.nunique()} operations: {text}.",

@@ -44,7 +44,7 @@ TIPS: tuple[marks.Tip, ...] = (
     ("difference", "change from the intact model", "+.4f"),
 )
 RANK = 14
-"""Directions in all rows of the chart: the effective rank of the default model's table, rounded."""
+"""Directions in all rows of the chart: the effective rank of the default model's centred table, rounded."""
 
 
 class SurgeryParameters(Parameters):
@@ -87,8 +87,9 @@ def surgery(params: SurgeryParameters) -> Figure:
         caption=(
             f"{readable(first.model)}, sentence similarity on the {first.pairs:,} pairs of STS-B's dev set, no "
             f"training: {text}. Words are kept out of some directions and positions kept inside them, each around its "
-            f"mean: up to a rotation, that is a concatenation. Left: the operations, with {RANK} directions where "
-            "they have a number of them; dots of one row are random draws. Right: by the number of directions. "
+            f"mean: up to a rotation, that is a concatenation. Rows: the operations, with {RANK} directions where "
+            f"they have a number of them, the effective rank of {default_model.NAME}'s centred position table; dots of "
+            "one row are random draws. Curves: by the number of directions. "
             f"Lines: 95 % bootstrap intervals, {config['resamples']:,} resamples of the pairs."
         ),
         alt=f"Dot plot of Spearman's correlation under {frame.operation.nunique()} operations: {text}.",

@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from analysis.core.formatting import capitalised, fixed, plural
+from analysis.core.formatting import capitalised, fixed, percent, plural
 from analysis.core.term_names import FOUR
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -48,8 +48,9 @@ def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
     label = MEASURES[measure]
     color, ink = measured_colours(table.to_numpy(), measure, label, theme)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
+    write = percent if measure == "share" else fixed
     frame = frame.assign(
-        label=frame.term.map(term_label), written=["–" if value != value else fixed(value) for value in frame.value]
+        label=frame.term.map(term_label), written=["–" if value != value else write(value) for value in frame.value]
     )
     x = marks.columns_across("label", [term_label(term) for term in table.columns])
     base = alt.Chart(frame).encode(

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from analysis.core.formatting import UNDEFINED, percent, signed
+from analysis.core.formatting import UNDEFINED, percent
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.heatmap import heatmap
 
@@ -41,8 +41,3 @@ def pattern_map(
 def share_in_words(share: float) -> str:
     """A term's share of what varies in one head's scores: `96 % of what varies`."""
     return f"{UNDEFINED if share != share else percent(share)} of what varies"
-
-
-def share_and_effect(share: float, effect: float) -> str:
-    """A term's share and effect in one head, in words."""
-    return f"share {signed(share)}, effect {UNDEFINED if effect != effect else f'{effect:.2f} nats'}"

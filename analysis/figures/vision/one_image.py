@@ -21,7 +21,7 @@ from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.heads import draw_heads, leading_term
 from analysis.figures.terms.maps import GROUPS, TermHeadParameters, heads_by_terms, shown_head, with_rest
 from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
-from analysis.figures.terms.token_maps import share_and_effect
+from analysis.figures.terms.token_maps import share_in_words
 from analysis.figures.vision.drawn_images import SOURCES_NOTE
 from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
@@ -304,20 +304,14 @@ def _maps(
     order = list(maps)
     if len(order) == 5:
         order = [*order[1:3], order[0], *order[3:]]
-    measured = {
-        name: (float(decomposition.shares()[name][head]), float(decomposition.effects()[name][head]))
-        for name in maps
-        if name != "total"
-    }
+    measured = {name: float(decomposition.shares()[name][head]) for name in maps if name != "total"}
     scale, colours = theme.around_zero(limit), marks.colour_bar("score", length=130, form=".2~g")
     colours["values"] = [-limit, 0, limit]
     ink = "white" if theme.dark else "black"
     panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", f"query pink, key {ink}"))]
     for index, name in enumerate(order, 1):
         cells = _cells(maps[name], scale, colours if index == len(order) else None)
-        title = (
-            (term_label(name), share_and_effect(*measured[name])) if name in measured else (name, "all terms together")
-        )
+        title = (term_label(name), share_in_words(measured[name])) if name in measured else (name, "all terms together")
         panels.append(([cells], title))
     # For patches as square as they are.
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))

@@ -58,8 +58,8 @@ def after_training(separated: Separated | None) -> Stage:
         "What a trained sum can be cut into",
         "After training",
         "W · [word ; position]",
-        f"In a trained MiniLM, keep words out of {separated.rank} of {separated.width} directions and positions inside "
-        "them, then rotate: the sum is a concatenation."
+        f"In a trained MiniLM, keep words out of the {separated.rank} strongest of the positions’ {separated.width} "
+        "directions and positions inside them, then rotate: the sum is a concatenation."
         if separated
         else "Training gives positions few directions; where words keep out of them, the sum is a concatenation again.",
         f"similarity score: {separated.intact:.3f} → {separated.separated:.3f}" if separated else "",

@@ -8,7 +8,7 @@ from analysis.store import read
 
 
 def says(values: Values) -> str:
-    """The mean size of the cosine between a real model's words and positions, and that of random vectors.
+    """The mean absolute cosine between a real model's words and positions, and that of random vectors.
 
     Raises NoResults where the angles are not stored.
     """
@@ -25,7 +25,7 @@ def says(values: Values) -> str:
         )
     raw, centred = rows.loc["word_position"], rows.loc["word_position_centred"]
     return (
-        f"Between the words and the positions of {default_model.NAME}, the mean size of the cosine is {raw.value:.3f} "
+        f"Between the words and the positions of {default_model.NAME}, the mean absolute cosine is {raw.value:.3f} "
         f"with the tables as they are, and {centred.value:.3f} once each table's mean is subtracted; for random "
         f"vectors of the same width it is {raw.baseline:.3f}."
     )

@@ -20,6 +20,10 @@ GAP = 16
 """Pixels between two panels, as flipbook.css has it."""
 LEAST = 250
 """Pixels below which two panels stand one above the other."""
+WIDE, NARROW = 600, 340
+"""Widths of the first picture, in pixels, until the browser has reported that of its place: on a screen, on a phone."""
+ENOUGH = 520
+"""Pixels from which the wider one of the two is shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +87,8 @@ def show_flipbook(
 
     make: makes the figure of a picture; all but the first are drawn once the browser has reported its width, while the
     rest of the page stands. on_change: called with the index of another picture once the slider is released; the page
-    is then drawn again. request: what the figures depend on besides the slider.
+    is then drawn again. request: what the figures depend on besides the slider. The first picture is drawn for a phone
+    too, and the browser shows the one that has room, so that its letters are never small.
     """
     turned = f"{key}.turned"
     if st.session_state.pop(turned, False):
@@ -93,7 +98,9 @@ def show_flipbook(
     def frame(number: int, label: str) -> Frame:
         if reported is None and number != index:
             return Frame(label=label)
-        width = 600 if reported is None else int(reported)
+        return drawn(number, label, WIDE if reported is None else int(reported))
+
+    def drawn(number: int, label: str, width: int) -> Frame:
         return _drawn_frame(Requested(key=(request, number), make=lambda: make(number)), label, width, dark=dark)
 
     def report_index() -> None:
@@ -101,10 +108,12 @@ def show_flipbook(
         st.session_state[turned] = True
 
     frames = [asdict(frame(number, label)) for number, label in enumerate(labels)]
+    narrow = asdict(drawn(index, labels[index], NARROW)) if reported is None else None
+    widths = {"width": reported, "enough": ENOUGH, "scale": SCALE}
     show_component(
         "flipbook",
         key,
-        {"label": name, "at": index, "width": reported, "scale": SCALE, "frames": frames},
+        {"label": name, "at": index, **widths, "frames": frames, "narrow": narrow},
         dark=dark,
         package="dashboard.widgets",
         on_at_change=report_index,

@@ -1,6 +1,7 @@
 // A slider leafs through pictures that were drawn beforehand: what a reader drags is answered here, in the browser. The
 // server hears of the value when the slider is let go, and draws what else depends on it. It draws the pictures for the
-// width that they have here, so that letters keep their size on every screen.
+// width that they have here, so that letters keep their size on every screen; until it knows that width, it sends the
+// first picture for a phone as well, as `narrow`.
 
 const STEP = 20; // pixels: a width is rounded down to a multiple, so that few widths are drawn
 
@@ -8,13 +9,14 @@ export default function ({ data, parentElement: root, setStateValue }) {
   const figure = root.querySelector("figure");
   const slider = root.querySelector("input");
   const panels = root.querySelector(".panels");
-  const { frames, at, label, scale, width: asked } = JSON.parse(data.json);
+  const { frames, narrow, enough, at, label, scale, width: asked } = JSON.parse(data.json);
   figure.style.cssText = data.colours;
   root.querySelector("label span").textContent = label;
   slider.max = frames.length - 1;
   if (!slider.matches(":active")) slider.value = at;
   const draw = () => {
-    const frame = frames[+slider.value];
+    const small = narrow && +slider.value === at && figure.clientWidth < enough;
+    const frame = small ? narrow : frames[+slider.value];
     root.querySelector("output").textContent = frame.label;
     slider.setAttribute("aria-valuetext", frame.label);
     figure.classList.toggle("waiting", !frame.panels.length);
@@ -36,6 +38,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   report();
   let waiting;
   const watch = new ResizeObserver(() => {
+    if (narrow) draw();
     clearTimeout(waiting);
     waiting = setTimeout(report, 300);
   });

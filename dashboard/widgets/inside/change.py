@@ -15,9 +15,9 @@ from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 FIGURES = {
-    "tokens": "What becomes of the output",
-    "heads": "Which heads change",
-    "order": "Does order show without positions?",
+    "tokens": "The output",
+    "heads": "The heads",
+    "order": "Without positions",
 }
 OF_MANY = {
     "effects": "Every change, over a corpus",

@@ -1,6 +1,6 @@
 """Compare with: a second model, text, layer, head or method, beside the first in Scores and Layers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import join_names
+from analysis.core.formatting import at_most, join_names
 from analysis.figures.compare.two_sides import PALE, SIDES, common_terms
 from analysis.figures.figure import STRONGEST
 from analysis.figures.one_run import unknown_tokens_note
@@ -21,7 +21,7 @@ from analysis.probes.text_probe import FOLLOWING, LayersRequest, differences
 from analysis.store import checkpoints
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import probe_form, show
+from dashboard.widgets import phone_fold, probe_form, show
 from dashboard.widgets.inside.run import PAGE, look, measure, run, show_figure
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.term_pickers import METHOD_HELP, METHODS, cell_pickers, row_names
@@ -161,11 +161,14 @@ def _facts(
 ) -> None:
     """The line that is true of both sides' figures, and warnings on each."""
     sides = " | ".join(
-        f"{side}: {result.provenance.model} ({result.provenance.revision}), {count} tokens, parts within {error:.0e}"
+        f"{side}: {result.provenance.model} ({result.provenance.revision}), {count} tokens, off by at most "
+        f"{at_most(error)}"
         for side, result, count, error in zip(SIDES, results, tokens, errors, strict=True)
     )
     about = results[0].provenance
-    place.caption(escape_markdown(f"{sides}. {about.device}, {about.dtype}."))
+    place.caption(
+        escape_markdown(f"The parts add up to each side's own scores. {sides}. {about.device}, {about.dtype}.")
+    )
     for side, result, count in zip(SIDES, results, tokens, strict=True):
         if result.provenance.truncated_from:
             st.warning(
@@ -229,24 +232,34 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if terms:
             pickers.choice("term", "Term", terms, term_label, width=CONTROL + 30)
-        for suffix, side, result, values in zip(("", "2") if own else ("",), SIDES, results, of_sides, strict=False):
-            where = f", {side}" if own else ""
-            # A stored result does not say how many layers its model has.
-            count = result.layers or len(live.run_request(LayersRequest.of(values)).values)
-            options = range(-1 if suffix else 0, count)
-            pickers.slider(f"layer{suffix}", f"Layer{where}", options, format_func=_left_or_number, width=CONTROL)
-            term = str(pickers.get("term"))
-            first = f"{strongest_head(result, term)}, the strongest"
-            if suffix and pickers.get("head") != STRONGEST:
-                first = AS_LEFT
-            names = {STRONGEST: first} | ({SECOND_HEAD: f"{second_head(result, term)}, the second"} if suffix else {})
-            help = f"The strongest is the one whose scores vary most by {term_label(term)}."
-            heads = [*names, *range(result.heads)]
-            pickers.choice(f"head{suffix}", f"Head{where}", heads, names, help=help, width=CONTROL)
-        if terms:
-            pickers.toggle("own_scale", "Each map on its own scale", help="One scale for all makes a weaker side pale.")
+        with phone_fold.folded(PAGE, "sides"):
+            suffixes = ("", "2") if own else ("",)
+            for suffix, side, result, values in zip(suffixes, SIDES, results, of_sides, strict=False):
+                _side_pickers(pickers, suffix, f", {side}" if own else "", result, values)
+            if terms:
+                pickers.toggle(
+                    "own_scale", "Each map on its own scale", help="One scale for all makes a weaker side pale."
+                )
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
+
+
+def _side_pickers(
+    pickers: Pickers, suffix: str, where: str, result: Decomposition, values: Mapping[str, Value]
+) -> None:
+    """Layer and head of one side. suffix: of its fields. where: the words that name the side."""
+    # A stored result does not say how many layers its model has.
+    count = result.layers or len(live.run_request(LayersRequest.of(values)).values)
+    options = range(-1 if suffix else 0, count)
+    pickers.slider(f"layer{suffix}", f"Layer{where}", options, format_func=_left_or_number, width=CONTROL)
+    term = str(pickers.get("term"))
+    first = f"{strongest_head(result, term)}, the strongest"
+    if suffix and pickers.get("head") != STRONGEST:
+        first = AS_LEFT
+    names = {STRONGEST: first} | ({SECOND_HEAD: f"{second_head(result, term)}, the second"} if suffix else {})
+    help = f"The strongest is the one whose scores vary most by {term_label(term)}."
+    heads = [*names, *range(result.heads)]
+    pickers.choice(f"head{suffix}", f"Head{where}", heads, names, help=help, width=CONTROL)
 
 
 def _left_or_number(number: int) -> str:
@@ -272,7 +285,8 @@ def layers(pickers: Pickers, facts: Any) -> None:
         st.markdown(escape_markdown(what_differs(pickers)))
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         shown = look(pickers, OVER_LAYERS)
-        measure(pickers)
+        with phone_fold.folded(PAGE, "measure"):
+            measure(pickers)
     if shown == "layers":
         common = [term for term in results[0].terms if term in results[1].terms]
         pickers.choice("term", "Term", common, term_label)

@@ -10,11 +10,11 @@ from analysis.figures import stored_figure
 from analysis.figures.depth import measured as stored
 from analysis.figures.terms.measures import term_label
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import show
+from dashboard.widgets import phone_fold, show
 from dashboard.widgets.inside.run import PAGE, choose_once, look, measure
 from dashboard.widgets.pickers import Pickers
 
-OVER = {"": "This text", "corpus": "Many texts, measured before"}
+OVER = {"": "This text", "corpus": "Many texts"}
 """The sources of the numbers of Scores, Layers and Change: the value of `over` -> its name."""
 CORPORA = {"probe_set": "the probe set"}
 LOOKS = {
@@ -100,7 +100,8 @@ def _pick_measured(pickers: Pickers) -> tuple[str, DeltaGenerator]:
         return "", beside
     model = str(pickers.get("model")).strip()
     with third, st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        measure(pickers)
+        with phone_fold.folded(PAGE, "measured"):
+            measure(pickers)
         _corpus(pickers, list(measured[measured.model == model].corpus))
     return model, beside
 

@@ -275,11 +275,10 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
 
 
 def options(pickers: Pickers) -> None:
-    """Two buttons that open to what the numbers are compared with, and to changes of positions."""
-    if not pickers.get("image"):
-        compared = comparison.compared(pickers)
-        with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
-            comparison.pills(pickers)
+    """Two buttons, for a text, that open to what the numbers are compared with, and to changes of positions."""
+    compared = comparison.compared(pickers)
+    with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
+        comparison.pills(pickers)
     with st.popover("Change positions", key="inside.change_positions"):
         _changes(pickers)
 

@@ -23,7 +23,7 @@ from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.inside import form
 from dashboard.widgets.inside.form import Upload, stored_alone, why_no_link
-from dashboard.widgets.inside.run import PAGE, about, choose_once, look, measure, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, adds_up, choose_once, look, measure, run, show_figure
 from dashboard.widgets.intervention_form import intervention_pickers
 from dashboard.widgets.pickers import Pickers
 
@@ -251,7 +251,7 @@ def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> Ima
         pickers, lambda progress: live.image_decomposition(pickers.values(), uploaded, progress)
     )
     rows, columns = result.grid
-    error = f"the parts add up to the model's own scores within {result.max_error:.0e}"
+    error = adds_up(result.max_error, "each of the model's own scores")
     about(
         result,
         len(result.tokens),

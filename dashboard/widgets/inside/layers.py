@@ -9,8 +9,8 @@ from analysis.core.term_names import ADDED_TERMS
 from analysis.figures.terms.measures import ORDER, term_label
 from analysis.probes import text_probe
 from dashboard.session import live
-from dashboard.widgets import show
-from dashboard.widgets.inside.run import PAGE, about, look, measure, run, show_figure
+from dashboard.widgets import phone_fold, show
+from dashboard.widgets.inside.run import PAGE, about, adds_up, look, measure, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 FIGURES = {"depth": "Against depth", "layers": "One term, every head"}
@@ -24,11 +24,12 @@ def draw(pickers: Pickers, facts: Any) -> None:
         return
     result = run(pickers, lambda progress: live.run_request(text_probe.LayersRequest.of(pickers.values()), progress))
     layers, _, heads = result.values.shape
-    error = f"{layers} layers of {heads} heads; the parts add up to the model's own scores within "
-    about(result, result.tokens, f"{error}{result.errors[:, 0].max():.0e}", facts)
+    error = adds_up(float(result.errors[:, 0].max()), "each of the model's own scores")
+    about(result, result.tokens, f"{layers} layers of {heads} heads; {error}", facts)
     with st.container(horizontal=True, vertical_alignment="center"):
         shown = look(pickers, FIGURES)
-        measure(pickers)
+        with phone_fold.folded(PAGE, "measure"):
+            measure(pickers)
     if shown == "layers":
         pickers.choice(
             "term", "Term", [term for term in (*ORDER, *ADDED_TERMS) if term in result.terms], term_label, width=260

@@ -12,15 +12,15 @@ from analysis.measurements.terms.result import Curves
 from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnRequest
 from analysis.probes.text_probe import CurvesRequest
 from dashboard.session import live
-from dashboard.widgets import probe_form, show
-from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
+from dashboard.widgets import phone_fold, probe_form, show
+from dashboard.widgets.inside.run import PAGE, about, adds_up, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
-FIGURES = {"distance": "Every head against distance", "map": "By layer", "cell": "One cell in detail"}
+FIGURES = {"distance": "Every head", "map": "By layer", "cell": "One cell"}
 ROTATED = {
     "map": "By layer",
-    "cell": "One cell in detail",
-    "distance": "One head against distance",
+    "cell": "One cell",
+    "distance": "One head",
     "unturned": "Without one band",
 }
 
@@ -32,8 +32,8 @@ def draw(pickers: Pickers, facts: Any) -> None:
     result = run(pickers, lambda progress: request.stored() or live.run_request(request, progress))
     rotates = result.kernels is not None
     source = "stored" if result.command else "run now"
-    error = f"{len(result.power)} layers; the parts add up to the model's own scores within "
-    about(result, result.tokens, f"{error}{result.errors.max():.0e} of their range, {source}", facts)
+    error = adds_up(float(result.errors.max()), "each of the model's own scores") + " of their range"
+    about(result, result.tokens, f"{len(result.power)} layers; {error}; {source}", facts)
     figures = ROTATED if rotates else FIGURES
     asked = str(pickers.get("look"))
     curves = None if rotates or asked in ("map", "cell") else _curves(pickers)
@@ -43,13 +43,14 @@ def draw(pickers: Pickers, facts: Any) -> None:
             show.show_problem(curves)
     with controls:
         shown = look(pickers, figures)
-        if isinstance(curves, Curves):
-            pickers.segments("heads_by", "Heads", list(ORDERS), ORDERS, label_visibility="collapsed")
-        elif shown == "map":
-            none = {"": "This model alone", **BASELINES}
-            pickers.segments("baseline", "Compare with", list(none), none, label_visibility="collapsed")
-        with st.popover("Stored models", key="inside.stored"):
-            probe_form.stored_buttons(pickers, stored_models())
+        with phone_fold.folded(PAGE, "position_options"):
+            if isinstance(curves, Curves):
+                pickers.segments("heads_by", "Heads", list(ORDERS), ORDERS, label_visibility="collapsed")
+            elif shown == "map":
+                none = {"": "This model alone", **BASELINES}
+                pickers.segments("baseline", "Compare with", list(none), none, label_visibility="collapsed")
+            with st.popover("Stored models", key="inside.stored"):
+                probe_form.stored_buttons(pickers, stored_models())
     if isinstance(curves, Curves):
         _every_head(pickers, curves)
         return

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from analysis.core.errors import AddendError
+from analysis.core.formatting import at_most
 from analysis.figures.terms.measures import MEASURES
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
@@ -84,6 +85,11 @@ def measure(pickers: Pickers) -> None:
     """Buttons for the measure of a term."""
     titles = {"share": "by share", "effect": "by effect"}
     pickers.segments("measure", "Measure", list(MEASURES), titles, label_visibility="collapsed")
+
+
+def adds_up(error: float, whole: str) -> str:
+    """Words on how nearly the parts add up to a whole. error: the largest difference."""
+    return f"the parts add up to {whole}, off by at most {at_most(error)}"
 
 
 def about(result: Any, tokens: int, extra: str, place: Any, *, title: str = "") -> None:

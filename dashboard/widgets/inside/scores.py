@@ -15,7 +15,7 @@ from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark
 from dashboard.widgets import probe_form, show
-from dashboard.widgets.inside.run import PAGE, about, choose_once, look, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, adds_up, choose_once, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.score_maps import show_score_maps
 from dashboard.widgets.term_pickers import part_pickers, row_names
@@ -58,7 +58,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
         show.show_problem(result)
         _patterns(pickers)
         return
-    error = f"the parts add up to the model's own scores within {result.max_error:.0e}"
+    error = adds_up(result.max_error, "each of the model's own scores")
     about(result, len(result.tokens), f"layer {result.layer}, {result.heads} heads; {error}", facts)
     if note := unknown_tokens_note(result):
         st.warning(escape_markdown(note))

@@ -8,9 +8,9 @@ from analysis.figures.similarity.run import POOLING_TITLES
 from analysis.measurements.similarity.result import POOLINGS
 from analysis.probes.similarity_probe import SimilarityRequest
 from dashboard.session import live
-from dashboard.widgets import show
+from dashboard.widgets import phone_fold, show
 from dashboard.widgets.inside.form import EXAMPLES, set_example
-from dashboard.widgets.inside.run import PAGE, about, run, show_figure
+from dashboard.widgets.inside.run import PAGE, about, adds_up, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 EXAMPLE = "order alone differs"
@@ -31,7 +31,8 @@ def draw(pickers: Pickers, facts: Any) -> None:
         st.button(f"Example: {EXAMPLE}", on_click=lambda: set_example(pickers, EXAMPLE))
         pickers.done()
         return
-    pickers.segments("pooling", "The vector of a text is", POOLINGS, POOLING_TITLES)
+    with phone_fold.folded(PAGE, "pooling"):
+        pickers.segments("pooling", "The vector of a text is", POOLINGS, POOLING_TITLES)
     result = run(pickers, lambda progress: live.run_request(SimilarityRequest.of(pickers.values()), progress))
     counts = len(result.first), len(result.second)
     for name, count in zip(("query", "key"), counts, strict=True):
@@ -39,7 +40,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
     about(
         result,
         sum(counts),
-        f"each text read by itself; the parts add up to the model's own cosine within {result.error:.0e}",
+        "each text read by itself; " + adds_up(result.error, "the model's own cosine"),
         facts,
     )
     values = pickers.done()

@@ -567,7 +567,9 @@ class Board {
     put(line, "span", {}, "sum: the model's own score");
     put(line, "b", {}, signed(total));
     const off = Math.abs(amounts.reduce((all, amount) => all + amount, 0) - total);
-    put(box, "p", { class: "sub" }, `The parts add up to it within ${off > 0 ? off.toExponential(0).replace("-", "−") : "rounding"}${rows.length > 1 ? "; means over the rows" : ""}.`);
+    const digits = Math.min(6, Math.max(0, Math.floor(-Math.log10(off))));
+    const error = off > 0 ? `less than ${(10 ** -digits).toFixed(digits)}` : "nothing";
+    put(box, "p", { class: "sub" }, `The parts add up to it, off by ${error}${rows.length > 1 ? "; means over the rows" : ""}. Bars have the colours of the maps' names; right of the line they raise the score, left of it they lower it.`);
     this.next(box, query, key, value);
   }
 
