@@ -74,6 +74,7 @@ def _variants() -> list[dict[str, object]]:
         {
             "variant": name,
             "title": variant.title,
+            "known_as": VARIANTS[name].known_as or None if name in VARIANTS else None,
             "combines": variant.combines,
             "summary": variant.summary,
             "citation_key": citations[name],

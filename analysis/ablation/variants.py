@@ -71,11 +71,14 @@ class Variant:
     needs: the variant whose run of the same seed must be there first; inherits: what of that run's model
     this one starts from, its words or all of it. share_of_steps: how long this one is trained, as a share
     of the recipe's steps. size: how its parameters compare with bert_a's where they cannot be matched, in a
-    sentence.
+    sentence. known_as: the name by which papers know it, where the title is our own.
+    doing: what it does, as the subject of a verb, where sentences name it often.
     """
 
     name: str
     title: str
+    known_as: str = ""
+    doing: str = ""
     combines: str
     summary: str
     key: str | None = None
@@ -125,7 +128,7 @@ class Variant:
 _TABLE = (
     Variant(
         name="alibi",
-        title="ALiBi, symmetric",
+        title="Symmetric ALiBi",
         combines="biased",
         summary="Each head subtracts the distance times a fixed slope, on both sides alike: it cannot tell before from "
         "after.",
@@ -135,7 +138,9 @@ _TABLE = (
     ),
     Variant(
         name="bert_a",
-        title="BERT-A",
+        title="Added once",
+        known_as="BERT-A",
+        doing="adding",
         combines="added",
         summary="Position embeddings are added to word embeddings; one projection serves both, so attention asks all "
         "four questions.",
@@ -144,7 +149,8 @@ _TABLE = (
     ),
     Variant(
         name="bert_a_d",
-        title="BERT-A^d",
+        title="Every layer, own matrix, scaled",
+        known_as="BERT-A^d",
         combines="added",
         summary="Positions have separate projections, which are added to queries and keys, so that all four terms are "
         "kept; scores are divided by the square root of 4d.",
@@ -154,16 +160,16 @@ _TABLE = (
     ),
     Variant(
         name="bert_a_d_unscaled",
-        title="BERT-A^d, unscaled",
+        title="Every layer, own matrix",
         combines="added",
-        summary="As BERT-A^d, but scores are divided by the square root of d, so that its four terms are as large as "
-        "those of added positions.",
+        summary="Positions have separate projections, which are added to queries and keys in every layer; scores are "
+        "divided by the square root of d, so that the four terms are as large as those of added positions.",
         settings={"untied": "added"},
         size="More parameters: two position projections and their norm, once for all layers.",
     ),
     Variant(
         name="bert_a_narrow_50",
-        title="BERT-A, words of 50 %",
+        title="Added, words of 50 %",
         combines="added",
         summary="Words take half of the width and zeros the rest; learned positions are added to all of it. The "
         "control of Concatenated 50/50, whose words are as narrow.",
@@ -173,7 +179,7 @@ _TABLE = (
     ),
     Variant(
         name="bert_a_narrow_80",
-        title="BERT-A, words of 80 %",
+        title="Added, words of 80 %",
         combines="added",
         summary="Words take 80 % of the width and zeros the rest; learned positions are added to all of it. The "
         "control of Concatenated 80/20, whose words are as narrow.",
@@ -183,7 +189,7 @@ _TABLE = (
     ),
     Variant(
         name="bert_a_norm",
-        title="BERT-A, normalised",
+        title="Added once, normalised",
         combines="added",
         summary="Words with segments, and positions, are layer-normalised separately and then added: the two start "
         "equally strong, as in TUPE.",
@@ -192,25 +198,26 @@ _TABLE = (
     ),
     Variant(
         name="bert_a_smooth",
-        title="BERT-A, smooth start",
+        title="Added, smooth start",
         combines="added",
-        summary="As BERT-A, but the learned table of positions starts from sines and cosines of standard deviation "
+        summary="As added once, but the learned table of positions starts from sines and cosines of standard deviation "
         "0.1 instead of random numbers, so that neighbouring positions start alike.",
         settings={"position": "learned", "combine": "add", "position_start": "sinusoidal", "position_deviation": 0.1},
     ),
     Variant(
         name="bert_a_wide_table",
-        title="BERT-A, wide start",
+        title="Added, wide start",
         combines="added",
-        summary="As BERT-A, but the learned table of positions is drawn at first with standard deviation 0.1, five "
+        summary="As added once, but the learned table of positions is drawn at first with standard deviation 0.1, five "
         "times that of the words.",
         settings={"position": "learned", "combine": "add", "position_deviation": 0.1},
     ),
     Variant(
         name="bert_r",
-        title="BERT-R",
+        title="Added, with distances",
+        known_as="BERT-R",
         combines="added",
-        summary="As BERT-A, with a learned bias on the scores that depends on the distance between query and key.",
+        summary="As added once, with a learned bias on the scores that depends on the distance between query and key.",
         key="ke2021tupe",
         settings={"relative_buckets": 32, "position": "learned", "combine": "add"},
         size="128 more parameters with 4 heads: one per bucket and head.",
@@ -218,6 +225,7 @@ _TABLE = (
     Variant(
         name="causal_bert_a",
         title="Causal, added",
+        doing="causal adding",
         combines="added",
         summary="Each token sees those before it and predicts the next; learned positions are added. Its loss "
         "measures another task than that of the masked models.",
@@ -226,6 +234,7 @@ _TABLE = (
     Variant(
         name="causal_drope",
         title="Causal, rotary dropped",
+        known_as="DroPE",
         combines="absent",
         summary="Starts from the trained causal rotary model of the same seed, drops the rotation, and is trained for "
         "a tenth of the steps more: only the mask tells order.",
@@ -279,6 +288,7 @@ _TABLE = (
     Variant(
         name="causal_polar",
         title="Causal, polar positions",
+        known_as="PoPE",
         combines="rotated",
         summary="PoPE: words set the length of each dimension of queries and keys, never below 0, and position alone "
         "sets the angle; in rotary models words change the angle too.",
@@ -289,6 +299,7 @@ _TABLE = (
     Variant(
         name="causal_rotary",
         title="Causal, rotary",
+        known_as="RoPE",
         combines="rotated",
         summary="Each token sees those before it and predicts the next; each pair of dimensions of queries and keys "
         "is rotated by its position's angle.",
@@ -375,7 +386,7 @@ _TABLE = (
         title="Concatenated, wider and matched",
         combines="concatenated",
         summary="As Concatenated, wider, but with narrower feed-forward layers in a preset that matches parameters, so "
-        "that it has no more of them than BERT-A.",
+        "that it has no more of them than the one that adds.",
         settings={"position": "learned", "combine": "concat"},
         wider=0.25,
         match_wider=True,
@@ -393,7 +404,7 @@ _TABLE = (
     ),
     Variant(
         name="every_layer_attention",
-        title="Every layer, attention",
+        title="Every layer, queries and keys",
         combines="added",
         summary="In every layer the queries and keys read the sum of hidden states and positions, through the words' "
         "own projections; values and the stream do not. All four terms are kept, with one matrix.",
@@ -402,7 +413,7 @@ _TABLE = (
     ),
     Variant(
         name="every_layer_hidden",
-        title="Every layer, hidden state",
+        title="Every layer, whole input",
         combines="added",
         summary="Positions, with a normalisation of their own, are added to the hidden states that enter every layer, "
         "and not only the first.",
@@ -411,10 +422,10 @@ _TABLE = (
     ),
     Variant(
         name="every_layer_unnormed",
-        title="Every layer, attention, no norm",
+        title="Every layer, without norm",
         combines="added",
-        summary="As Every layer, attention, but positions have no normalisation: their table starts with the standard "
-        "deviation of 1 that it would give them.",
+        summary="As every layer, queries and keys, but positions have no normalisation: their table starts with the "
+        "standard deviation of 1 that it would give them.",
         settings={"untied": "shared", "told_norm": False},
     ),
     Variant(
@@ -428,9 +439,9 @@ _TABLE = (
     ),
     Variant(
         name="first_layer_attention",
-        title="First layer, attention",
+        title="First layer, queries and keys",
         combines="added",
-        summary="As Every layer, attention, but positions are told in the first layer alone.",
+        summary="As every layer, queries and keys, but positions are told in the first layer alone.",
         settings={"untied": "shared", "told_layers": 1},
         size="One more normalisation.",
     ),
@@ -438,23 +449,23 @@ _TABLE = (
         name="first_layer_own",
         title="First layer, own matrix",
         combines="added",
-        summary="As BERT-A^d, unscaled, but positions are told in the first layer alone.",
+        summary="As every layer, own matrix, but positions are told in the first layer alone.",
         settings={"untied": "added", "told_layers": 1},
         size="More parameters: two position projections and their norm.",
     ),
     Variant(
         name="frozen_own_word",
-        title="Frozen words of BERT-A",
+        title="Frozen words from adding",
         combines="added",
-        summary="Learned positions are added to the word table of the same seed's BERT-A run, which is frozen (in the "
-        "output too). This control separates the effect of freezing the words from that of where they come from.",
+        summary="Learned positions are added to the word table of the same seed's run that adds, which is frozen (in "
+        "the output too). This control separates the effect of freezing the words from that of where they come from.",
         settings={"freeze_words": True, "position": "learned", "combine": "add"},
         needs="bert_a",
         size="Fewer trained parameters: the word table is frozen.",
     ),
     Variant(
         name="frozen_word",
-        title="Frozen words",
+        title="Frozen words without positions",
         combines="added",
         summary="Learned positions are added to the word table of the same seed's no-position run, which is frozen (in "
         "the output too).",
@@ -472,20 +483,20 @@ _TABLE = (
     ),
     Variant(
         name="no_cross",
-        title="No cross terms",
+        title="Apart, one matrix",
         combines="untied",
         summary="Every layer projects positions as it projects words and adds only the position-to-position score: "
-        "compared with BERT-A, normalised, the cross terms are gone and positions are not in the values. [CLS] is "
+        "compared with added once, normalised, the cross terms are gone and positions are not in the values. [CLS] is "
         "treated like any other token.",
         settings={"untied": "word", "scale_terms": 2},
         size="One more normalisation and one more row of positions.",
     ),
     Variant(
         name="no_cross_unscaled",
-        title="No cross terms, unscaled",
+        title="Apart, one matrix, unscaled",
         combines="untied",
-        summary="As No cross terms, but scores are divided by the square root of d, so that the terms that are kept "
-        "are as large as those of added positions.",
+        summary="As apart, one matrix, but scores are divided by the square root of d, so that the terms that "
+        "are kept are as large as those of added positions.",
         settings={"untied": "word"},
         size="One more normalisation and one more row of positions.",
     ),
@@ -500,7 +511,8 @@ _TABLE = (
         name="no_segment",
         title="No segments",
         combines="added",
-        summary="BERT-A without segment embeddings: which of two texts a word is in must be read off [SEP].",
+        summary="Positions are added once, without segment embeddings: which of two texts a word is in must "
+        "be read off [SEP].",
         settings={"segments": False, "position": "learned", "combine": "add"},
         size="Fewer parameters: no segment table.",
     ),
@@ -508,13 +520,13 @@ _TABLE = (
         name="one_segment",
         title="One segment",
         combines="added",
-        summary="BERT-A whose tokens all have the segment embedding 0: the embedding is there and tells no "
-        "text from another.",
+        summary="Positions are added once; tokens all have the segment embedding 0: the embedding is there and tells "
+        "no text from another.",
         settings={"single_segment": True, "position": "learned", "combine": "add"},
     ),
     Variant(
         name="random_fixed",
-        title="Random, fixed",
+        title="Fixed random",
         combines="added",
         summary="Each position adds a random vector that is never trained, as long as the sinusoids' and with words "
         "scaled alike.",
@@ -531,7 +543,8 @@ _TABLE = (
     ),
     Variant(
         name="relative_only",
-        title="Relative only",
+        title="Distances only",
+        known_as="the bias of T5",
         combines="biased",
         summary="No positions at the input; a learned bias on the scores depends on the distance between query and "
         "key.",
@@ -542,6 +555,7 @@ _TABLE = (
     Variant(
         name="rotary",
         title="Rotary",
+        known_as="RoPE",
         combines="rotated",
         summary="Each pair of dimensions of a query and a key is rotated by its position's angle; nothing is added.",
         key="su2021roformer",
@@ -560,7 +574,7 @@ _TABLE = (
     ),
     Variant(
         name="sinusoidal_strong",
-        title="Sinusoidal, 0.1",
+        title="Stronger sinusoids",
         combines="added",
         summary="Sinusoids of standard deviation 0.1, not trained, are added to words that are not scaled: the "
         "control of the concatenation with leading sinusoids.",
@@ -569,7 +583,8 @@ _TABLE = (
     ),
     Variant(
         name="tupe_a",
-        title="TUPE-A",
+        title="Apart, own matrix",
+        known_as="TUPE-A",
         combines="untied",
         summary="Only words enter at the input; positions have separate projections and add a position-to-position "
         "score. No cross terms. [CLS] has separate scores.",
@@ -579,27 +594,30 @@ _TABLE = (
     ),
     Variant(
         name="tupe_a_tie_cls",
-        title="TUPE-A^tie-cls",
+        title="Apart, own matrix, [CLS] tied",
+        known_as="TUPE-A^tie-cls",
         combines="untied",
-        summary="TUPE-A with [CLS] treated like any other position.",
+        summary="As apart, own matrix, with [CLS] treated like any other position.",
         key="ke2021tupe",
         settings={"untied": "own", "scale_terms": 2},
         size="More parameters: two position projections and their norm, once for all layers.",
     ),
     Variant(
         name="tupe_a_unscaled",
-        title="TUPE-A, unscaled",
+        title="Apart, own matrix, unscaled",
         combines="untied",
-        summary="TUPE-A whose two terms are each divided by the square root of d, not of 2d.",
+        summary="As apart, own matrix, but its two terms are each divided by the square root of d, not of 2d.",
         key="ke2021tupe",
         settings={"untie_cls": True, "untied": "own"},
         size="More parameters: two position projections and their norm, once for all layers.",
     ),
     Variant(
         name="tupe_r",
-        title="TUPE-R",
+        title="Apart, own matrix, with distances",
+        known_as="TUPE-R",
         combines="untied",
-        summary="As TUPE-A, with a learned bias on the scores that depends on the distance between query and key.",
+        summary="As apart, own matrix, with a learned bias on the scores that depends on the distance between "
+        "query and key.",
         key="ke2021tupe",
         settings={"untie_cls": True, "relative_buckets": 32, "untied": "own", "scale_terms": 2},
         size="More parameters: two position projections and their norm, once for all layers.",
@@ -625,11 +643,32 @@ def title(variant: str) -> str:
     return VARIANTS[variant].title if variant in VARIANTS else variant
 
 
+def full_title(variant: str) -> str:
+    """A variant's name with the one by which papers know it: `Added once (BERT-A)`."""
+    known = VARIANTS[variant].known_as if variant in VARIANTS else ""
+    return f"{title(variant)} ({known})" if known else title(variant)
+
+
+def named(variant: str) -> str:
+    """A variant as a part of a sentence: `adding`, `Rotary`, or its title in quotation marks where it has a comma."""
+    return VARIANTS[variant].doing if variant in VARIANTS and VARIANTS[variant].doing else set_off(title(variant))
+
+
+def set_off(name: str) -> str:
+    """A title as a part of a sentence: in quotation marks where a comma stands in it."""
+    return f"“{name}”" if "," in name else name
+
+
+def way(variant: str) -> str:
+    """The way in which a variant tells positions, a key of WAYS; empty for an unknown variant."""
+    return VARIANTS[variant].way if variant in VARIANTS else ""
+
+
 MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|width\d+|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
 
 
 def readable(source: str) -> str:
-    """A source with our own models and variants under their titles: `BERT-A, seed 0` for `cpu-bert_a-0`."""
+    """A source with our own models and variants under their titles: `Added once, seed 0` for `cpu-bert_a-0`."""
     if source in VARIANTS:
         return title(source)
     return MODEL_NAME.sub(lambda match: f"{title(match[1])}, seed {match[2]}", source)

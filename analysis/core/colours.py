@@ -38,13 +38,14 @@ TERMS = {
 }
 """Vectors that are added to words, and the terms of scores. A term of one part with itself has that part's colour."""
 WAYS = {
-    "adding": Colour("#191c22", "#e4e7ee"),
-    "concatenating": Colour("#0a8fb0", "#35cdf0"),
+    "added": Colour("#191c22", "#e4e7ee"),
+    "concatenated": Colour("#0a8fb0", "#35cdf0"),
     "apart": Colour("#cf3283", "#fe6fb0"),
+    "layers": Colour("#6d1a80", "#ad57d9"),
     "relative": Colour("#a48b15", "#f5c518"),
     "none": Colour("#50545d", "#767b86"),
 }
-"""Ways to combine words and positions. apart: positions have projections of their own; relative: distances."""
+"""Ways to tell positions, by the names of `analysis.ablation.variants.WAYS`; `of_way` has those without a hue."""
 SOURCES = {"own": Colour("#0f5f5c", "#7fe3dd"), "published": Colour("#a44fc0", "#b06fd6")}
 """Sources of a number: our own measurement, or a published one."""
 VERDICTS = {
@@ -64,19 +65,22 @@ def of_term(name: str) -> Colour:
     return TERMS[first] if first == second and first in TERMS else TERMS["bias"]
 
 
+def of_way(way: str) -> Colour:
+    """The colour of a way of telling positions; grey for one without a hue of its own."""
+    return WAYS.get(way, WAYS["none"])
+
+
 DIVERGING = {
-    False: ["#08519c", "#3b8bc2", "#9ecae1", "#ffffff", "#fdbe85", "#e6701e", "#8c2d04"],
-    True: ["#a9d4fb", "#4f97d8", "#1f4f80", "#0e1117", "#7a4414", "#de7d2b", "#ffc995"],
-}
-"""Blue below zero, the ground at zero, orange above; by whether the ground is dark."""
-GAINS = {
     False: ["#4f1f80", "#9a6fc0", "#dccbea", "#ffffff", "#cfe3b8", "#679637", "#2f6414"],
     True: ["#dfccf5", "#a27fd0", "#46306b", "#0e1117", "#35531a", "#78a541", "#cdeaa5"],
 }
-"""Violet for the worse, the ground at no change, green for the better; by whether the ground is dark."""
+"""Violet below zero or worse, the ground at zero, green above or better; by whether the ground is dark.
+
+Blue and orange are left to words and positions.
+"""
 SEQUENTIAL = {
-    False: ["#ffffff", "#c3d9ea", "#6ba3cc", "#2a6fa8", "#0a3a6b"],
-    True: ["#0e1117", "#17364f", "#22659c", "#529fd8", "#c8e5fb"],
+    False: ["#ffffff", "#cddcda", "#84aca7", "#3b7a74", "#0d423e"],
+    True: ["#0e1117", "#143634", "#226b66", "#4fa59e", "#c9ece8"],
 }
 """Colours of a scale from the ground, at zero, to the strongest; by whether the ground is dark."""
 

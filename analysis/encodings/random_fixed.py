@@ -13,7 +13,7 @@ def table(length: int, dim: int, *, seed: int) -> Table:
 register(
     Encoding(
         name="random_fixed",
-        title="Random, fixed",
+        title="Fixed random",
         summary="Every position has a random vector that is never trained: distinct codes without order.",
         enters="added",
         paper="A control of this project; no paper",

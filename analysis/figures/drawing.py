@@ -83,7 +83,7 @@ class Theme:
 
     @property
     def diverging(self) -> list[str]:
-        """Stops of a scale whose middle is zero: blue below it, the ground at it, orange above."""
+        """Stops of a scale whose middle is zero: violet below it, the ground at it, green above."""
         return colours.DIVERGING[self.dark]
 
     def around_zero(self, limit: float) -> alt.Scale:
@@ -92,7 +92,7 @@ class Theme:
 
     def gains(self, limit: float, *, lower_is_better: bool = False) -> alt.Scale:
         """The colours of changes from -limit to limit: violet for the worse, green for the better."""
-        stops = colours.GAINS[self.dark]
+        stops = self.diverging
         return colour_scale(stops[::-1] if lower_is_better else stops, (-limit, limit))
 
     @property

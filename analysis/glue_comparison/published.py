@@ -34,8 +34,11 @@ class PublishedComparison:
         if not published_table.glue_columns:
             glue = published.index().query("kind == 'GLUE'").id
             raise LinkError(f"The table {table!r} has no GLUE scores; expected one of: {', '.join(glue)}.")
-        titles = read.query("SELECT title, variant FROM variants")
-        variant_by_title = dict(zip(titles.title, titles.variant, strict=True))
+        names = read.query(
+            "SELECT title AS name, variant FROM variants UNION ALL "
+            "SELECT known_as, variant FROM variants WHERE known_as IS NOT NULL AND NOT causal"
+        )
+        variant_by_title = dict(zip(names.name, names.variant, strict=True))
         variants = {row: variant_by_title[row] for row in published_table.variants if row in variant_by_title}
         matching = [row for row, variant in variants.items() if variant == baseline]
         row = matching[0] if matching else baseline if baseline in published_table.variants else ""

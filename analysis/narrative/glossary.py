@@ -32,7 +32,8 @@ GROUPS = {
         "preset": "A fixed set of training settings with a name: model size, batch, number of steps, learning rate. "
         "Only runs of one preset are compared.",
         "store": "The database of all stored results, which is built from the results files and answers every query.",
-        "baseline": "What the others are compared with: in our trainings BERT-A, which adds positions to words.",
+        "baseline": "What the others are compared with: in our trainings the encoder that adds positions to "
+        "words once, at the input (BERT-A).",
         "checkpoint": "The weights of a model as they were saved at one step of its training.",
         "held-out": "Not used to train or to fit: what a model or a decoder is tested on.",
         "seed": "The number from which a run draws its first weights and the order of its data. Runs that differ in "

@@ -194,16 +194,17 @@ def _draw_facts(pickers: Pickers, presets: list[str], needs: tuple[str, ...]) ->
     if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
         st.info(
             f"**Our trainings of preset {named} decide nothing.** They were begun before the rules were frozen, or at "
-            "other settings. In a short training BERT-A leaves the plateau late, and differences from it mostly say "
-            f"that. The rules judge preset {JUDGED}, whose numbers may point the other way.",
+            "other settings. In a short training the encoder that adds leaves the plateau late, and differences "
+            f"from it mostly say that. The rules judge preset {JUDGED}, whose numbers may point the other way.",
             icon=":material/warning:",
         )
         st.button(f"Show preset {JUDGED}", on_click=lambda: pickers.set("preset", JUDGED), type="primary")
     lines = choosing.lines(part, preset, needs)
     st.caption(
         f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, "
-        "decoders, all trained in the same way; BERT-A, which adds learned positions, is the baseline. A published "
-        "result counts as better or worse by its printed difference, however small, since most tables print no spread."
+        "decoders, all trained in the same way; the one that adds learned positions once (BERT-A) is the baseline. "
+        "A published result counts as better or worse by its printed difference, however small, since most tables "
+        "print no spread."
     )
     if part == "cost" and (measured := choosing.measured_preset(preset)) != preset:
         st.caption(

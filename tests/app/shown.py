@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -16,6 +18,9 @@ APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 TIMEOUT_SECONDS = 300
 PAGES = [page for page in VIEWS if page not in MOVED]
 """The pages that are shown; the others lead to one of them, as the test of old links proves."""
+# For every page that is opened, Streamlit would search all installed packages for components, which takes longer than
+# the page itself. A server does so once, when it starts.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def opened(page: str, **parameters: str | list[str]) -> AppTest:

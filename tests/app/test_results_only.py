@@ -1,7 +1,8 @@
 """Proves that an installation without PyTorch shows what is stored, and says on live pages what is missing.
 
-A process of its own refuses to import what models need, as if it were not installed, and opens every page.
-`python -m tests.app.test_results_only [weights]` does so by hand, in an environment made by `install.sh results`.
+A process of its own refuses to import what models need, as if it were not installed, and opens every page without the
+model's package, then with it those that asked for it; nothing else can differ. `python -m tests.app.test_results_only`
+does so by hand, in an environment made by `install.sh results`.
 """
 
 import json
@@ -49,41 +50,60 @@ def board(app: Any) -> list[Any]:
     return [one for one in app.get("bidi_component") if one.proto.component_name.endswith("score_maps")]
 
 
-def every_page(weights: bool) -> dict[str, dict[str, list[str]]]:
-    """What each page says, by kind of element."""
-    sys.meta_path.insert(0, Absent())
-    if not weights:
-        from analysis.core import default_model
+Said = dict[str, dict[str, list[str]]]
+"""Page -> kind of element -> what the page says in such elements."""
 
-        def none(package: str) -> None:
+
+def said_of(app: Any) -> dict[str, list[str]]:
+    """What a page says, by kind of element."""
+    kinds = ("exception", "error", "warning", "info", "caption")
+    said = {kind: [str(one.value) for one in getattr(app, kind)] for kind in kinds}
+    said["charts"] = [str(len(app.get("vega_lite_chart")) + len(board(app)))]
+    return said | {"html": [block.value for block in app.get("html")]}
+
+
+def every_page() -> dict[str, Said]:
+    """What the pages say: all of them `without` the model's package, and `with` it those that asked for it."""
+    sys.meta_path.insert(0, Absent())
+    from analysis.core import default_model
+    from tests.app.shown import opened
+
+    installed, asked = default_model.distribution, set[str]()
+    told: dict[str, Said] = {"without": {}, "with": {}}
+    for page, (path, link) in OPENINGS.items():
+
+        def none(package: str, page: str = page) -> None:
+            asked.add(page)
             raise PackageNotFoundError(package)
 
         default_model.distribution = none  # type: ignore[assignment]
-    from tests.app.shown import opened
-
-    said = {}
-    for page, (path, link) in OPENINGS.items():
-        app = opened(path, **link)
-        kinds = ("exception", "error", "warning", "info", "caption")
-        said[page] = {kind: [str(one.value) for one in getattr(app, kind)] for kind in kinds}
-        drawn = len(app.get("vega_lite_chart")) + len(board(app))
-        said[page]["charts"] = [str(drawn)]
-        said[page]["html"] = [block.value for block in app.get("html")]
+        told["without"][page] = said_of(opened(path, **link))
+    default_model.distribution = installed
+    for page in asked:
+        path, link = OPENINGS[page]
+        told["with"][page] = said_of(opened(path, **link))
     assert not set(REFUSED) & {name.split(".")[0] for name in sys.modules}
-    return said
+    return told
 
 
-@pytest.mark.parametrize("weights", [True, False], ids=["with the model's tables", "without"])
-def test_every_page_without_what_models_need(weights: bool) -> None:
-    command = [sys.executable, "-m", "tests.app.test_results_only", *(["weights"] if weights else [])]
+@pytest.fixture(scope="module")
+def told() -> dict[str, Said]:
+    """What `every_page` gives in a process of its own."""
+    command = [sys.executable, "-m", "tests.app.test_results_only"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("package", ["without", "with"])
+def test_every_page_without_what_models_need(told: dict[str, Said], package: str) -> None:
+    said = told["without"] | told[package]
+    assert set(said) == set(OPENINGS)
     for page, kinds in said.items():
         assert not kinds["exception"], (page, kinds["exception"])
-        told = [text for text in map(shown, kinds["info"]) if SAYS in text]
-        assert bool(told) == (page in LIVE), (page, kinds)
-        assert all("pip install" in text and "requirements.txt" in text for text in told)
+        notes = [text for text in map(shown, kinds["info"]) if SAYS in text]
+        assert bool(notes) == (page in LIVE), (page, kinds)
+        assert all("pip install" in text and "requirements.txt" in text for text in notes)
         assert not kinds["error"], (page, kinds["error"])
         assert not kinds["warning"], (page, kinds["warning"])
     assert "is already a sum" in " ".join(said[""]["html"]), "Home gives its answer"
@@ -91,8 +111,8 @@ def test_every_page_without_what_models_need(weights: bool) -> None:
     for page in (*stored, "change"):
         assert int(said[page]["charts"][0]) > 0, f"{page!r} draws nothing that is stored"
     about_tables = [text for text in said["encodings"]["info"] if "--no-deps" in text]
-    assert bool(about_tables) != weights
+    assert bool(about_tables) == (package == "without")
 
 
 if __name__ == "__main__":
-    print(json.dumps(every_page("weights" in sys.argv[1:])))
+    print(json.dumps(every_page()))

@@ -10,8 +10,8 @@ from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
     "curves": ["Learning curves"],
-    "gap": ["Final loss, and its difference to BERT-A"],
-    "parts": ["What lies between BERT-A and TUPE-A"],
+    "gap": ["Final loss, and its difference to adding"],
+    "parts": ["What lies between adding and “Apart, own matrix”"],
     "convergence": ["Steps to leave the plateau"],
     "length": ["Longer texts than in training"],
     "scores": ["The spread of the scores through training"],
@@ -65,7 +65,7 @@ def test_the_second_figure_of_convergence_is_one_press_away(results):
     app.session_state["experiments.training_convergence.fold"] = True
     app.run()
     fine(app)
-    assert figures(app) == [*HEADINGS["convergence"], "How soon BERT-A's final loss is reached"]
+    assert figures(app) == [*HEADINGS["convergence"], "How soon adding's final loss is reached"]
 
 
 def test_pickers_change_what_is_shown(results):
@@ -76,14 +76,14 @@ def test_pickers_change_what_is_shown(results):
     app.run()
     fine(app)
     captions = " ".join(shown(caption.value) for caption in app.caption)
-    assert "Reached by TUPE-A, unscaled at" in captions
+    assert "Reached by “Apart, own matrix, unscaled” at" in captions
     assert "seconds of training" in captions
     # Rotary is chosen by default, was not run here, and stays chosen for other presets.
     assert app.query_params["variants"] == ["bert_a", "rotary", "tupe_a_unscaled"]
     app.selectbox(key="experiments.objective").select("causal")
     app.run()
     fine(app)
-    assert "the end of Causal, added's mean curve" in " ".join(shown(caption.value) for caption in app.caption)
+    assert "the end of causal adding's mean curve" in " ".join(shown(caption.value) for caption in app.caption)
 
 
 def test_the_verdict_is_on_the_page(results):
@@ -166,7 +166,7 @@ def test_runs_can_be_filtered_and_one_is_shown_in_full(results):
     assert {"learning_rate", "norm", "corpus", "steps"} <= set(config.setting)
     assert any("--variants bert_a" in code.value for code in app.code)
     assert any("python" in text.value and "code:" in text.value for text in app.text)
-    assert figures(app)[0].startswith("BERT-A, seed")
+    assert figures(app)[0].startswith("Added once, seed")
     total = next(text.value.split(" of ")[1].split()[0] for text in app.caption if "Click at the left" in text.value)
     (held,) = [text.value for text in app.markdown if "The store holds" in text.value]
     assert held.startswith(f"**The store holds {int(total):,} runs, made ")

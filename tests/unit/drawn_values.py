@@ -3,11 +3,25 @@
 from collections.abc import Iterator
 from typing import Any
 
+import altair as alt
 import pandas as pd
 
-from analysis.figures import Figure
+from analysis.figures import Figure, drawing
 from analysis.figures.drawing import Theme
 from dashboard.widgets.vega_specs import vega_specs
+
+
+def valid_panels(figure: Figure, theme: Theme | None = None) -> list[dict[str, Any]]:
+    """The panels of a figure as Vega-Lite that Altair holds against its schema, with their frames as they are.
+
+    Altair would write a frame's rows out for every layer that draws it, which takes longer than all the rest.
+    """
+    panels = []
+    for panel in drawing.panels(figure, theme):
+        frames: list[pd.DataFrame] = []
+        drawing.replace_data(panel, lambda frame, frames=frames: frames.append(frame) or alt.NamedData(name="rows"))
+        panels.append({**panel.to_dict(), "datasets": frames})
+    return panels
 
 
 def drawn_rows(figure: Figure, *columns: str) -> list[pd.DataFrame]:

@@ -87,8 +87,8 @@ def test_series_without_a_meaning_are_told_apart_and_are_neither_word_nor_positi
 def test_digits_on_cells_can_be_read(dark: bool) -> None:
     """One colour up to a part of the way to an end, another beyond: at least 3.9 to 1 anywhere on any scale."""
     on_pale, on_strong = colours.DIGITS[dark]
-    around_zero = (colours.DIVERGING[dark], colours.GAINS[dark])
-    both_sides = [half for scale in around_zero for half in (scale[3:], scale[3::-1])]
+    around_zero = colours.DIVERGING[dark]
+    both_sides = [around_zero[3:], around_zero[3::-1]]
     for stops in (*both_sides, colours.SEQUENTIAL[dark]):
         knots = np.linspace(0, 1, len(stops))
         for place in np.linspace(0, 1, 201):

@@ -5,10 +5,10 @@ import re
 
 import pandas as pd
 import pytest
+from drawn_values import valid_panels
 
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, Figure, stored_figure
-from analysis.figures.drawing import panels
 from analysis.figures.experiments import contrasts
 from analysis.figures.experiments.contrasts import LADDERS, PARENTS, standing, turned
 from analysis.rules import encoder_rules
@@ -35,8 +35,8 @@ def test_a_word_is_where_the_whole_interval_lies(low: float, high: float, word: 
 
 def drawn(figure: Figure) -> pd.DataFrame:
     """The rows of all panels, each once."""
-    rows = [row for panel in panels(figure) for part in panel.to_dict()["datasets"].values() for row in part]
-    return pd.DataFrame([row for row in rows if "effect" in row]).drop_duplicates(["id", "label"])
+    frames = [frame for panel in valid_panels(figure) for frame in panel["datasets"] if "effect" in frame]
+    return pd.concat(frames).drop_duplicates(["id", "label"])
 
 
 @pytest.mark.parametrize("word", ["same", "lower", "higher", "not lower", "not higher", "open"])

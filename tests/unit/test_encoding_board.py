@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_values import valid_panels
 
 from analysis.core.errors import LinkError
 from analysis.encodings import ENCODINGS
@@ -141,10 +142,8 @@ def test_a_row_opens_three_pictures_of_its_encoding(variant: str) -> None:
     figure = FIGURES["encoding_overview"].of({"row": variant})
     encoding = ENCODINGS[ENCODING_OF[variant]]
     for dark in (False, True):
-        panels = drawing.panels(figure, drawing.Theme(dark=dark, screen=True))
+        panels = valid_panels(figure, drawing.Theme(dark=dark, screen=True))
         assert len(panels) == drawing.columns(figure) == 3
-        for panel in panels:
-            panel.to_dict()
     assert encoding.title in figure.finding
     assert figure.frame().encoding.unique().tolist() in ([encoding.name], [])
 

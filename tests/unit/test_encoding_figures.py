@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_values import valid_panels
 
 from analysis import links, store_build
 from analysis.commands.measure.encodings import encodings as measure_encodings
@@ -61,8 +62,7 @@ def axes_of_range(figure) -> set[tuple[float, ...]]:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
     figure = made(name, encoding=encoding, other="sinusoidal", length=64, dim=48)
-    for panel in drawing.panels(figure, drawing.Theme(dark=True)):
-        panel.to_dict()
+    assert valid_panels(figure, drawing.Theme(dark=True))
     assert len(figure.frame()) > 0
     assert figure.caption.endswith(".")
     assert ENCODINGS[encoding].title in figure.alt or name in OF_ALL

@@ -9,7 +9,7 @@ from scipy import stats
 
 from analysis import store_build
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import VARIANTS, WAYS
+from analysis.ablation.variants import VARIANTS, WAYS, full_title
 from analysis.core.errors import AddendError, LinkError
 from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, row_tables
@@ -197,8 +197,8 @@ def test_a_paper_gets_every_row_and_the_baselines_loss(board):
     assert not re.search("CoLA|similarity|plateau|a step", figure.caption)
     table = paper_table.of_figure(figure)
     head, *lines = table.cells(paper_table.Written())
-    assert head == ["variant", "Final loss − BERT-A (nats)", "95 % CI", "seeds"]
-    (own,) = [line for line in lines if line[0].startswith("BERT-A (final loss")]
+    assert head == ["variant", "Final loss − Added once (nats)", "95 % CI", "seeds"]
+    (own,) = [line for line in lines if line[0].startswith("Added once (final loss")]
     assert own[0].endswith(f"{board.row(BASELINE).loss:.2f})")
     assert own[1:] == [f"{0:.{table.decimals}f}", "", str(len(board.row(BASELINE).losses))]
 
@@ -216,11 +216,12 @@ def test_a_share_of_steps_that_the_rules_count_otherwise_is_named(store):
     shown = board_rows.board(JUDGED)
     stated = read.query(
         "SELECT pair, effect FROM statements WHERE unit LIKE '%steps' AND scope LIKE '%preset cpu2' AND effect IS NOT "
-        "NULL AND pair LIKE '% compared with BERT-A'"
+        "NULL AND pair LIKE '% compared with Added once (BERT-A)'"
     )
     named = 0
     for pair, effect in zip(stated.pair, stated.effect, strict=True):
-        row = next(row for row in shown.rows if row.title == pair.removesuffix(" compared with BERT-A"))
+        variant = pair.removesuffix(" compared with Added once (BERT-A)")
+        row = next(row for row in shown.rows if full_title(row.variant) == variant)
         finding = FIGURES["experiments_curves"].make({"preset": JUDGED, "row": row.variant}).finding
         shares = [f"{100 * effect:.0f} %", f"{100 * row.steps.value / shown.row(BASELINE).steps.value:.0f} %"]
         if "of adding’s steps" in finding:
@@ -308,7 +309,7 @@ def test_imported_rows_are_ranked_apart_and_change_nothing_of_ours(tmp_path, mon
     ]
     assert all("yours" in spoken(row, mine.board, "") for row in mine.board.rows)
     assert not any("yours" in spoken(row, ours, "") for row in ours.rows)
-    assert board_rows.board("imported").finding == "Of 1 imported variant with at least 3 seeds, 0 end below BERT-A"
+    assert board_rows.board("imported").finding == "Of 1 imported variant with at least 3 seeds, 0 end below adding"
     monkeypatch.setenv("ADDEND_HOSTED", "1")
     assert not any("yours" in spoken(row, mine.board, "") for row in mine.board.rows), "they may be somebody else's"
 
@@ -318,7 +319,7 @@ def test_without_enough_seeds_the_title_says_how_many_there_must_be():
         preset="imported", rows=(row(BASELINE, "added", "baseline"), row("mine", "added", "few")), others=(),
         ranks=None, needed=3, cost_preset="imported", trainings=None,
     )  # fmt: skip
-    assert few.finding == "No imported variant has the 3 seeds that a comparison with BERT-A needs"
+    assert few.finding == "No imported variant has the 3 seeds that a comparison with adding needs"
 
 
 def test_the_column_of_widths_waits_for_judged_rows(board):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,15 @@ def opened(folder: Path, head: bool = False) -> Any:
     return load(resolve(str(folder), terms=False), device="cpu", head=head)
 
 
-@pytest.fixture(params=TEXTS)
-def family_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    return saved(SPECIMENS[request.param].build(), tmp_path)
+@pytest.fixture(scope="module", params=TEXTS)
+def saved_family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(SPECIMENS[request.param].build(), tmp_path_factory.mktemp("family"))
+
+
+@pytest.fixture
+def family_folder(saved_family: Path, tmp_path: Path) -> Path:
+    """A copy of a model of each family, which a test may change."""
+    return shutil.copytree(saved_family, tmp_path, dirs_exist_ok=True)
 
 
 def weight_inside(tensors: dict[str, torch.Tensor]) -> str:

@@ -71,10 +71,10 @@ def test_many_models_side_by_side(data: Path, tmp_path: Path, text: str) -> None
 
 def test_over_a_cluster(data: Path, tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is optional; tests/requirements.txt brings it where it exists")
-    models = [str(save_tiny(tmp_path / name)) for name in ("one", "two")]
-    said = run("measure-models", *models, "--tokens", "12", "--ray", "local")
+    """One model: that several workers share the work is proved of trainings, which are as slow to start."""
+    said = run("measure-models", str(save_tiny(tmp_path / "one")), "--tokens", "12", "--ray", "local")
     assert said.exit_code == 0, said.stderr
-    assert {path.stem for path in (data / "results/terms").glob("*.parquet")} >= {"one", "two"}
+    assert {path.stem for path in (data / "results/terms").glob("*.parquet")} >= {"one"}
     assert "terms of one is done" in said.stdout
 
 

@@ -9,6 +9,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,7 @@ def imports(code: str, module: str = "") -> Iterator[tuple[str, bool]]:
             yield str(node.args[0].value), at_once
 
 
+@cache
 def found(path: Path) -> list[tuple[str, bool]]:
     return list(imports(path.read_text(encoding="utf-8"), name(path)))
 

@@ -246,7 +246,7 @@ def test_a_ring_is_a_training_that_its_rules_cannot_judge_yet(store: Path) -> No
     rings = frame[~frame.judged & ~frame.variant.isin(judged)]
     for row in rings.itertuples():
         assert row.seeds < needed
-        finding = told.finding(frame, row.variant, "BERT-A")
+        finding = told.finding(frame, row.variant, "adding")
         assert ("decides nothing" if row.seeds == 1 else "decide nothing") in finding
     frozen = {contest.id for contest in encoder_rules().statements}
     contrasts = [one for one in stored.parts("C34") if one.id in frozen]

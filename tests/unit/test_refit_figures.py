@@ -6,6 +6,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from drawn_values import valid_panels
 from scipy import stats
 from test_findings import LONGEST, holds_what_a_paper_needs
 
@@ -139,7 +140,7 @@ def test_the_curve_of_an_arm_has_one_point_for_each_evaluation(refitted: Path) -
 def test_both_are_drawn_light_and_dark(refitted: Path, name: str) -> None:
     figure = FIGURES[name].make({})
     for dark in (False, True):
-        assert all(panel.to_dict() for panel in figure.draw(Theme(dark=dark)))
+        assert valid_panels(figure, Theme(dark=dark))
     assert figure.finding
     assert not figure.finding.endswith(".")
     assert "nan" not in f"{figure.finding} {figure.caption} {figure.alt}"

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_values import valid_panels
 from scipy.stats import linregress, ttest_1samp, ttest_rel
 from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
+from analysis.ablation.variants import set_off
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
@@ -35,6 +37,7 @@ from analysis.store.read import query
 from tests import trainings
 
 STEPS = (0, 100, 200, 300, 400)
+OWN_MATRIX = title("tupe_a")
 ADDED = (8.0, 7.0, 6.0, 5.2, 5.0)
 NAMES = tuple(name for name in links.VIEWS["training"].figures if name != "training_costs_others")
 """Figures of every store; what is not on the board is drawn from the committed one."""
@@ -169,7 +172,7 @@ def test_of_learning_rates_the_one_with_most_seeds_then_the_best(three):
         "tupe_a": ["0.002"],
     }
     assert "most seeds" in made("training_gap").caption
-    assert "0.002: TUPE-A" in made("training_gap").caption
+    assert "0.002: “Apart, own matrix”" in made("training_gap").caption
     assert select_trainings({**defaults, "rate": "0.0005"}).variants == ["bert_a"]
 
 
@@ -204,7 +207,7 @@ def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three)
         assert crossings[axis].tolist() == pytest.approx([at])
         assert crossings.value.tolist() == [5.0]
     caption = made("training_curves").caption
-    assert "Reached by TUPE-A at 150 steps." in caption
+    assert "Reached by “Apart, own matrix” at 150 steps." in caption
     assert "Not reached by No position (> 400)." in caption
 
 
@@ -239,9 +242,9 @@ def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
     }
     assert ttest_rel(losses["rotary"], losses["tupe_a"]).pvalue > 0.05
     assert ttest_rel(losses["rotary"], losses["bert_a"]).pvalue < 0.01
-    assert "not told apart from TUPE-A; BERT-A ends at" in finding
+    assert "not told apart from “Apart, own matrix”; adding ends at" in finding
     one = made("training_curves", preset="cpu2", variants=("bert_a", "no_position", "concat_20")).finding
-    assert one.startswith("BERT-A ends with the lowest loss")
+    assert one.startswith("Adding ends with the lowest loss")
     assert "told apart" not in one
 
 
@@ -304,7 +307,7 @@ def test_a_run_that_diverged_is_named_and_not_shown(data):
     store_build.refresh()
     found = select_trainings(links.VIEWS["training"].defaults())
     assert found.variants == ["bert_a"]
-    assert found.description().endswith("Diverged, and not shown: Random, fixed (seed 1, rate 0.001).")
+    assert found.description().endswith("Diverged, and not shown: Fixed random (seed 1, rate 0.001).")
 
 
 def test_changes_add_up_to_the_difference_between_the_ends(data):
@@ -324,7 +327,9 @@ def test_changes_add_up_to_the_difference_between_the_ends(data):
         assert f"“{row.change}” ({signed(row.gap)})" in made("training_parts").finding
     assert ("no single change is resolved" in made("training_parts").finding) == told.empty
     sentence, other = made("training_parts").sentences
-    assert sentence.startswith("Cross terms dropped last (3 seeds), −1.21 nats from BERT-A to TUPE-A: positions norm")
+    assert sentence.startswith(
+        "Cross terms dropped last (3 seeds), −1.21 nats from adding to “Apart, own matrix”: positions norm"
+    )
     assert other.startswith("Separate projections last (3 seeds), −1.21 nats")
 
 
@@ -361,11 +366,11 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     domain = table["layer"][0]["encoding"]["x"]["scale"]["domain"]
     own, twice, pre, best = (name.replace("\n", " ") for name in domain)
     cells = {(row["setting"], row["title"]): row for row in next(iter(table["datasets"].values()))}
-    assert not cells[own, "TUPE-A"]["open"]
-    assert cells[twice, "TUPE-A"]["open"], "one seed has no interval, so nothing is resolved"
-    assert (cells[twice, "TUPE-A"]["text"], cells[twice, "BERT-A"]["text"]) == ("−0.10\n1 seed", "4.00\n1 seed")
+    assert not cells[own, OWN_MATRIX]["open"]
+    assert cells[twice, OWN_MATRIX]["open"], "one seed has no interval, so nothing is resolved"
+    assert (cells[twice, OWN_MATRIX]["text"], cells[twice, "Added once"]["text"]) == ("−0.10\n1 seed", "4.00\n1 seed")
     assert figure.finding == (
-        "In 3 of 4 comparisons a variant ends lower than BERT-A; 1 of 4 comparisons is beyond chance, 3 have one seed"
+        "In 3 of 4 comparisons a variant ends lower than adding; 1 of 4 comparisons is beyond chance, 3 have one seed"
     )
     assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norms first (pre-norm)", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
@@ -378,9 +383,9 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert rows.loc[(pre, "tupe_a"), "gap"] == pytest.approx(0.08)
     assert "sinusoidal" not in set(figure.frame().variant), "it was run at one setting alone"
     assert figure.sentences == (
-        "TUPE-A minus BERT-A: −1.19 to +0.08 at 3 settings, nearest 0 at norms first (pre-norm).",
+        "“Apart, own matrix” minus adding: −1.19 to +0.08 at 3 settings, nearest 0 at norms first (pre-norm).",
     )
-    assert "Diverged, and not shown: BERT-A (seed 1, the preset's own settings, rate 0.002)." in figure.caption
+    assert "Diverged, and not shown: adding (seed 1, the preset's own settings, rate 0.002)." in figure.caption
     assert "--variants bert_a,tupe_a --seeds 0 --norm pre\n" in figure.command
     assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.002\n" in figure.command
 
@@ -417,8 +422,8 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     half = t_distribution.ppf(0.975, len(points) - 2) * expected.stderr
     (told,) = figure.sentences
     assert told.startswith(
-        "TUPE-A after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): its final loss differs from that of BERT-A "
-        "by −1.19, −0.33, −0.10 nats"
+        "“Apart, own matrix” after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): its final loss "
+        "differs from that of adding by −1.19, −0.33, −0.10 nats"
     )
     ends = ", ".join(f"{2 ** (expected.slope + sign * half):.2f}" for sign in (-1, 1)).replace(", ", " to ")
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
@@ -488,7 +493,9 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
         assert written[row.title].endswith(f", {row.n} of {most} seeds"), "as on the board"
         assert ("not judged yet" in written[row.title]) == bool(found.missing)
         unresolved = found.word == NOT_RESOLVED and not found.missing
-        assert (f"{row.title}, since {found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
+        assert (
+            f"{set_off(row.title)}, since {found.reason.replace(row.variant, 'it')}" in figure.caption
+        ) == unresolved
     (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
     assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 
@@ -510,11 +517,11 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     run("tupe_a", 0, ADDED, 6.85, learning_rate=2e-3)
     store_build.refresh()
     one, told = made("training_settings").sentences
-    assert one == "TUPE-A minus BERT-A: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
+    assert one == "“Apart, own matrix” minus adding: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
     assert told == (
         "Still on the plateau at the end, with a loss above 6.90 (0.1 nats below where No position ends), so that a "
         "tie says nothing: "
-        "peak rate 0.002: BERT-A."
+        "peak rate 0.002: Added once."
     )
     run("bert_a", 0, ADDED, 6.97, norm="pre")
     run("tupe_a", 0, ADDED, 6.98, norm="pre")
@@ -541,7 +548,7 @@ def test_convergence_is_a_share_of_the_baselines_own_steps(three):
     assert math.isnan(censored.low)
     (claim,) = figure.sentences
     assert "30 %" in claim
-    assert "38 % of BERT-A's steps" in claim
+    assert "38 % of adding's steps" in claim
 
 
 def test_runs_of_unlike_pace_are_said_wherever_seconds_are_compared(three):
@@ -549,7 +556,7 @@ def test_runs_of_unlike_pace_are_said_wherever_seconds_are_compared(three):
     trainings.write("bert_a", 3, trainings.line(STEPS, ADDED, speed=5.0, final=5.0))
     trainings.write("tupe_a", 3, trainings.line(STEPS, ADDED, speed=8.0, final=5.0))
     store_build.refresh()
-    said = "BERT-A took 100 ms per step in one run and 200 in another"
+    said = "adding took 100 ms per step in one run and 200 in another"
     assert said in made("training_convergence").caption
     assert said in made("training_curves", axis="seconds").caption
     assert said not in made("training_curves", axis="step").caption
@@ -665,7 +672,7 @@ def test_longer_texts_say_which_tables_have_untrained_rows(whole):
     assert set(figure.frame().times) == {1, 2, 4}
     untrained = re.search(r"what untrained rows do: (.+?)\. ", figure.caption)
     assert untrained
-    assert "BERT-A" in untrained[1].split("; ")
+    assert "adding" in untrained[1].split("; ")
     assert not {"No position", "Rotary"} & set(untrained[1].split("; "))
 
 
@@ -705,11 +712,17 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
     order = (
         left["layer"][0]["encoding"]["y"] if "y" in left["layer"][0]["encoding"] else left["layer"][1]["encoding"]["y"]
     )
-    assert order["scale"]["domain"] == ["Rotary", "BERT-A", "Multiplied", "No position", "BERT-A^d"]
+    assert order["scale"]["domain"] == [
+        "Rotary",
+        "Added once",
+        "Multiplied",
+        "No position",
+        "Every layer, own matrix, scaled",
+    ]
     kept = round((1.8 / 2.1 + 1.5 / 1.9) / 2 * 100)
     assert figure.finding == (
         f"On texts 4 times as long as in training Rotary keeps {kept} % of what positions gain, every other variant "
-        "at most 5 %; BERT-A^d ends worse than with no positions"
+        "at most 5 %; “Every layer, own matrix, scaled” ends worse than with no positions"
     )
 
 
@@ -781,10 +794,13 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     (panel,) = drawing.panels(figure)
     (names,) = (rows for rows in panel.to_dict()["datasets"].values() if "up" in rows[0])
     ends = {row["name"].replace("\n", " ").partition(" →")[0] for row in names}
-    assert ends == {"BERT-A layer 0", "BERT-A layer 1", "TUPE-A, every layer", "TUPE-A, unscaled, every layer"}
+    assert ends == {
+        "Added once layer 0", "Added once layer 1",
+        f"{OWN_MATRIX}, every layer", f"{OWN_MATRIX}, unscaled, every layer",
+    }  # fmt: skip
     assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
-    assert "TUPE-A's scores spread 1 times as far as BERT-A's after" in figure.finding
+    assert "the scores of “Apart, own matrix” spread 1 times as far as adding's after" in figure.finding
     assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end (layer 1: 1)")
     assert figure.frame().step.min() == 0
 
@@ -796,7 +812,7 @@ def test_one_seed_of_huge_scores_does_not_decide_how_far_they_spread(data):
             rows = [*trainings.line(STEPS, ADDED), *(("score_variance_0", step, step / 10, variance) for step in STEPS)]
             trainings.write(variant, seed, rows)
     store_build.refresh()
-    assert "TUPE-A's scores spread 0.1 times as far as BERT-A's" in made("training_scores").finding
+    assert "the scores of “Apart, own matrix” spread 0.1 times as far as adding's" in made("training_scores").finding
 
 
 def test_costs_carry_what_the_registry_says_of_sizes(whole):
@@ -807,8 +823,8 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     assert len(frame) == 6 * len(trainings.ENDS), "the newest measurement only"
     table = training_costs.cost_table(frame).set_index("Variant")
     assert table.loc["No position", "Why its size differs"].startswith("Fewer parameters")
-    assert table.loc["BERT-A", "Why its size differs"] == ""
-    assert table.loc["No position", "Against BERT-A"] == "−8.3 %"
+    assert table.loc["Added once", "Why its size differs"] == ""
+    assert table.loc["No position", "Against adding"] == "−8.3 %"
 
 
 @pytest.mark.parametrize(
@@ -825,8 +841,7 @@ def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
 def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, name):
     figure = made(name)
     for theme in (drawing.Theme(), drawing.Theme(dark=True, screen=True)):
-        for panel in drawing.panels(figure, theme):
-            panel.to_dict()
+        assert valid_panels(figure, theme)
     rows = sum(
         len(panel["datasets"][key]) for panel in [drawing.compose(figure).to_dict()] for key in panel["datasets"]
     )

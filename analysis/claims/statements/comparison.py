@@ -10,13 +10,13 @@ from functools import cache
 from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
-from analysis.ablation.variants import title
+from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import refitted, refitted_glue
 from analysis.claims.statements.base import OPEN, Judgement, Region
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.rows import deciding_word
-from analysis.core.formatting import join_names, plural, signed, significant
+from analysis.core.formatting import capitalised, join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import TrainingRules, encoder_rules, rule_files, surgery_rules, version_2_rules
 from analysis.rules.refit_rules import refit_rules
@@ -84,11 +84,14 @@ def shown_reading(judgement: Judgement) -> str:
 
 
 def trained_pair(judgement: Judgement) -> str:
-    """The two variants of a statement about our own trainings: `TUPE-A compared with BERT-A`; empty for another."""
+    """The two variants of a statement about our own trainings: `Rotary (RoPE) compared with Added once (BERT-A)`.
+
+    Empty for a statement about something else.
+    """
     rule = _rules().get(judgement.id, {})
     if judgement.kind not in TRAINED or not rule:
         return ""
-    return f"{title(rule['variant'])} compared with {title(rule['baseline'])}"
+    return f"{full_title(rule['variant'])} compared with {full_title(rule['baseline'])}"
 
 
 def rule_in_words(judgement: Judgement) -> str:
@@ -121,7 +124,7 @@ def _supports(expect: str) -> str:
 
 
 def _training_rule(rule: Mapping[str, Any], judgement: Judgement, rules: TrainingRules) -> str:
-    variant, baseline = title(rule["variant"]), title(rule["baseline"])
+    variant, baseline = named(rule["variant"]), named(rule["baseline"])
     contest = next(contest for contest in rules.statements if contest.id == judgement.id)
     over = f"over {plural(len(contest.seeds), 'seed')} of preset {rules.preset}, seed by seed"
     if judgement.kind == "steps_to_leave":
@@ -129,10 +132,10 @@ def _training_rule(rule: Mapping[str, Any], judgement: Judgement, rules: Trainin
         return (
             f"For {variant} and {baseline}, the rule takes the first evaluation at which the validation loss is below "
             f"{rules.plateau:g} nats, and compares the numbers of steps {over}, as the mean ratio (on logarithms) with "
-            f"its 95 % interval. {variant} counts as earlier if the interval lies below 1 and the ratio is at most "
-            f"{rules.earlier:g}, and as not earlier if the interval lies above {rules.earlier:g}; otherwise it is not "
-            "resolved. A side that never leaves the plateau is later than one that always does. The statement is "
-            f"supported if {variant} is {expect}. There is no correction for several tests."
+            f"its 95 % interval. {capitalised(variant)} counts as earlier if the interval lies below 1 and the ratio "
+            f"is at most {rules.earlier:g}, and as not earlier if the interval lies above {rules.earlier:g}; otherwise "
+            "it is not resolved. A side that never leaves the plateau is later than one that always does. The "
+            f"statement is supported if {variant} is {expect}. There is no correction for several tests."
         )
     where = " on texts four times as long as in training" if judgement.kind == "loss_4x" else ""
     correction = "There is no correction for several tests."
@@ -194,8 +197,8 @@ def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     if judgement.kind != "steps_to_leave" and rule.get("spread") != "any":
         spread = f" and the paired differences must spread by less than {rules.paired_spread:g} nats"
     return (
-        f"{title(rule['variant'])} and {title(rule['baseline'])} are compared{paired} (Student's t). The statement is "
-        f"supported if {SUPPORTED_IF[expect].format(**lines)}, and contradicted if "
+        f"{capitalised(named(rule['variant']))} and {named(rule['baseline'])} are compared{paired} (Student's t). "
+        f"The statement is supported if {SUPPORTED_IF[expect].format(**lines)}, and contradicted if "
         f"{CONTRADICTED_IF[expect].format(**lines)}; otherwise it is open. It stays open until every seed is stored"
         f"{spread}.{correction} {when}"
     )

@@ -9,11 +9,11 @@ from statistics import fmean
 from typing import Any
 
 from analysis.ablation.presets import PRESETS, ablate
-from analysis.ablation.variants import title
+from analysis.ablation.variants import named, title
 from analysis.claims.statements import margin_contests
 from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
 from analysis.claims.statements.margin_contests import EXITS, STEPS, ComparabilityLimits, MarginComparison, TrainedRun
-from analysis.core.formatting import interval_text, join_names, plural
+from analysis.core.formatting import capitalised, interval_text, join_names, plural
 from analysis.rules import EncoderContest, EncoderRules, encoder_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, less_between_groups
@@ -62,7 +62,7 @@ def load_runs(ask: Ask, rules: EncoderRules, preset: str) -> PresetRuns:
             diverged=bool(row["diverged"]),
             plateau_exit=exit_steps.get(row["run_id"]),
         )
-    problem = "" if plateau is not None else f"its plateau is not known until {title(rules.plateau.variant)} is trained"
+    problem = "" if plateau is not None else f"its plateau is not known until {named(rules.plateau.variant)} is trained"
     return PresetRuns(runs=runs, plateau=plateau, problem=problem)
 
 
@@ -212,8 +212,9 @@ def _between_widths(contest: EncoderContest, values: margin_contests.Numbers, se
     if effect is None:
         return ""
     return (
-        f"{title(contest.variant)} ends {abs(effect):.3f} nats {'further above' if effect > 0 else 'nearer to'} "
-        f"{title(contest.baseline)} at width {PRESETS[contest.preset].hidden_size} than at width "
+        f"{capitalised(named(contest.variant))} ends {abs(effect):.3f} nats "
+        f"{'further above' if effect > 0 else 'nearer to'} {named(contest.baseline)} at width "
+        f"{PRESETS[contest.preset].hidden_size} than at width "
         f"{PRESETS[contest.against_preset].hidden_size}{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')} each"
     )
 
@@ -228,7 +229,7 @@ def _answer(contest: EncoderContest, effect: float | None, verdict: str) -> str:
 
 def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules, waiting: int) -> str:
     """The trainings that would settle an open statement, with their hours."""
-    names = f"{title(contest.variant)} and {title(contest.baseline)}"
+    names = f"{named(contest.variant)} and {named(contest.baseline)}"
     if comparison.missing:
         hours = comparison.missing * max(HOURS[preset] for preset in contest.presets)
         return (

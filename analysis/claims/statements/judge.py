@@ -124,9 +124,9 @@ def _judge_trained(
     contest: Contest, standing: contests.Standing, runs: contests.JudgedRuns, rules: TrainingRules
 ) -> Judgement:
     from analysis.ablation.presets import ablate
-    from analysis.ablation.variants import title
+    from analysis.ablation.variants import named
 
-    names = title(contest.variant), title(contest.baseline)
+    names = named(contest.variant), named(contest.baseline)
     steps = contest.kind == "steps_to_leave"
     verdict = SUPPORTED if standing.word in contests.ALLOWED[contest.expect] else CONTRADICTED
     if standing.word == contests.NOT_RESOLVED:

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from analysis.ablation.variants import title
+from analysis.ablation.variants import named
 from analysis.claims.statements.base import OPEN, Judgement, Reading
-from analysis.core.formatting import interval_text, plural
+from analysis.core.formatting import capitalised, interval_text, plural
 from analysis.statistics import Difference, difference
 from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test, outcomes
 
@@ -109,14 +109,14 @@ def _refusal(
     for name, side in zip(names, sides, strict=True):
         seeds = plural(len(side), "seed")
         if diverged := sum(run.diverged for run in side.values()):
-            return f"{diverged} of {seeds} of {title(name)} diverged"
+            return f"{diverged} of {seeds} of {named(name)} diverged"
         if limits.half is None:
             continue
         late = sum(run.plateau_exit is None or run.plateau_exit > limits.half for run in side.values())
         if late and kind != STEPS:
-            return f"{title(name)} was still on the plateau after half of the steps in {late} of {seeds}"
+            return f"{capitalised(named(name))} was still on the plateau after half of the steps in {late} of {seeds}"
         if never := sum(run.plateau_exit is None for run in side.values()):
-            return f"{title(name)} never left the plateau in {never} of {seeds}"
+            return f"{capitalised(named(name))} never left the plateau in {never} of {seeds}"
     if kind != STEPS and limits.paired_spread is not None and result.sd >= limits.paired_spread:
         return (
             f"the differences of paired seeds spread by {result.sd:.3f} nats, and the rule allows less than "
@@ -145,11 +145,12 @@ def finding(names: tuple[str, str], kind: str, values: Numbers, seeds: int) -> s
     effect, low, high = values
     if effect is None:
         return ""
+    first, second = capitalised(named(names[0])), named(names[1])
     if kind == STEPS:
-        text = f"{title(names[0])} leaves the plateau after {effect:.2f} times the steps of {title(names[1])}"
+        text = f"{first} leaves the plateau after {effect:.2f} times the steps of {second}"
         return f"{text}{interval_text(low, high)}, {plural(seeds, 'seed')}"
     where = " at four times the training length" if kind == "loss_4x" else ""
-    text = f"{title(names[0])} ends {abs(effect):.3f} nats {'higher' if effect > 0 else 'lower'} than {title(names[1])}"
+    text = f"{first} ends {abs(effect):.3f} nats {'higher' if effect > 0 else 'lower'} than {second}"
     return f"{text}{where}{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')}"
 
 

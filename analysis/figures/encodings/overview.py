@@ -105,7 +105,7 @@ def _panels(
 ) -> list[Chart]:
     limit = colour_limit(entry.table())[0]
     table = table_map(entry, limit, theme, marks.THIRD, HEIGHT, legend=False)
-    scale = f"blue −{significant(limit)}, orange +{significant(limit)}"
+    scale = f"violet −{significant(limit)}, green +{significant(limit)}"
     return [
         table.properties(title=marks.heading("The table", scale, *entry.lines, theme=theme)),
         _directions(entry, shares, random, theme),

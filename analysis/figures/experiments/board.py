@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import WAYS
+from analysis.ablation.variants import WAYS, named
 from analysis.core import colours
 from analysis.core.formatting import join_names, plural, sentences, signed
 from analysis.figures import marks
@@ -69,7 +69,7 @@ def experiments_board(params: BoardParameters) -> Figure:
         frame=lambda: table,
         caption=caption(shown),
         alt=f"A table of {plural(len(rows), 'variant')}, each with a dot for its final loss less that of "
-        f"{title(BASELINE)}. {shown.finding}. " + " ".join(filter(None, map(_sentence, rows))),
+        f"{named(BASELINE)}. {shown.finding}. " + " ".join(filter(None, map(_sentence, rows))),
         command="\n".join(training_commands(params.preset, trainings.runs)) if trainings else "",
         provenance={
             "trainings": f"preset {params.preset}",
@@ -103,7 +103,7 @@ def caption(shown: ExperimentsBoard) -> str:
         )
     beyond = [row.title for row in shown.rows if row.gap and row.gap.value > axis_range(shown)[1]]
     return sentences(
-        f"Final loss on held-out text less that of {title(BASELINE)}, in nats per masked word; left is better.",
+        f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better.",
         "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds.",
         f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged."
         if any(row.outcome == "few" for row in shown.rows)
@@ -128,7 +128,7 @@ def columns_note(shown: ExperimentsBoard) -> str:
         "MiniLM fine-tuned: the mean of three fine-tunings of all-MiniLM-L6-v2 after its positions were changed; "
         "Spearman's correlation on STS-B and Matthews correlation on CoLA. The tab GLUE has Pearson's correlation on "
         "STS-B, as GLUE's average does, and so other numbers. Without position, every place has the mean position.",
-        f"Size and time are multiples of {title(BASELINE)}'s, measured with preset {shown.cost_preset}"
+        f"Size and time are multiples of {named(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
         TIED if shown.ranks else "",
         shown.widths_note,
@@ -205,7 +205,9 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Char
         }
         for row in trained
     )
-    colour = {WAYS[way].title: theme.colour(WAY_COLOURS[way]) for way in WAYS if any(row.way == way for row in trained)}
+    colour = {
+        WAYS[way].title: theme.colour(colours.of_way(way)) for way in WAYS if any(row.way == way for row in trained)
+    }
     x = marks.number(
         alt.X, "value", f"final loss \N{MINUS SIGN} {title(BASELINE)} (nats)", domain=(low, end),
         values=ticks(low, high, FEW_TICKS), form="~f",
@@ -233,18 +235,6 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Char
     text = alt.Chart(frame).mark_text(align="left", dx=8, fontSize=marks.TEXT, color=theme.ink)
     layers.append(text.encode(y=y, x=alt.value("width"), text="written:N"))
     return marks.panel(*layers, theme=theme, width=marks.HALF, height=marks.ROW * len(titles))
-
-
-WAY_COLOURS = {
-    "relative": colours.WAYS["relative"],
-    "apart": colours.WAYS["apart"],
-    "layers": colours.SOURCES["own"],
-    "added": colours.WAYS["adding"],
-    "multiplied": colours.WAYS["none"],
-    "concatenated": colours.WAYS["concatenating"],
-    "none": colours.WAYS["none"],
-}
-"""The colour of each way in an exported picture, where rows stand under no headings."""
 
 
 def written(row: VariantRow) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import VARIANTS, WAYS
+from analysis.ablation.variants import VARIANTS, WAYS, named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import capitalised, join_names, plural
@@ -199,11 +199,11 @@ class ExperimentsBoard:
         if self.imported:
             needed = plural(self.needed, "seed")
             if not self.judged:
-                return f"No imported variant has the {needed} that a comparison with {title(BASELINE)} needs"
+                return f"No imported variant has the {needed} that a comparison with {named(BASELINE)} needs"
             lower = sum(row.outcome == "lower" for row in self.rows)
             count = plural(len(self.judged), "imported variant")
             ends = "ends" if lower == 1 else "end"
-            return f"Of {count} with at least {needed}, {lower} {ends} below {title(BASELINE)}"
+            return f"Of {count} with at least {needed}, {lower} {ends} below {named(BASELINE)}"
         if not self.judged:
             counts = [row.gap.seeds for row in self.rows if row.gap]
             if not counts:

@@ -6,12 +6,12 @@ stand below, each by itself.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.ablation.variants import full_title, named
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
@@ -63,7 +63,7 @@ class Ladder:
 
 LADDERS = (
     Ladder(
-        "All the way to TUPE-A in two steps",
+        "Every layer, then own matrices (TUPE-A), in two steps",
         training_rules().preset,
         (
             Rung("C34q", "told to the attention of every layer, without cross terms"),
@@ -94,6 +94,8 @@ LADDERS = (
     ),
 )
 """Two paths of single changes, and the short one of earlier trainings. The first two begin at adding positions once."""
+BEGINNING = {full_title("bert_a"): named("bert_a")}
+"""The encoder with which a ladder begins, in the words of its axis."""
 SIDES = Ladder("Other contrasts, each by itself", "width128", ())
 TOTAL, MATRIX = "C34b", "C34a"
 """The contrasts that the heading tells: of telling in every layer, and of a matrix of their own."""
@@ -282,12 +284,13 @@ def _domain(rows: pd.DataFrame) -> tuple[float, float]:
 def _panel(rows: pd.DataFrame, title: str, domain: tuple[float, float], theme: Theme) -> Chart:
     """Rows with the box of what the rules call the same, where the step begins, and where it ends."""
     alone = title == SIDES.title
-    labels = [_label(row, alone) for row in frames.rows(rows)]
+    before = BEGINNING.get(rows.before.iloc[0], rows.before.iloc[0])
+    labels = ["\n".join(marks.wrap_lines(row.words, LETTERS)) for row in frames.rows(rows)]
     level = marks.level_labels(labels)
     shown = rows.drop(columns=["note", "ladder"]).assign(label=[level[label] for label in labels], written=rows.text)
     x = marks.number(
         alt.X, "level", ["difference in final loss", "(nats; left is lower)"] if alone
-        else [f"final loss less that of {rows.before.iloc[0]}", "(nats; left is lower)"],
+        else [f"final loss less that of {before}", "(nats; left is lower)"],
         domain=domain, nice=False, ticks=6,
     )  # fmt: skip
     y = marks.labelled_rows([level[label] for label in labels], gap=0)
@@ -343,9 +346,3 @@ def _panel(rows: pd.DataFrame, title: str, domain: tuple[float, float], theme: T
         below=[SAME.format(f"{rows.margin.iloc[0]:g} nats" if rows.margin.nunique() == 1 else "the margin"),
                *([rows.note.iloc[0]] if rows.note.iloc[0] else [])],
     )  # fmt: skip
-
-
-def _label(row: Any, alone: bool) -> str:
-    """The words of a step and, below them, the encoder that it leads to, in lines."""
-    lines = marks.wrap_lines(row.words, LETTERS)
-    return "\n".join(lines if alone else [*lines, *marks.wrap_lines(f"→ {row.after}", LETTERS)])

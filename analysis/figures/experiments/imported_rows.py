@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from analysis.core.formatting import sentences
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, board
-from analysis.figures.training.data import MASKED, index, title
+from analysis.figures.training.data import MASKED, index
 from analysis.store.files import IMPORTED
 from analysis.store.paths import cached_until_store_changes
 
@@ -49,7 +49,7 @@ def _sentence(shown: ExperimentsBoard) -> str:
     return sentences(
         f"They are ranked apart from ours: {reason}, and final losses compare only models that were trained alike on "
         "the same text.",
-        f"Differences are from the row that is called {title(BASELINE)} in your file; its final loss is "
+        f"Differences are from the row that is called {BASELINE} in your file; its final loss is "
         f"{baseline.loss:.2f} nats."
         if baseline and baseline.loss is not None
         else f"No row of your file is called {BASELINE}, so nothing is subtracted: numbers are final losses in nats.",

@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.ablation.variants import full_title, named, set_off
 from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, percent, plural, sentences
@@ -43,7 +44,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
     shown = board(params.preset)
     row, trainings = shown.row(params.row), shown.trainings
     if trainings is None or not row.trained:
-        raise NoResults(f"{row.title} was not trained with preset {params.preset}, so it has no curve here.")
+        raise NoResults(f"{set_off(row.title)} was not trained with preset {params.preset}, so it has no curve here.")
     variants = [name for name in dict.fromkeys([row.variant, BASELINE, *REFERENCES]) if name in trainings.variants]
     losses = trainings.curves("validation_loss", variants=variants)
     mean = means(losses)
@@ -56,13 +57,13 @@ def row_curves(params: RowCurvesParameters) -> Figure:
     )
     seeds = trainings.runs[trainings.runs.variant.isin(variants)].groupby("variant").seed.nunique()
     return Figure(
-        title=f"Learning curves of {row.title}",
+        title=f"Learning curves of {set_off(row.title)}",
         finding=_finding(row, shown),
         frame=lambda: losses[["variant", "seed", "step", "value", "run_id"]],
         caption=sentences(
             f"Loss on held-out text, in {UNIT}. Line: the mean over seeds; band: the lowest and the highest seed; dot "
             f"and number: the final loss on {trainings.sample}.",
-            f"Seeds: {', '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
+            f"Seeds: {'; '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
             "Dotted: the step after which a variant has left the plateau.",
             _rules_note(row, params.preset),
         ),
@@ -82,21 +83,21 @@ def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
     if row.outcome == "baseline" and row.steps and not row.steps.never:
         return f"Adding needs {row.steps.text} steps before the order of words helps it"
     if not row.steps:
-        return f"{row.title} ends at {fixed(row.loss or np.nan)} nats"
+        return f"{set_off(row.title)} ends at {fixed(row.loss or np.nan)} nats"
     if row.steps.never:
-        return f"{row.title} does not leave the plateau"
+        return f"{set_off(row.title)} does not leave the plateau"
     few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
     if baseline.steps is None or baseline.steps.never:
-        return f"{row.title} leaves the plateau after {row.steps.text} steps{few}"
+        return f"{set_off(row.title)} leaves the plateau after {row.steps.text} steps{few}"
     if row.steps.low <= baseline.steps.high and baseline.steps.low <= row.steps.high:
         return (
-            f"{row.title} leaves the plateau after {row.steps.text} steps, which is not told apart from adding’s "
-            f"{baseline.steps.text}"
+            f"{set_off(row.title)} leaves the plateau after {row.steps.text} steps, which is not told apart from "
+            f"adding’s {baseline.steps.text}"
         )
     share = percent(row.steps.value / baseline.steps.value)
     judged = judged_share(row, shown.preset)
     other = f"; {percent(judged)} as the frozen rules count it" if judged and percent(judged) != share else ""
-    return f"{row.title} finds the order of words in {share} of adding’s steps{few}{other}"
+    return f"{set_off(row.title)} finds the order of words in {share} of adding’s steps{few}{other}"
 
 
 def judged_share(row: VariantRow, preset: str) -> float | None:
@@ -106,7 +107,7 @@ def judged_share(row: VariantRow, preset: str) -> float | None:
     rows = read.query(
         "SELECT effect FROM statements WHERE unit = 'times the baseline''s steps' AND pair = ? AND scope LIKE ? "
         "AND effect IS NOT NULL ORDER BY rules_version DESC, id",
-        [f"{row.title} compared with {title(BASELINE)}", f"% preset {preset}"],
+        [f"{full_title(row.variant)} compared with {full_title(BASELINE)}", f"% preset {preset}"],
     )
     return float(rows.effect.iloc[0]) if len(rows) else None
 
@@ -117,7 +118,7 @@ def _rules_note(row: VariantRow, preset: str) -> str:
         return ""
     return (
         "Here the crossing is interpolated between evaluations, and its level lies "
-        f"{PLATEAU_MARGIN:g} nats below the end of {title(ORDERLESS[MASKED])}; the frozen rules count to the first "
+        f"{PLATEAU_MARGIN:g} nats below the end of {named(ORDERLESS[MASKED])}; the frozen rules count to the first "
         f"evaluation below {training_rules().plateau:g} nats, and take the mean ratio of pairs on logarithms."
     )
 

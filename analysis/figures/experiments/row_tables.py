@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis import glue_comparison
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, named, set_off
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, ExperimentsBoard, VariantRow
@@ -53,7 +53,7 @@ def seeds(row: VariantRow, board: ExperimentsBoard) -> RowTable:
         for seed, loss in sorted(row.losses.items(), key=lambda item: str(item[0]))
     )
     if not row.losses:
-        return RowTable(f"{row.title} was not trained with preset {board.preset}.", table)
+        return RowTable(f"{set_off(row.title)} was not trained with preset {board.preset}.", table)
     parts = [f"{plural(len(row.losses), 'seed')}, mean final loss {row.loss:.3f} nats."]
     if row.gap and row.gap.low == row.gap.low:
         parts.append(
@@ -65,7 +65,7 @@ def seeds(row: VariantRow, board: ExperimentsBoard) -> RowTable:
     if row.standing:
         parts.append(f"The verdict of the frozen rules: {row.standing}.")
     if row.rank:
-        tied = join_names(title(name) for name in row.tied)
+        tied = join_names(named(name) for name in row.tied)
         parts.append(f"Not told apart from {tied}." if row.tied else "Told apart from every other row.")
     return RowTable(" ".join(parts), table)
 
@@ -78,7 +78,7 @@ def costs(row: VariantRow) -> RowTable:
     )
     wide = rows.pivot(index="measure", columns="variant", values="value")
     if row.variant not in wide or BASELINE not in wide:
-        return RowTable(f"The costs of {row.title} are not measured yet.", pd.DataFrame())
+        return RowTable(f"The costs of {set_off(row.title)} are not measured yet.", pd.DataFrame())
     records = []
     for measure, cost in COSTS.items():
         if measure in wide.index:
@@ -101,9 +101,9 @@ def refitted(row: VariantRow) -> RowTable:
     arm = next((arm for arm in ARMS.values() if row.variant in (arm.variant, arm.name)), None)
     means = _arm_means()
     if arm is None:
-        return RowTable(f"No change of MiniLM corresponds to {row.title}.", pd.DataFrame())
+        return RowTable(f"No change of MiniLM corresponds to {set_off(row.title)}.", pd.DataFrame())
     if arm.name not in means:
-        return RowTable(f"{row.title} is not fitted into MiniLM yet.", pd.DataFrame())
+        return RowTable(f"{set_off(row.title)} is not fitted into MiniLM yet.", pd.DataFrame())
     intact = means.get("minilm_intact", {})
     table = pd.DataFrame(
         {
@@ -142,7 +142,7 @@ def own_glue(row: VariantRow) -> RowTable:
     """Differences to adding of our own models, fine-tuned on GLUE; above them the sentence that says what they show."""
     study = study_of(GlueParameters(preset=glue_comparison.DEFAULT_PRESET, baseline=BASELINE))
     if not study or row.variant not in study.results.variants:
-        return RowTable(f"{row.title} was not fine-tuned on GLUE.", pd.DataFrame())
+        return RowTable(f"{set_off(row.title)} was not fine-tuned on GLUE.", pd.DataFrame())
     sentence = headline(study)[0]
     rows = study.contrasts[study.contrasts.variant == row.variant]
     order = [*study.tasks, AVERAGE]
@@ -161,7 +161,8 @@ def own_glue(row: VariantRow) -> RowTable:
 
 def papers(row: VariantRow) -> RowTable:
     """Numbers that papers print of a variant of this name, beside the row of the same table that adds positions."""
-    names = PRINTED.get(row.variant, (row.title,))
+    known = VARIANTS[row.variant].known_as if row.variant in VARIANTS else ""
+    names = PRINTED.get(row.variant, (row.title, known) if known else (row.title,))
     rows = read.query(
         "SELECT citation, table_name, short, setting, task_title, metric_title, higher_is_better, variant, baseline, "
         "value, baseline_value FROM published_pairs WHERE variant IN (SELECT unnest(?)) AND baseline IN "
@@ -169,7 +170,10 @@ def papers(row: VariantRow) -> RowTable:
         [list(names), list(ADDING)],
     )
     if rows.empty:
-        return RowTable(f"No table that we cite compares {row.title} with added positions under this name.", rows)
+        return RowTable(
+            f"No table that we cite compares {set_off(row.title)} with added positions under a name that we know.",
+            rows,
+        )
     rank = rows.baseline.map(ADDING.index)
     first = rank.groupby([rows.citation, rows.table_name]).transform("min")
     rows = rows[rank == first]

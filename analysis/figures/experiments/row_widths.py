@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.ablation.variants import named, set_off
 from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, plural, sentences, signed
@@ -14,7 +15,6 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Gap, board
 from analysis.figures.experiments.row_curves import RowCurvesParameters
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import title
 
 
 @figure("experiments_widths", RowCurvesParameters)
@@ -30,7 +30,7 @@ def row_widths(params: RowCurvesParameters) -> Figure:
     missing = [width for width in WIDTHS if width not in row.widths]
     if not row.widths:
         raise NoResults(
-            f"{row.title} is not trained yet with the recipe of three widths "
+            f"{set_off(row.title)} is not trained yet with the recipe of three widths "
             f"({join_names(str(width) for width in WIDTHS)})."
         )
     table = pd.DataFrame(
@@ -49,11 +49,11 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         for width, gap in sorted(row.widths.items())
     )
     return Figure(
-        title=f"{row.title} in wider models",
-        finding=_finding(row.title, row.widths),
+        title=f"{set_off(row.title)} in wider models",
+        finding=_finding(set_off(row.title), row.widths),
         frame=lambda: table,
         caption=sentences(
-            f"Final loss less that of {title(BASELINE)}, in nats per masked word, by the width of the model; below 0 "
+            f"Final loss less that of {named(BASELINE)}, in nats per masked word, by the width of the model; below 0 "
             "is better. Bars: 95 % t intervals over pairs of one seed.",
             f"Ring: fewer than {table.needed.max()} seeds, which is too few to judge."
             if not table.judged.all()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from analysis.ablation.variants import set_off
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, plural, signed, span, uncapitalised
 from analysis.figures.drawing import Chart, Theme
@@ -18,6 +19,7 @@ from analysis.figures.glue.study_rows import (
     GlueParameters,
     averaged_tasks,
     comparison_rows,
+    name_of,
     order,
     recipe,
     run_owner,
@@ -56,7 +58,7 @@ def _figure(
     shown = select(table)
     if shown.empty or (name == "glue_average" and not averaged_tasks(study, published)):
         raise LinkError("No task is in the average; tick one.")
-    baseline = study.name if study else published.baseline if published else ""
+    baseline = name_of(study) if study else published.baseline if published else ""
     comparison = OwnAndPublished(order(study, table), study, published, source(study) if study else "", baseline)
     text = " ".join(
         part for part in (_own_caption(name, study, shows), _published_caption(name, study, published, shows)) if part
@@ -66,12 +68,12 @@ def _figure(
         finding=_not_ranked(_finding(shown, study, shows), study),
         frame=lambda: shown.reset_index(drop=True),
         caption=text,
-        alt=f"{title.format(study.name)}. {_alt(shown, shows)}",
+        alt=f"{title.format(name_of(study))}. {_alt(shown, shows)}",
         command=_command(study, published),
         provenance=_provenance(study, published),
         citation_keys=(published.table.citation,) if published else (),
         summary=(lambda: _compared(shown)) if shows == "difference" and study else None,
-        quantity=f"Score \N{MINUS SIGN} {study.name} (points)" if shows == "difference" and study else "",
+        quantity=f"Score \N{MINUS SIGN} {name_of(study)} (points)" if shows == "difference" and study else "",
         draw=lambda theme: draw(comparison, shown.reset_index(drop=True), theme),
         columns=columns,
     )
@@ -99,8 +101,8 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
     parts = [
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
-            f"{study.name}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {study.name}'s, in points (green: better; violet: worse; *: "
+            f"{name_of(study)}'s; dots right of the line score higher.",
+            "difference": f"Score on each task minus {name_of(study)}'s, in points (green: better; violet: worse; *: "
             "different; =: equivalent; grey: not resolved).",
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
@@ -276,7 +278,8 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     if means.empty:
         return ""
     low, high = means.iloc[0], means.iloc[-1]
-    return f"Averages range from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"
+    least = f"{low.value:.1f} points ({set_off(str(low.title))})"
+    return f"Averages range from {least} to {high.value:.1f} ({set_off(str(high.title))})"
 
 
 def _counts(compared: pd.DataFrame, study: Study) -> str:
@@ -284,7 +287,7 @@ def _counts(compared: pd.DataFrame, study: Study) -> str:
     counts = compared.verdict.str.split(" within").str[0].value_counts()
     different, equivalent = int(counts.get("different", 0)), int(counts.get("equivalent", 0))
     return (
-        f"{plural(len(compared), 'comparison')} with {study.name}, {different} "
+        f"{plural(len(compared), 'comparison')} with {name_of(study)}, {different} "
         f"{'differs' if different == 1 else 'differ'}, {equivalent} {'is' if equivalent == 1 else 'are'} equivalent "
         f"and {len(compared) - different - equivalent} not resolved"
     )
@@ -302,12 +305,12 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
     rest += [f"{unresolved} {'is' if unresolved == 1 else 'are'} not resolved"] if unresolved else []
     rest = f"; {join_names(rest)}" if rest else ""
     if different.empty:
-        return f"On {over}, none of {plural(len(averages), 'variant')} is shown to differ from {study.name}{rest}"
+        return f"On {over}, none of {plural(len(averages), 'variant')} is shown to differ from {name_of(study)}{rest}"
     points = [signed(value, 1) for value in different.difference]
     if len(different) > MOST_NAMED:
         return (
-            f"On {over}, {len(different)} of {plural(len(averages), 'variant')} differ from {study.name}, "
-            f"{different.title.iloc[0]} most ({points[0]} points){rest}"
+            f"On {over}, {len(different)} of {plural(len(averages), 'variant')} differ from {name_of(study)}, "
+            f"{set_off(different.title.iloc[0])} most ({points[0]} points){rest}"
         )
     if study.results.preset in REPAIRS and study.baseline == INTACT and (different.difference < 0).all():
         model = f"{study.name.partition(', ')[0]}, "
@@ -317,8 +320,8 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
             for place, (name, point) in enumerate(zip(names, points, strict=True))
         )
         return f"{REPAIRS[study.results.preset]} not repair {named}{rest}"
-    named = " and ".join(f"{name} ({point})" for name, point in zip(different.title, points, strict=True))
-    return f"On {over}, {named} {'differs' if len(different) == 1 else 'differ'} from {study.name}, in points{rest}"
+    named = " and ".join(f"{set_off(name)} ({point})" for name, point in zip(different.title, points, strict=True))
+    return f"On {over}, {named} {'differs' if len(different) == 1 else 'differ'} from {name_of(study)}, in points{rest}"
 
 
 def _draw_average(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:

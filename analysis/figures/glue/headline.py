@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from analysis.ablation.variants import set_off
 from analysis.claims.statements import OPEN, stored
 from analysis.core import frames
-from analysis.core.formatting import SENTENCE_END, join_names, plural, signed, span
-from analysis.figures.glue.study_rows import recipe
+from analysis.core.formatting import SENTENCE_END, capitalised, join_names, plural, signed, span
+from analysis.figures.glue.study_rows import name_of, recipe
 from analysis.figures.training.verdict import verdict
 from analysis.glue_comparison import AVERAGE, Study
 
@@ -72,7 +73,7 @@ def headline(study: Study) -> list[str]:
     tests = int(averages.tests.max())
     sentences = [
         f"On the average of {plural(len(study.averaged_tasks), 'GLUE task')}, {len(different) or 'none'} of "
-        f"{plural(len(rows), 'variant')} {'differs' if len(different) < 2 else 'differ'} from {study.name} after "
+        f"{plural(len(rows), 'variant')} {'differs' if len(different) < 2 else 'differ'} from {name_of(study)} after "
         f"correction (Holm's, over {plural(tests, 'test')}"
         f"{', including variants with fewer seeds' if tests > len(rows) else ''}, at 5 %)"
         + _sides(study, different)
@@ -80,13 +81,13 @@ def headline(study: Study) -> list[str]:
     ]
     if len(equal):
         margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
-        sentences.append(f"Equivalent within {margin}: {join_names(list(equal.title))}.")
+        sentences.append(f"Equivalent within {margin}: {join_names(map(set_off, equal.title))}.")
     if len(unresolved):
-        sentences.append(f"Not resolved: {join_names(list(unresolved.title))}{_resolution(unresolved)}.")
+        sentences.append(f"Not resolved: {join_names(map(set_off, unresolved.title))}{_resolution(unresolved)}.")
     if len(few):
         sentences.append(
             f"Not counted, because they have fewer than {NEEDED_SEEDS} seeds with a spread: "
-            f"{join_names(list(few.title))}."
+            f"{join_names(map(set_off, few.title))}."
         )
     return sentences
 
@@ -118,8 +119,8 @@ def _sides(study: Study, different: pd.DataFrame) -> str:
     separator = " between medians; that of means" if study.protocol == "median" else ","
     for side, group in (("above", different[different.difference > 0]), ("below", different[different.difference < 0])):
         parts = [
-            f"{row.title} ({signed(row.difference)} points{separator} {signed(row.low)} to {signed(row.high)}, "
-            f"{row.seeds} seeds)"
+            f"{set_off(row.title)} ({signed(row.difference)} points{separator} {signed(row.low)} to "
+            f"{signed(row.high)}, {row.seeds} seeds)"
             for row in frames.rows(group)
         ]
         sides += [f"; {side} it {join_names(parts)}"] if parts else []
@@ -149,7 +150,7 @@ def _nothing_to_compare(study: Study) -> Reason | None:
         missing = join_names(
             [study.title(task) for task in study.missing_scores.get(study.baseline, study.averaged_tasks)]
         )
-        return Reason("the baseline has no average", f"{study.name} has no scores of {missing}.")
+        return Reason("the baseline has no average", f"{capitalised(name_of(study))} has no scores of {missing}.")
     count = study.averages[study.baseline].interval.n
     others = study.contrasts[study.contrasts.task == AVERAGE].seeds if len(study.contrasts) else []
     maximum = max(others, default=0)
@@ -157,7 +158,7 @@ def _nothing_to_compare(study: Study) -> Reason | None:
         return None
     return Reason(
         "too few seeds",
-        f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has "
+        f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {name_of(study)} has "
         f"{count}, and no other has more than {maximum} in common with it.",
     )
 
@@ -183,9 +184,10 @@ def _below_baselines(study: Study) -> Reason | None:
         return None
     return Reason(
         "models of this size cannot be ranked by GLUE",
-        f"{study.name} scores above both the model without position and the best baseline that needs no encoder on "
-        f"{len(wins) or 'none'} of {tried} tasks; the rule asks for {NEEDED_TASKS}. The differences in points of "
-        f"{study.name} to the best of word overlap, TF-IDF and word vectors: {join_names(losses)}. Those baselines "
+        f"{capitalised(name_of(study))} scores above both the model without position and the best baseline that "
+        f"needs no encoder on {len(wins) or 'none'} of {tried} tasks; the rule asks for {NEEDED_TASKS}. "
+        f"The differences in points of {name_of(study)} to the best of word overlap, TF-IDF and word vectors: "
+        f"{join_names(losses)}. Those baselines "
         "never see the order of the words.",
     )
 

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from analysis import glue_comparison
+from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import NoResults
 from analysis.figures.figure import Parameters
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, select_trainings
@@ -106,6 +107,11 @@ def correlations() -> dict[str, str]:
         for task, metric in zip(rows.task, rows.metric, strict=True)
         if metric in CORRELATIONS
     }
+
+
+def name_of(study: Study) -> str:
+    """The study's baseline as a part of a sentence: `adding`, or its title."""
+    return named(study.baseline) if study.baseline in VARIANTS else study.name
 
 
 def variant_titles() -> dict[str, str]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import join_names, signed
-from analysis.figures.glue.study_rows import PUBLISHED, averaged_tasks, comparison_rows, order, source
+from analysis.figures.glue.study_rows import PUBLISHED, averaged_tasks, comparison_rows, name_of, order, source
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 
 UP, DOWN, SAME, TIE, OPEN, NOT_LEARNT = "▲", "▼", "≈", "=", "?", "†"
@@ -116,8 +116,8 @@ def _signs(study: Study) -> str:
         return ""
     margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
     return (
-        f"Compared with {study.name}: {UP} {DOWN} better or worse, after Holm's correction; {SAME} equivalent within "
-        f"{margin}; {TIE} a difference smaller than these seeds can resolve; {OPEN} a larger one that is not "
+        f"Compared with {name_of(study)}: {UP} {DOWN} better or worse, after Holm's correction; {SAME} equivalent "
+        f"within {margin}; {TIE} a difference smaller than these seeds can resolve; {OPEN} a larger one that is not "
         f"significant. {NOT_LEARNT} not learnt: the interval reaches the majority class."
     )
 
@@ -128,7 +128,7 @@ def _notes(study: Study, published: PublishedComparison | None, relative: bool) 
     sentences = [
         "All values are multiplied by 100."
         + (
-            f" Differences to {study.name}" + (f", published ones to {published.baseline}." if published else ".")
+            f" Differences to {name_of(study)}" + (f", published ones to {published.baseline}." if published else ".")
             if relative
             else ""
         )

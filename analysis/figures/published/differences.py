@@ -157,7 +157,7 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
 
 def _signs(theme: Theme) -> alt.Scale:
     """Violet for the worse, green for the better, grey where it is not said which is which."""
-    worse, better = (colours.GAINS[theme.dark][stop] for stop in (1, 5))
+    worse, better = (colours.DIVERGING[theme.dark][stop] for stop in (1, 5))
     return alt.Scale(type="threshold", domain=[-1e-12, 1e-12], range=[worse, theme.faint, better])
 
 

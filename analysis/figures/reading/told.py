@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import VARIANTS, Setting
+from analysis.ablation.variants import VARIANTS, Setting, named
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, signed
 from analysis.figures import marks
@@ -115,11 +115,11 @@ def finding(frame: pd.DataFrame, variant: str, baseline: str) -> str:
     size = f"{fixed(abs(row.gap))} nats {'lower' if row.gap < 0 else 'higher'} than {baseline}"
     if not row.judged:
         decide = "decides" if row.seeds == 1 else "decide"
-        return f"{title(variant)} ends {size} so far; {plural(int(row.seeds), 'seed')} {decide} nothing"
+        return f"{named(variant)} ends {size} so far; {plural(int(row.seeds), 'seed')} {decide} nothing"
     if row.low <= 0 <= row.high:
-        found = f"{title(variant)} cannot be told from {baseline}: {signed(row.gap)} nats, with zero in the interval"
+        found = f"{named(variant)} cannot be told from {baseline}: {signed(row.gap)} nats, with zero in the interval"
     else:
-        found = f"{title(variant)} ends {size}, which tells positions once"
+        found = f"{named(variant)} ends {size}, which tells positions once"
     return f"{found}; {_lower(frame)}"
 
 

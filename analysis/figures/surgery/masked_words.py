@@ -52,7 +52,7 @@ def masked_surgery(_: Parameters) -> Figure:
     return Figure(
         title="Loss on masked words after every operation",
         finding=(
-            f"In {readable(named)}, keeping words out of {RANK} of the positions' directions costs "
+            f"In {readable(named)}, keeping words out of {RANK} directions of positions costs "
             f"{signed(costs['separated'])} nats{cut}; no cross terms {signed(costs['no_cross'])}, no positions "
             f"{signed(costs['mean_position'])}"
         ),

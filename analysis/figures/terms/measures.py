@@ -34,7 +34,7 @@ class MeasureParameters(Parameters):
 def measure_note(measure: str, *, coloured: bool = True) -> str:
     """A sentence that explains how to read a measure. coloured: whether colours show its values."""
     if measure == "share":
-        adds = "orange adds" if coloured else "a positive one adds"
+        adds = "green adds" if coloured else "a positive one adds"
         return f"Shares of a head sum to 1 and may be negative; {adds} to the scores' variance along keys."
     return "Mean over queries of KL(pattern ‖ pattern without the term); effects do not add up over terms."
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS, ablate
+from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import percent, plural, sentences, signed, span
@@ -64,7 +65,7 @@ def advantage(params: SettingsParameters) -> Figure:
     pairs = _pairs(comparable, base)
     if pairs.empty:
         raise NoResults(
-            f"No variant and {title(base)} have both been trained for a second length with the same seeds. Train them "
+            f"No variant and {named(base)} have both been trained for a second length with the same seeds. Train them "
             f"for longer: {ablate(params.preset, [base, 'tupe_a'], steps=20_000)}"
         )
     table = _table(pairs)
@@ -74,7 +75,7 @@ def advantage(params: SettingsParameters) -> Figure:
     texts = [_summary(str(name), base, rows, fits[str(name)]) for name, rows in table.groupby("variant", sort=False)]
     runs = comparable[comparable.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
-        title=f"How the advantage over {title(base)} changes with training",
+        title=f"How the advantage over {named(base)} changes with training",
         finding=_doubling(table, fits, base),
         frame=lambda: table,
         caption=sentences(
@@ -124,7 +125,7 @@ def two_recipes(preset: str) -> str:
         if leads[EXPLORATORY].n and leads[judged].n and len(longer) and more > 1:
             after = longer.steps.min()
             return (
-                f"{title(LEADER)} less {title(base)} is {signed(leads[EXPLORATORY].mean)} nats in the exploratory "
+                f"{named(LEADER)} less {named(base)} is {signed(leads[EXPLORATORY].mean)} nats in the exploratory "
                 f"recipe {EXPLORATORY} and {signed(leads[judged].mean)} in {judged}: {judged} learns from {more:.1f} "
                 f"times as many predictions, since it hides {percent(second.masked_share)} of the words and "
                 f"{EXPLORATORY} {percent(first.masked_share)}. Given {after:,} steps instead of {first.steps:,}, "
@@ -212,17 +213,17 @@ def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) 
         if fit.exponent < 0 and (table.gap[table.variant == variant] < 0).all():
             within = "" if np.isnan(fit.low) else f" (95 % interval {span((100 * 2**fit.low, 100 * 2**fit.high))} %)"
             return (
-                f"Each doubling of the training leaves {percent(2**fit.exponent)} of {title(variant)}'s lead over "
-                f"{title(base)} in final loss{within}"
+                f"Each doubling of the training leaves {percent(2**fit.exponent)} of the lead of {named(variant)} over "
+                f"{named(base)} in final loss{within}"
             )
         return (
-            f"Each doubling of the training multiplies the loss difference of {title(variant)} to {title(base)} by "
+            f"Each doubling of the training multiplies the loss difference of {named(variant)} to {named(base)} by "
             f"{2**fit.exponent:.2f}"
         )
     rows = table[table.variant == variant]
     first, last = rows.iloc[0], rows.iloc[-1]
     return (
-        f"The final loss of {title(variant)} differs from that of {title(base)} by {signed(first.gap)} nats after "
+        f"The final loss of {named(variant)} differs from that of {named(base)} by {signed(first.gap)} nats after "
         f"{first.steps:,} steps and by {signed(last.gap)} after {last.steps:,}"
     )
 
@@ -234,7 +235,7 @@ def _summary(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) 
     lengths = ", ".join(f"{row.steps:,}" for row in frames.rows(rows))
     seeds = ", ".join(plural(row.seeds, "seed") for row in frames.rows(rows))
     text = (
-        f"{title(variant)} after {lengths} steps ({seeds}): its final loss differs from that of {title(base)} by "
+        f"{named(variant)} after {lengths} steps ({seeds}): its final loss differs from that of {named(base)} by "
         f"{gaps} nats, and it reaches that loss in {ratios} of the steps."
     )
     if fit is None:

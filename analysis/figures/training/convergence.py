@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.ablation.variants import named, set_off
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, sentences
@@ -23,7 +24,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import VARIANT, seeds_and_means
+from analysis.figures.training.row_marks import VARIANT, hues, seeds_and_means
 from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     StepsRatio,
@@ -92,7 +93,7 @@ def convergence(params: ComparedParameters) -> Figure:
             ]
     if not rows or not seeds:
         raise NoResults(
-            f"No other variant was run at a seed of {title(trainings.baseline)}, so there is nothing to compare. Run: "
+            f"No other variant was run at a seed of {named(trainings.baseline)}, so there is nothing to compare. Run: "
             f"{ablate(trainings.preset, ['tupe_a'])}"
         )
     table = pd.DataFrame(rows)
@@ -100,14 +101,14 @@ def convergence(params: ComparedParameters) -> Figure:
     claimed = trainings.baseline == BASELINES[MASKED]
     text = _claim(ratios.get(("step", "tupe_a")), trainings) if claimed else ""
     return Figure(
-        title=f"How soon {title(trainings.baseline)}'s final loss is reached",
+        title=f"How soon {named(trainings.baseline)}'s final loss is reached",
         finding=_convergence_finding(steps, trainings.baseline),
         frame=lambda: table,
         caption=sentences(
-            f"How much of {title(trainings.baseline)}'s training each variant needs to reach "
-            f"{title(trainings.baseline)}'s final loss; 0.5 is half of it.",
+            f"How much of {named(trainings.baseline)}'s training each variant needs to reach "
+            f"{named(trainings.baseline)}'s final loss; 0.5 is half of it.",
             f"This is the number of steps (or seconds) until a variant's validation loss first reaches that loss, "
-            f"divided by those of {title(trainings.baseline)}'s whole run of the same seed. Small dots are seeds; "
+            f"divided by those of {named(trainings.baseline)}'s whole run of the same seed. Small dots are seeds; "
             "diamonds are their geometric mean, with a 95 % t interval over the logarithms.",
             "Triangles: at least one seed did not reach the loss, so the ratio is a lower bound and has no interval."
             if table.censored.any()
@@ -170,7 +171,7 @@ def _sentence(row: Mapping[str, object]) -> str:
 def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
     """TUPE's 30 % compared with what was measured here."""
     claim = f"TUPE's paper says that about {percent(TUPE_SHARE)} of the steps are enough for a better result."
-    tupe, base = title("tupe_a"), title(trainings.baseline)
+    tupe, base = named("tupe_a"), named(trainings.baseline)
     if ratio is None or not ratio.n:
         return f"{claim} Here {tupe} was not run at a seed of {base}."
     seeds = plural(ratio.n, "paired seed")
@@ -193,10 +194,11 @@ def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
     """A sentence on the variant that reaches the baseline's loss soonest, and on the number that never reach it."""
     reached = steps[~steps.censored & steps.ratio.notna()]
     if reached.empty:
-        return f"No variant reached {title(baseline)}'s final loss at every seed"
+        return f"No variant reached {named(baseline)}'s final loss at every seed"
     first = reached.iloc[0]
     return (
-        f"{first.title} reaches {title(baseline)}'s final loss in {percent(first.ratio)} of {title(baseline)}'s steps; "
+        f"{set_off(str(first.title))} reaches {named(baseline)}'s final loss in {percent(first.ratio)} of "
+        f"{named(baseline)}'s steps; "
         f"{len(steps) - len(reached)} of {plural(len(steps), 'variant')} did not reach it at every seed"
     )
 
@@ -214,6 +216,7 @@ def _draw(
         shown = axis_rows[["title", "low", "high", "n", "took"]].assign(
             ratio=axis_rows.ratio.clip(upper=end),
             censored=axis_rows.censored > 0,
+            hue=hues(axis_rows.variant, theme),
             written=[_ratio(row, unit) for row in frames.rows(axis_rows)],
         )
         dots = seeds[seeds.axis == axis].assign(

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, named
 from analysis.core import colours, frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import join_names, percent, plural, sentences, signed_percent
@@ -135,9 +135,9 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         finding=_finding(shares, where),
         frame=lambda: shown[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
-            f"Cost of training at the size of preset {preset}, less {title(BASELINES[MASKED])}'s, as a share of it; "
+            f"Cost of training at the size of preset {preset}, less {named(BASELINES[MASKED])}'s, as a share of it; "
             "the longest step stands first.",
-            f"Time is measured ({machine}): the median of steps in turns with those of {title(BASELINES[MASKED])}, "
+            f"Time is measured ({machine}): the median of steps in turns with those of {named(BASELINES[MASKED])}, "
             "of which no interval is stored. Arithmetic, that of one forward and one backward pass, and parameters "
             "are counted.",
             "Causal models, which predict every token, are compared with the causal one." if causal else "",
@@ -167,7 +167,7 @@ def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
         table["Parameters"] = written.pop("parameters")
         if "bert_a" in wide.index:
             shares = wide.parameters / wide.parameters["bert_a"] - 1
-            table["Against BERT-A"] = ["" if pd.isna(share) else _percent(share) for share in shares]
+            table["Against adding"] = ["" if pd.isna(share) else _percent(share) for share in shares]
     table[UNMATCHED] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
     table |= {COSTS[name].column: values for name, values in written.items()}
     return pd.DataFrame(table)
@@ -184,7 +184,7 @@ def _alt(wide: pd.DataFrame) -> str:
         if name in wide and wide[name].notna().any():
             values = wide[name].dropna()
             extremes = (
-                f"{format(values.iloc[index], cost.format)} ({title(str(values.index.tolist()[index]))})"
+                f"{format(values.iloc[index], cost.format)} ({named(str(values.index.tolist()[index]))})"
                 for index in (values.argmin(), values.argmax())
             )
             parts.append(f"{cost.title}: from {' to '.join(extremes)} {cost.unit}.")
@@ -198,7 +198,7 @@ def _finding(shares: pd.DataFrame, where: str) -> str:
     times = shares.step_ratio[~shares.index.isin(list(BASELINES.values()))].dropna()
     if times.empty:
         return ""
-    base, slow = title(BASELINES[MASKED]), times[times > NOTABLE].sort_values(ascending=False)
+    base, slow = named(BASELINES[MASKED]), times[times > NOTABLE].sort_values(ascending=False)
     rest = times.drop(slow.index)
     extremes = list(dict.fromkeys(signed_percent(share) for share in (rest.min(), rest.max()))) if len(rest) else []
     between = f"between {' and '.join(extremes)}" if len(extremes) > 1 else f"at {''.join(extremes)}"
@@ -206,12 +206,12 @@ def _finding(shares: pd.DataFrame, where: str) -> str:
     if slow.empty:
         return f"None of {count} {where} takes {longer}: they lie {between}"
     if len(slow) <= NAMED:
-        named = join_names(f"{title(str(name))} ({signed_percent(share)})" for name, share in slow.items())
+        which = join_names(f"{named(str(name))} ({signed_percent(share)})" for name, share in slow.items())
         takes = "takes" if len(slow) == 1 else "take"
-        said = f"Of {count} {where}, {'only ' if len(rest) else ''}{named} {takes}"
+        said = f"Of {count} {where}, {'only ' if len(rest) else ''}{which} {takes}"
     else:
-        named = f"{title(str(slow.index[0]))} most, {signed_percent(slow.iloc[0])}"
-        said = f"Of {count} {where}, {len(slow)} ({named}) take"
+        which = f"{named(str(slow.index[0]))} most, {signed_percent(slow.iloc[0])}"
+        said = f"Of {count} {where}, {len(slow)} ({which}) take"
     said += f" {longer}"
     return f"{said}; {'the other lies' if len(rest) == 1 else 'the others lie'} {between}" if len(rest) else said
 
@@ -259,7 +259,7 @@ def _draw(shares: pd.DataFrame, wide: pd.DataFrame, theme: Theme) -> list[Chart]
             }
         )
         x = marks.number(
-            alt.X, "share", f"% more or less than {title(BASELINES[MASKED])}", ticks=4,
+            alt.X, "share", f"% more or less than {named(BASELINES[MASKED])}", ticks=4,
             domain=(min(low, 0.0), max(high, 0.0)), nice=True,
         )  # fmt: skip
         tooltip = (VARIANT, ("value", COSTS[name].title, COSTS[name].format), ("written", "compared with adding"))

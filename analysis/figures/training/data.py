@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from analysis.ablation.presets import OPTIONS, PRESETS, ablate, changed_settings, describe_changes, identify, recipe_of
-from analysis.ablation.variants import VARIANTS, title
+from analysis.ablation.variants import VARIANTS, named, title
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import span
 from analysis.figures.figure import Parameters
@@ -160,7 +160,7 @@ class Trained:
         """Raises NoResults where nothing can be compared with the baseline."""
         if self.baseline not in self.variants:
             raise NoResults(
-                f"There is no run of {title(self.baseline)} with these settings, so there is nothing to compare with. "
+                f"There is no run of {named(self.baseline)} with these settings, so there is nothing to compare with. "
                 f"Run: {ablate(self.preset, [self.baseline])}"
             )
 
@@ -174,7 +174,7 @@ class Trained:
             rates_sentence = f"peak learning rate {rates.index[0]}"
         else:
             rates_sentence = "peak learning rates " + "; ".join(
-                f"{rate}: {', '.join(map(title, names))}" for rate, names in rates.items()
+                f"{rate}: {', '.join(map(named, names))}" for rate, names in rates.items()
             )
         text = (
             f"Preset {self.preset} ({self.changes}), {seed_range} seed{'' if seed_range == '1' else 's'} per variant, "
@@ -193,7 +193,7 @@ class Trained:
             return ""
         name = ratios.idxmax()
         return (
-            f"Seconds also depend on the machine and the code: {title(str(name))} took {times['min'][name]:.0f} ms per "
+            f"Seconds also depend on the machine and the code: {named(str(name))} took {times['min'][name]:.0f} ms per "
             f"step in one run and {times['max'][name]:.0f} in another. Steps are the better comparison; step times "
             "that were measured in turns are under Costs."
         )
@@ -236,7 +236,7 @@ def diverged_sentence(diverged: pd.DataFrame, *columns: str) -> str:
     sentences = []
     for row in diverged.to_dict("records"):
         details = [f"seed {row['seed']}", *(str(row[column]) for column in columns), f"rate {row['rate']}"]
-        sentences.append(f"{title(str(row['variant']))} ({', '.join(details)})")
+        sentences.append(f"{named(str(row['variant']))} ({', '.join(details)})")
     return f"Diverged, and not shown: {', '.join(sentences)}."
 
 

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.ablation.variants import named, set_off
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import StandingRow
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
@@ -22,7 +23,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import TRIANGLE, VARIANT
+from analysis.figures.training.row_marks import HUE, LETTERS, TRIANGLE, VARIANT, hues
 from analysis.rules import training_rules
 from analysis.statistics import (
     difference,
@@ -117,12 +118,12 @@ def gap(params: ComparedParameters) -> Figure:
     beyond = [str(name) for name in table.title[table.gap > domain[1]]]
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
-        title=f"Final loss, and its difference to {title(base)}",
+        title=f"Final loss, and its difference to {named(base)}",
         finding=count_outcomes(table, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final validation loss less that of {title(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
-            "their means with 95 % t intervals.",
+            f"Final validation loss less that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
+            "their means with 95 % t intervals. Colours say how positions are told, as in the learning curves.",
             f"Measured on {trainings.sample}. Below 0 is better.",
             f"At the edge, and too far for the axis: {join_names(beyond)}." if beyond else "",
             "Filled: significantly different from 0 after Holm's correction over "
@@ -162,7 +163,7 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
 def unresolved(table: pd.DataFrame) -> str:
     """A sentence on the reason why each variant is not resolved by the rules; empty where all that they judge are."""
     reasons = [
-        f"{row.title}, since {row.reason}"
+        f"{set_off(str(row.title))}, since {row.reason}"
         for row in frames.rows(table[(table.standing == NOT_RESOLVED) & (table.reason != "")])
     ]
     return f"Not resolved by the rules: {'; '.join(reasons)}." if reasons else ""
@@ -183,7 +184,7 @@ def _summary(table: pd.DataFrame, base: str) -> str:
     resolved = table[table.told_apart]
     better, worse = ("; ".join(resolved.title[side]) or "none" for side in (resolved.gap < 0, resolved.gap > 0))
     unresolved = int(((~table.told_apart) & (table.variant != base)).sum())
-    return f"Lower loss than {title(base)}: {better}. Higher: {worse}. Not resolved: {plural(unresolved, 'variant')}."
+    return f"Lower loss than {named(base)}: {better}. Higher: {worse}. Not resolved: {plural(unresolved, 'variant')}."
 
 
 def count_outcomes(table: pd.DataFrame, base: str) -> str:
@@ -192,8 +193,8 @@ def count_outcomes(table: pd.DataFrame, base: str) -> str:
     unresolved = len(table) - len(resolved) - int((table.variant == base).any())
     lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
     best = resolved.sort_values("gap").iloc[:1]
-    most = f" ({best.title.iloc[0]} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
-    text = f"{plural(lower, 'variant')} ended at a lower loss than {title(base)}{most}, {higher} at a higher one"
+    most = f" ({set_off(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
+    text = f"{plural(lower, 'variant')} ended at a lower loss than {named(base)}{most}, {higher} at a higher one"
     return f"{text}, and {unresolved} {'is' if unresolved == 1 else 'are'} not resolved" if unresolved else text
 
 
@@ -202,45 +203,70 @@ def _draw(
 ) -> list[Chart]:
     """The difference of each variant to the baseline: seeds, their mean with its interval, and beside it the loss."""
     order = table.title.tolist()
+    labels = marks.wrapped_labels(order, LETTERS)
     base = table.variant[table.title == baseline]
     by_seed = runs[runs.variant.isin(base)].set_index("seed").value
     seeds = runs.assign(
         title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))),
         gap=runs.value - runs.seed.map(by_seed.to_dict()),
     )
+    seeds = seeds.assign(label=seeds.title.map(labels))
     seeds = seeds[seeds.gap.notna() & ~seeds.variant.isin(base) & seeds.gap.between(*domain)]
     x = marks.number(
         alt.X, "gap", f"nats, variant minus {baseline}; left is a lower loss", domain=domain, nice=False, padding=8,
         ticks=5,
     )  # fmt: skip
-    y = marks.rows_down("title", order)
+    y = marks.labelled_rows([labels[name] for name in order], grid=True)
     shown = table.assign(written=[_difference(row) for row in frames.rows(table)])
     beyond = shown.gap > domain[1]
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
     )  # fmt: skip
+    shown["label"] = shown.title.map(labels)
+    shown["hue"] = hues(shown.variant, theme)
     layers: list[Chart] = [marks.rule(theme, x=0)]
     if len(seeds):
         layers += marks.row_plot(
-            seeds[["title", "gap", "seed", "value", "rate"]], x=x, y=y, theme=theme, ends=None, color=GREY,
+            seeds[["title", "label", "gap", "seed", "value", "rate"]], x=x, y=y, theme=theme, ends=None, color=GREY,
             size=marks.SEED, opacity=0.8,
             tooltip=(VARIANT, "seed", ("value", "loss", ".3f"), ("rate", "peak learning rate")),
         )  # fmt: skip
-    columns = ["title", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds"]
+    columns = [
+        "title",
+        "label",
+        "mean",
+        "gap",
+        "low",
+        "high",
+        "p",
+        "p_holm",
+        "detectable",
+        "told_apart",
+        "seeds",
+        "hue",
+    ]
     for significant in (True, False):
         part = shown.loc[shown.gap.notna() & ~beyond & (shown.told_apart == significant), columns]
         if len(part):
             layers += marks.row_plot(
-                part, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, filled=significant, tooltip=tooltip
+                part,
+                x=x,
+                y=y,
+                theme=theme,
+                shape="diamond",
+                size=marks.LARGE_DOT,
+                filled=significant,
+                color=HUE,
+                tooltip=tooltip,
             )
     if beyond.any():
         edge = shown.loc[beyond, columns].assign(edge=domain[1])
         layers += marks.row_plot(
             edge, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=TRIANGLE, size=marks.LARGE_DOT,
-            tooltip=tooltip,
+            color=HUE, tooltip=tooltip,
         )  # fmt: skip
-    text = alt.Chart(shown[["title", "written"]]).mark_text(
+    text = alt.Chart(shown[["label", "title", "written"]]).mark_text(
         align="left", dx=8, dy=-marks.LABEL_LINE / 2, lineBreak="\n", lineHeight=marks.LABEL_LINE,
         fontSize=marks.TEXT, color=theme.ink,
     )  # fmt: skip

@@ -4,8 +4,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.ablation.variants import named
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import fixed, join_names, sentences, signed
+from analysis.core.formatting import capitalised, fixed, join_names, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -59,7 +60,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
         raise NoResults(f"These runs did not record their {UNITS[axis]}. Choose another axis.")
     finals = _finals(trainings, mean[mean.variant.isin(variants)])
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
-    base = title(trainings.baseline)
+    base = named(trainings.baseline)
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
     return Figure(
         title="Learning curves",
@@ -124,9 +125,9 @@ def _crossings(mean: pd.DataFrame, variants: list[str], target: float, axis: str
 
 def _crossing_sentences(crossings: dict[str, Crossing], axis: str) -> list[str]:
     """Sentences on which variants reach the target, when, and which do not."""
-    reached = [f"{title(name)} at {crossing.step:,.0f}" for name, crossing in crossings.items() if crossing.reached]
+    reached = [f"{named(name)} at {crossing.step:,.0f}" for name, crossing in crossings.items() if crossing.reached]
     missed = [
-        f"{title(name)} (> {crossing.within:,.0f})" for name, crossing in crossings.items() if not crossing.reached
+        f"{named(name)} (> {crossing.within:,.0f})" for name, crossing in crossings.items() if not crossing.reached
     ]
     sentences = [f"Reached by {'; '.join(reached)} {UNITS[axis]}."] if reached else []
     return sentences + ([f"Not reached by {'; '.join(missed)}."] if missed else [])
@@ -136,7 +137,7 @@ def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
     parts = []
     for name in variants:
         losses = mean[mean.variant == name]
-        parts.append(f"{title(name)} from {losses.value.iloc[0]:.2f} to {losses.value.iloc[-1]:.2f}")
+        parts.append(f"{named(name)} from {losses.value.iloc[0]:.2f} to {losses.value.iloc[-1]:.2f}")
     return f"Lines of validation loss against {UNITS[axis]}, one colour per variant: {'; '.join(parts)} ({UNIT})."
 
 
@@ -148,10 +149,10 @@ def _difference(trainings: Trained, variants: list[str]) -> str:
     gap = difference(trainings.finals(others[0]), trainings.finals(trainings.baseline))
     if not gap.n:
         return ""
-    base = f"adding ({title('bert_a')})" if trainings.baseline == "bert_a" else title(trainings.baseline)
+    base = named(trainings.baseline)
     interval = f", 95 % interval {signed(gap.low)} to {signed(gap.high)}" if gap.low == gap.low else ""
     side = "above" if gap.mean > 0 else "below"
-    return f"{title(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{interval}"
+    return f"{named(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{interval}"
 
 
 def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
@@ -161,16 +162,16 @@ def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
     if not mean_losses:
         return ""
     best, baseline = min(mean_losses, key=lambda name: mean_losses[name]), trainings.baseline
-    text = f"{title(best)} ends with the lowest loss, {mean_losses[best]:.2f} nats"
+    text = f"{capitalised(named(best))} ends with the lowest loss, {mean_losses[best]:.2f} nats"
     # Of a single seed nothing is tested, and each curve is one draw.
     tested = {name: losses for name, losses in finals.items() if len(losses.keys() & finals[best].keys()) > 1}
     tied = ranks(tested).tied(best) if len(tested) > 1 else ()
     if tied:
-        whom = join_names(title(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
+        whom = join_names(named(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
         text += f", not told apart from {whom}"
     if best == baseline or baseline not in mean_losses or baseline in tied:
         return text
-    return f"{text}; {title(baseline)} ends at {mean_losses[baseline]:.2f}"
+    return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}"
 
 
 def _draw(
@@ -197,6 +198,12 @@ def _draw(
     layers = [lines(rows, mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip)]
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
+        note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s last evaluation"]})
+        layers.append(
+            alt.Chart(note)
+            .mark_text(align="left", dx=4, dy=10, fontSize=marks.TEXT, color=theme.ink)
+            .encode(x=alt.value(0), y=y, text="text:N")
+        )
     reached = {name: crossing.step for name, crossing in crossings.items() if crossing.reached}
     if reached:
         frame = pd.DataFrame({"variant": list(reached), axis: list(reached.values()), "value": target})

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import VARIANTS, title
+from analysis.ablation.variants import title, way
 from analysis.core import colours
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -17,11 +17,6 @@ NAME_HEIGHT, NAME_LINE = 15, 13
 NAME_CHARACTERS = 14
 """Letters of a name on one line: on a phone longer ones would leave the curves little room."""
 LOSS = "validation loss (nats per predicted token)"
-COMBINATION_COLOURS = {
-    "added": "adding", "multiplied": "adding", "concatenated": "concatenating", "untied": "apart", "absent": "none",
-    "biased": "relative", "disentangled": "relative", "rotated": "relative",
-}  # fmt: skip
-"""The colour's name by how a variant combines; what reaches the scores as a distance is relative."""
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 2, 2, 2], [12, 4], [4, 2, 1, 2], [1, 3], [10, 2], [5, 5], [3, 1])
 DASH_ORDER = (
     "tupe_a", "no_position", "concat_20", "sinusoidal", "tupe_a_unscaled", "rotary", "alibi",
@@ -36,20 +31,17 @@ DASH_ORDER = (
 
 
 def scales(variants: Sequence[str], baseline: str, theme: Theme) -> tuple[alt.Color, alt.StrokeDash]:
-    """A colour for how each variant combines word and position, and a dash that tells it from others of that colour.
+    """A colour for how each variant tells positions, and a dash that tells it from others of that colour.
 
-    Where all variants combine them in one way, its colour would tell nothing apart, and each gets a hue of its own.
+    Where all variants tell them in one way, its colour would tell nothing apart, and each gets a hue of its own.
     """
-    ways = {
-        name: COMBINATION_COLOURS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none"
-        for name in variants
-    }
+    ways = {name: way(name) for name in variants}
     order = [*DASH_ORDER, *sorted(set(variants) - set(DASH_ORDER))]
     variant_colours, variant_dashes = {}, {}
     for name in variants:
         same_way = [other for other in order if other != baseline and ways.get(other) == ways[name]]
         index = 0 if name == baseline else same_way.index(name) + (ways[name] == ways.get(baseline))
-        variant_colours[name] = theme.colour(colours.WAYS[ways[name]])
+        variant_colours[name] = theme.colour(colours.of_way(ways[name]))
         variant_dashes[name] = DASHES[index % len(DASHES)]
     if len(variants) > 1 and len(set(ways.values())) == 1:
         variant_colours = dict(zip(variants, theme.many(len(variants)), strict=True))

@@ -6,15 +6,15 @@ from math import nan
 import altair as alt
 import pandas as pd
 
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, named, set_off, way
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, percent, sentences, span
+from analysis.core.formatting import capitalised, join_names, percent, sentences, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import ORDERLESS, UNIT, TrainingParameters, command, select_trainings, title
-from analysis.figures.training.line_marks import COMBINATION_COLOURS, padded_range
+from analysis.figures.training.line_marks import padded_range
 from analysis.figures.training.row_marks import VARIANT, row_texts
 from analysis.statistics import mean_interval
 
@@ -56,7 +56,7 @@ def longer(params: TrainingParameters) -> Figure:
     control = ORDERLESS[trainings.objective]
     table = _table(runs, control)
     variants = list(dict.fromkeys(table.variant))
-    untrained = [title(name) for name in trainings.variants if name in variants and learned_table(name)]
+    untrained = [named(name) for name in trainings.variants if name in variants and learned_table(name)]
     controlled = control in variants
     return Figure(
         title="Longer texts than in training",
@@ -71,9 +71,10 @@ def longer(params: TrainingParameters) -> Figure:
                 if controlled
                 else ", lowest at the longest texts first."
             ),
-            f"Measured after the last step; the lowest at the longest texts stands first. {title(control)} is the "
+            "Measured after the last step; the lowest at the longest texts stands first. "
+            f"{capitalised(named(control))} is the "
             "control: it reads no positions, so that its loss changes by what the texts alone do. Share kept: how far "
-            f"a variant ends below {title(control)} on the longer texts, over how far it does in training; 100 % is "
+            f"a variant ends below {named(control)} on the longer texts, over how far it does in training; 100 % is "
             "all of what positions gain, 0 % nothing of it."
             if controlled
             else "",
@@ -145,21 +146,21 @@ def _finding(table: pd.DataFrame, control: str) -> str:
         if len(last) < 2:
             return ""
         best, worst = last.iloc[0], last.iloc[-1]
-        highest = f"{worst.title} highest, at {worst.value:.2f}"
-        return f"{texts} {best.title} ends lowest, at {best.value:.2f} nats, and {highest}"
+        highest = f"{set_off(str(worst.title))} highest, at {worst.value:.2f}"
+        return f"{texts} {set_off(str(best.title))} ends lowest, at {best.value:.2f} nats, and {highest}"
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
-        said = f"{texts} {first.title} keeps {percent(first.kept)} of what positions gain"
+        said = f"{texts} {set_off(str(first.title))} keeps {percent(first.kept)} of what positions gain"
         said += f", every other variant at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
     elif first.kept > 0:
-        said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions gain ({first.title})"
+        best = set_off(str(first.title))
+        said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions gain ({best})"
     else:
         said = f"{texts} no variant keeps anything of what positions gain"
-    lost = kept[kept.kept_high < 0].title.tolist()
+    lost = [set_off(name) for name in kept[kept.kept_high < 0].title]
     if not lost:
         return said
-    plain = len(lost) <= NAMED and not any(", " in title for title in lost)
-    whom = join_names(lost) if plain else f"{len(lost)} of {len(kept)} variants"
+    whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)} variants"
     return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} worse than with no positions"
 
 
@@ -178,8 +179,7 @@ def _in_words(table: pd.DataFrame) -> str:
 
 
 def _colour(variant: str, theme: Theme) -> str:
-    combines = VARIANTS[variant].combines if variant in VARIANTS else ""
-    return theme.colour(colours.WAYS[COMBINATION_COLOURS.get(combines, "none")])
+    return theme.colour(colours.of_way(way(variant)))
 
 
 def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
@@ -267,7 +267,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
     # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
     domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(max(100.0, float(ends.max())), MOST) + 4)
-    x = marks.number(alt.X, "share", f"% of the gain over {title(control)} in training", domain=domain, nice=False,
+    x = marks.number(alt.X, "share", f"% of the gain over {named(control)} in training", domain=domain, nice=False,
                      ticks=5)  # fmt: skip
     hue = alt.Color("hue:N", scale=None, legend=None)
     tooltip: tuple[marks.Tip, ...] = (

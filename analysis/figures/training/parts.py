@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, plural, signed, span
@@ -21,7 +22,6 @@ from analysis.figures.training.data import (
     TrainingParameters,
     command,
     select_trainings,
-    title,
 )
 from analysis.figures.training.row_marks import differences
 from analysis.statistics import Difference, difference, holm
@@ -88,19 +88,21 @@ def parts(params: TrainingParameters) -> Figure:
     """
     trainings = select_trainings(params)
     if trainings.objective != MASKED:
-        raise NoResults("The paths from BERT-A to TUPE-A consist of models that predict masked words; choose those.")
+        raise NoResults(
+            "The paths from adding once to TUPE-A consist of models that predict masked words; choose those."
+        )
     table = pd.concat([_way(trainings, name) for name in WAYS], ignore_index=True)
     if table.empty:
         variants = [FIRST, *(change.after for change in WAYS["Cross terms dropped last"])]
         raise NoResults(
-            f"No path from {title(FIRST)} to {title(LAST)} has been run completely with these settings. Run: "
+            f"No path from {named(FIRST)} to {named(LAST)} has been run completely with these settings. Run: "
             f"{ablate(trainings.preset, variants)}"
         )
     table = _corrected(table)
     used = [name for name in trainings.variants if name in {*table.before, *table.after}]
     sentences = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
     return Figure(
-        title=f"What lies between {title(FIRST)} and {title(LAST)}",
+        title=f"What lies between {named(FIRST)} and {named(LAST)}",
         finding=_finding(table),
         frame=lambda: table,
         caption=(
@@ -180,8 +182,8 @@ def _sentence(rows: pd.DataFrame) -> str:
         for row in frames.rows(rows[rows.change != ALL_CHANGES])
     ]
     return (
-        f"{total.way} ({plural(int(total.n), 'seed')}), {signed(total.gap)} nats from {title(FIRST)} to "
-        f"{title(total.after)}: "
+        f"{total.way} ({plural(int(total.n), 'seed')}), {signed(total.gap)} nats from {named(FIRST)} to "
+        f"{named(total.after)}: "
         f"{', '.join(sentences)}."
     )
 

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import plural, sentences
+from analysis.core.formatting import capitalised, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -21,7 +22,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import VARIANT, seeds_and_means
+from analysis.figures.training.row_marks import LETTERS, VARIANT, hues, seeds_and_means
 from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     PLATEAU_MARGIN,
@@ -56,7 +57,7 @@ def plateau_exits(trainings: Trained) -> PlateauExits:
     others = [name for name in trainings.variants if name != orderless]
     if finals.empty or not others:
         raise NoResults(
-            f"The plateau is the loss at which {title(orderless)} ends, and there is no run of it together with other "
+            f"The plateau is the loss at which {named(orderless)} ends, and there is no run of it together with other "
             f"variants at these settings. Run: {ablate(trainings.preset, [trainings.baseline, orderless])}"
         )
     level = float(finals.mean())
@@ -114,7 +115,7 @@ def plateau(params: TrainingParameters) -> Figure:
         caption=sentences(
             "A model first learns which words are frequent and which go together, and its loss stalls until it "
             f"begins to use order. It has left this plateau once its validation loss is {PLATEAU_MARGIN:g} nats below "
-            f"the level at which {title(orderless)} ends ({level:.2f}, mean of "
+            f"the level at which {named(orderless)} ends ({level:.2f}, mean of "
             f"{plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation.",
             "Small dots are seeds, diamonds the mean with its 95 % t interval.",
             "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
@@ -135,12 +136,12 @@ def plateau(params: TrainingParameters) -> Figure:
 def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
     """A sentence on the variant that leaves the plateau first, and on the step at which the baseline does."""
     first = table.iloc[0]
-    text = f"{first.title} leaves the plateau first, after {first.told} steps"
+    text = f"{capitalised(named(str(first.variant)))} leaves the plateau first, after {first.told} steps"
     baseline_row = table[table.variant == baseline]
     return (
         text
         if baseline_row.empty or first.variant == baseline
-        else f"{text}; {title(baseline)} after {baseline_row.told.iloc[0]}"
+        else f"{text}; {named(baseline)} after {baseline_row.told.iloc[0]}"
     )
 
 
@@ -148,19 +149,24 @@ def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
     """Steps until a model leaves the plateau."""
     table, seeds = exits.table, exits.seeds
     end = float(np.nanmax([seeds.step.max(), min(table.high.max(), 1.5 * seeds.step.max())]))
+    labels = marks.wrapped_labels(table.title.tolist(), LETTERS)
     shown = table[["title", "low", "high", "n"]].assign(
+        label=table.title.map(labels),
+        hue=hues(table.variant, theme),
         step=table["mean"],
         censored=table.censored > 0,
         written=[f"{row.told} (n = {row.n})" for row in frames.rows(table)],
     )
     layers = seeds_and_means(
-        seeds[["title", "seed", "step", "censored"]],
+        seeds[["title", "seed", "step", "censored"]].assign(label=seeds.title.map(labels)),
         shown,
         marks.number(
             alt.X, "step", "steps until a model leaves the plateau", domain=(0, 1.03 * end), ticks=10, form=",d"
         ),
-        marks.rows_down("title", table.title.tolist()),
+        marks.labelled_rows([labels[name] for name in table.title], grid=True),
         theme,
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
     )
-    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=marks.ROW * len(table))]
+    return [
+        marks.panel(*layers, theme=theme, width=marks.WIDE, height=marks.row_height(list(labels.values())) * len(table))
+    ]

@@ -1,10 +1,12 @@
 """The marks of figures with one row a variant: means, differences, seeds, and texts at the right."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 import pandas as pd
 
+from analysis.ablation.variants import way
+from analysis.core import colours
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 
@@ -12,6 +14,15 @@ TRIANGLE = "triangle-right"
 RING = 2 * marks.LARGE_DOT
 """The area of a hollow mark that other marks are seen inside, in square pixels."""
 VARIANT: marks.Tip = ("title", "variant")
+LETTERS = 20
+"""Letters of a line of a name: on a phone, longer ones would leave the marks little room."""
+HUE = alt.Color("hue:N", scale=None, legend=None)
+"""The colour of a row that has its own in the column `hue`."""
+
+
+def hues(variants: Iterable[str], theme: Theme) -> list[str]:
+    """The colour of each variant's way of telling positions, as in the learning curves."""
+    return [theme.colour(colours.of_way(way(name))) for name in variants]
 
 
 def row_texts(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
@@ -45,7 +56,7 @@ def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: 
 def seeds_and_means(
     seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]
 ) -> list[Chart]:
-    """Seeds in grey, and their means as diamonds with intervals.
+    """Seeds in grey, and their means as diamonds with intervals, in the colours of the column `hue` of `means`.
 
     A triangle is a seed that did not reach the goal within its run or, if hollow, a mean that is therefore a lower
     bound.
@@ -53,7 +64,7 @@ def seeds_and_means(
     exact, bounds = means[~means.censored], means[means.censored]
     # Drawn first, so that seeds inside stay visible.
     layers = marks.row_plot(
-        bounds, x=x, y=y, theme=theme, ends=None, color=theme.many(2)[1], shape=TRIANGLE, size=RING, filled=False,
+        bounds, x=x, y=y, theme=theme, ends=None, color=HUE, shape=TRIANGLE, size=RING, filled=False,
         tooltip=tooltip,
     )  # fmt: skip
     for censored, shape in ((False, "circle"), (True, TRIANGLE)):
@@ -61,5 +72,7 @@ def seeds_and_means(
         layers += marks.row_plot(
             selected, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
         )
-    layers += marks.row_plot(exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, tooltip=tooltip)
+    layers += marks.row_plot(
+        exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, color=HUE, tooltip=tooltip
+    )
     return [*layers, row_texts(means, y, theme)]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import ablate
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, join_names, percent, plural, sentences, signed, significant
 from analysis.figures import marks
@@ -51,7 +51,7 @@ def score_scale(params: TrainingParameters) -> Figure:
     variants = variants if masked else trainings.variants
     if masked and not {SCALED, UNSCALED} & set(variants):
         raise NoResults(
-            f"There is no run of {title(SCALED)} or {title(UNSCALED)} with these settings. Make them with: "
+            f"There is no run of {named(SCALED)} or {named(UNSCALED)} with these settings. Make them with: "
             + ablate(trainings.preset, [SCALED, UNSCALED])
         )
     runs = trainings.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
@@ -141,7 +141,7 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
         if own.empty:
             return ""
         start, end = (significant(float(own.value[own.step == step].mean()), 2) for step in (own.step.min(), last))
-        return f"The spread of {title(baseline)}'s scores in layer {first_layer} goes from {start} to {end}"
+        return f"The spread of the scores of {named(baseline)} in layer {first_layer} goes from {start} to {end}"
     name = _compared(ratios)
     both = set.intersection(*(set(spreads[spreads.variant == one].step) for one in (name, baseline)))
     early = min(both, key=lambda step: abs(step - EARLY * last))
@@ -152,8 +152,9 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
         elsewhere = "; ".join(f"layer {layer}: {significant(float(ratio), 2)}" for layer, ratio in others.items())
         elsewhere = f" ({elsewhere})"
     return (
-        f"In layer {first_layer}, {title(name)}'s scores spread {sizes[0]} times as far as {title(baseline)}'s after "
-        f"{early:,.0f} of {last:,.0f} steps, and {sizes[1]} times as far at the end{elsewhere}"
+        f"In layer {first_layer}, the scores of {named(name)} spread {sizes[0]} times as far as "
+        f"{named(baseline)}'s after {early:,.0f} of {last:,.0f} steps, "
+        f"and {sizes[1]} times as far at the end{elsewhere}"
     )
 
 
@@ -164,13 +165,13 @@ def _ends(spreads: pd.DataFrame, baseline: str) -> str:
         return ""
     name = _compared(ratios)
     layers = join_names(f"{significant(float(ratio), 2)} (layer {layer})" for layer, ratio in ratios[name].items())
-    return f"At the end, {title(name)}'s scores spread as far as {title(baseline)}'s times {layers}"
+    return f"At the end, the scores of {named(name)} spread as far as {named(baseline)}'s times {layers}"
 
 
 def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
     """The effect of leaving the scale out on the scores' variance, at the start and the end, and on the final loss."""
     if not {SCALED, UNSCALED} <= set(trainings.variants):
-        return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the effect of the scale is not judged."
+        return f"Only one of {named(SCALED)} and {named(UNSCALED)} was run, so the effect of the scale is not judged."
     ranges = {}
     for step, when in ((mean.step.min(), "start"), (mean.step.max(), "end")):
         variances = mean[mean.step == step].pivot(index="layer", columns="variant", values="value")

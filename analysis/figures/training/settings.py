@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.ablation.variants import named, set_off
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, sentences, signed
@@ -65,7 +66,8 @@ def settings(params: SettingsParameters) -> Figure:
     runs = runs[runs.variant.isin(setting_counts.index[setting_counts > 1])]
     if runs.variant.nunique() < 2:
         raise NoResults(
-            f"{title(base)} and another variant have not both been run at a second setting. Run them with another "
+            f"{capitalised(named(base))} and another variant have not both been run at a second setting. "
+            f"Run them with another "
             f"peak rate, norm or number of steps: {ablate(params.preset, [base, 'tupe_a'], learning_rate=5e-4)}"
         )
     best_runs = _at_best_rate(runs)
@@ -86,13 +88,13 @@ def settings(params: SettingsParameters) -> Figure:
         finding=_finding(drawn, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final validation loss less {title(base)}'s at the same setting of preset {params.preset}, in {UNIT}, "
-            f"paired by seed; {title(base)}'s own row has its loss.",
+            f"Final validation loss less {named(base)}'s at the same setting of preset {params.preset}, in {UNIT}, "
+            f"paired by seed; {named(base)}'s own row has its loss.",
             f"Measured on {sample}. Below 0 is better. A column is a setting, named by what differs from the others",
             "Coloured: the 95 % t interval over seeds lies on one side of zero; the scale of colours ends at the "
             "largest of these differences. Grey: it does not, or there is one seed, which has no interval",
             "Both stuck: neither uses word order at the end, so that their difference says nothing: both end "
-            f"above {level:.2f}, {PLATEAU_MARGIN:g} nats below where {title(orderless)} ends."
+            f"above {level:.2f}, {PLATEAU_MARGIN:g} nats below where {named(orderless)} ends."
             if _tied(drawn, base).any()
             else "",
             f"'{capitalised(BEST)}' shows each variant at the learning rate with the lowest mean loss. That rate was "
@@ -190,7 +192,7 @@ def _sentences(table: pd.DataFrame, base: str) -> list[str]:
             parts.append(text + (f", nearest 0 at {nearest.setting}{seeds_text}" if len(off_plateau) > 1 else ""))
         if len(on_plateau):
             parts.append(f"both on the plateau at {plural(len(on_plateau), 'setting')}")
-        sentences.append(f"{name} minus {title(base)}: {'; '.join(parts)}.")
+        sentences.append(f"{set_off(str(name))} minus {named(base)}: {'; '.join(parts)}.")
     return sentences
 
 
@@ -220,10 +222,10 @@ def _finding(table: pd.DataFrame, base: str) -> str:
         how_many += f", {single} {'has' if single == 1 else 'have'} one seed"
     where = "Wherever either learns word order" if tied.any() else "At every setting"
     names = list(dict.fromkeys(compared.title))
-    who = f"{names[0]} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
+    who = f"{set_off(names[0])} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
     if lower in (0, len(compared)):
-        return f"{where}, {who} {'lower' if lower else 'higher'} than {title(base)}; {how_many}"
-    return f"In {lower} of {count} a variant ends lower than {title(base)}; {how_many}"
+        return f"{where}, {who} {'lower' if lower else 'higher'} than {named(base)}; {how_many}"
+    return f"In {lower} of {count} a variant ends lower than {named(base)}; {how_many}"
 
 
 def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
@@ -237,7 +239,7 @@ def _plateau_sentence(stuck: pd.DataFrame, level: float, orderless: str) -> str:
     text = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
     return (
         f"Still on the plateau at the end, with a loss above {level:.2f} ({PLATEAU_MARGIN:g} nats below where "
-        f"{title(orderless)} ends), so that a tie says nothing: {text}."
+        f"{named(orderless)} ends), so that a tie says nothing: {text}."
     )
 
 
@@ -275,7 +277,7 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
     )  # fmt: skip
     limit = float(table.gap[table.resolved].abs().max()) if table.resolved.any() else 1.0
     key = [
-        f"nats less (green) or more than {title(base)};",
+        f"nats less (green) or more than {named(base)};",
         f"the scale ends at the largest, {limit:.2f}" if table.resolved.any() else "none is beyond chance",
         "grey: within chance, or of one seed",
     ]

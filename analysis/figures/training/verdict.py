@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from analysis.ablation.variants import named
 from analysis.claims.statements.contests import on_plateau
-from analysis.core.formatting import plural, signed
-from analysis.figures.training.data import CAUSAL, ORDERLESS, UNIT, Trained, TrainingParameters, select_trainings, title
+from analysis.core.formatting import capitalised, plural, signed
+from analysis.figures.training.data import CAUSAL, ORDERLESS, UNIT, Trained, TrainingParameters, select_trainings
 from analysis.links import Values
 from analysis.rules import training_rules
 from analysis.statistics import difference
@@ -52,16 +53,17 @@ def verdict(trainings: Trained) -> Verdict | None:
     names = (trainings.baseline, ORDERLESS[trainings.objective])
     losses = [trainings.finals(name) for name in names]
     if not all(losses):
-        missing = " and ".join(title(name) for name, by_seed in zip(names, losses, strict=True) if not by_seed)
+        missing = " and ".join(named(name) for name, by_seed in zip(names, losses, strict=True) if not by_seed)
         return Verdict(f"no run of {missing}", f"These trainings are judged once there are runs of {missing}.")
     means = [sum(by_seed.values()) / len(by_seed) for by_seed in losses]
     spreads = [max(by_seed.values()) - min(by_seed.values()) for by_seed in losses]
     text = " and ".join(
-        f"{title(name)} at {mean:.2f} ({plural(len(by_seed), 'seed')}"
+        f"{named(name)} at {mean:.2f} ({plural(len(by_seed), 'seed')}"
         f"{f', spread {spread:.2f}' if len(by_seed) > 1 else ''})"
         for name, mean, by_seed, spread in zip(names, means, losses, spreads, strict=True)
     )
     gap = means[0] - means[1]
+    adding = capitalised(named(names[0]))
     comparison = difference(*losses)
     interval = (
         f" (paired: {signed(comparison.mean)}, 95 % interval {signed(comparison.low)} to {signed(comparison.high)}, "
@@ -76,16 +78,16 @@ def verdict(trainings: Trained) -> Verdict | None:
         if delay := on_plateau(_steps_leaving_plateau(trainings, names[0]), int(trainings.runs.steps.max())):
             return Verdict(
                 "too few steps past the plateau",
-                f"{ends} {title(names[0])} {delay}: until then a model predicts words without their order, and which "
+                f"{ends} {adding} {delay}: until then a model predicts words without their order, and which "
                 "seed leaves first decides how the runs end. So the rules decide no comparison of final losses here.",
             )
         return Verdict(
             "",
-            f"{ends} {title(names[0])} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: position "
+            f"{ends} {adding} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: position "
             "is used, and ways of encoding it can be compared.",
         )
     return Verdict(
         "under-trained",
-        f"{ends} {title(names[0])} does not end below {title(names[1])} by more than the spread over seeds{interval}. "
+        f"{ends} {adding} does not end below {named(names[1])} by more than the spread over seeds{interval}. "
         "Until it does, position has not begun to matter, and no claim about ways of encoding it is decided here.",
     )

@@ -1,5 +1,6 @@
 """The pictures of Home: ways of telling positions compared, and the cards of the certain, the measured and the open."""
 
+from analysis.ablation.variants import title
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.core import default_model, frames
@@ -15,16 +16,11 @@ from analysis.store import read
 RANK = 14
 """The number of directions that the rules ask about."""
 PRESET = "width128"
-WAYS = {
-    "bert_a": "Added once, at the input",
-    "bert_a_norm": "… with a normalisation of its own",
-    "every_layer_hidden": "… and again to the input of every layer",
-    "first_layer_attention": "To the first layer’s queries and keys alone",
-    "every_layer_attention": "To the queries and keys of every layer",
-    "bert_a_d_unscaled": "… through a matrix of its own",
-    "every_layer_values": "To queries, keys and values of every layer",
-}
-"""Variants of one recipe, each with one change from one of those before it, in the words of Home."""
+WAYS = (
+    "bert_a", "bert_a_norm", "every_layer_hidden", "first_layer_attention", "every_layer_attention",
+    "bert_a_d_unscaled", "every_layer_values",
+)  # fmt: skip
+"""Variants of one recipe, each with one change from one of those before it."""
 
 
 def front_page() -> FrontPage:
@@ -38,8 +34,8 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
         rows = {row.variant: row for row in board(PRESET).rows}
     except AddendError:
         return ()
-    ways = tuple(way for variant, name in WAYS.items() if (way := _way(name, rows.get(variant))) is not None)
-    return ways if len(ways) > 1 and ways[0].name == WAYS["bert_a"] else ()
+    ways = tuple(way for variant in WAYS if (way := _way(title(variant), rows.get(variant))) is not None)
+    return ways if len(ways) > 1 and ways[0].name == title(WAYS[0]) else ()
 
 
 def _way(name: str, row: VariantRow | None) -> WayOfTelling | None:

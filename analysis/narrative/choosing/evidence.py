@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from analysis.ablation.variants import named
 from analysis.claims.statements.base import OPEN as UNDECIDED
 from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, signed, signed_percent
-from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
+from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.models import USED
@@ -71,7 +72,7 @@ def loss(method: Method, trainings: Trained) -> Finding | None:
     gap = difference(trainings.finals(method.variant), trainings.finals(trainings.baseline))
     if not gap.n:
         return None
-    text = f"final loss {signed(gap.mean)} {UNIT} compared with {title(trainings.baseline)}"
+    text = f"final loss {signed(gap.mean)} {UNIT} compared with {named(trainings.baseline)}"
     values = {"part": "gap", "preset": trainings.preset, "objective": trainings.objective}
     source = f"our own training, preset {trainings.preset}, {plural(gap.n, 'paired seed')}"
     if gap.low != gap.low:

@@ -1,6 +1,7 @@
 """Step 9: positions told once, at the input, or again in every layer, in encoders of our own."""
 
 from analysis.ablation.presets import ablate
+from analysis.ablation.variants import named
 from analysis.claims.statements import OPEN, stored
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, plural, sentences, signed
@@ -90,16 +91,16 @@ def compared(name: str) -> str:
     trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
     trainings.require_baseline()
     if name not in trainings.variants:
-        raise NoResults(f"{title(name)} has not been trained yet. Run: {ablate(preset, [name])}")
+        raise NoResults(f"{named(name)} has not been trained yet. Run: {ablate(preset, [name])}")
     gap = difference(trainings.finals(name), trainings.finals(trainings.baseline))
     interval = (
         f"95 % interval {signed(gap.low)} to {signed(gap.high)}, {plural(gap.n, 'paired seed')}"
         if gap.low == gap.low
         else gap.note
     )
-    baseline = title(trainings.baseline)
+    baseline = named(trainings.baseline)
     text = (
-        f"{title(name)} ends {fixed(abs(gap.mean))} {UNIT} {'below' if gap.mean < 0 else 'above'} {baseline} "
+        f"{named(name)} ends {fixed(abs(gap.mean))} {UNIT} {'below' if gap.mean < 0 else 'above'} {baseline} "
         f"({interval}, preset {preset}); lower is better"
     )
     judged, frozen, _ = _presets()

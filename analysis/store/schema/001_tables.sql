@@ -13,8 +13,9 @@ CREATE TABLE encodings (
     encoding VARCHAR PRIMARY KEY, title VARCHAR, summary VARCHAR, enters VARCHAR, learned BOOLEAN,
     citation_key VARCHAR, note VARCHAR
 );
+-- known_as: the name by which papers know a variant whose title is our own.
 CREATE TABLE variants (
-    variant VARCHAR PRIMARY KEY, title VARCHAR, combines VARCHAR, summary VARCHAR, citation_key VARCHAR, causal BOOLEAN
+    variant VARCHAR PRIMARY KEY, title VARCHAR, known_as VARCHAR, combines VARCHAR, summary VARCHAR, citation_key VARCHAR, causal BOOLEAN
 );
 -- `metric` is the main metric of a task that we fine-tune on; tasks that only papers report have none here.
 CREATE TABLE tasks (task VARCHAR PRIMARY KEY, title VARCHAR, glue BOOLEAN, metric VARCHAR, summary VARCHAR);

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from analysis.ablation.presets import PRESETS
+from analysis.ablation.variants import named
 from analysis.core import settings
 from analysis.core.errors import AddendError
 from analysis.core.formatting import fixed, plural
@@ -19,7 +20,7 @@ from analysis.figures.experiments.board_rows import (
 )
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
-from analysis.figures.training.data import stored_presets, title
+from analysis.figures.training.data import stored_presets
 from analysis.links import Value
 from analysis.narrative.answer.stored import answer
 from analysis.rules import encoder_rules
@@ -103,7 +104,7 @@ def _link_to_quoted_row(preset: str) -> None:
         return
     st.page_link(
         "views/experiments.py",
-        label=f"The {fixed(abs(step.value))} nats that the answer quotes are those of {title(contest.variant)}, on the "
+        label=f"The {fixed(abs(step.value))} nats that the answer quotes are those of {named(contest.variant)}, on the "
         f"board of another recipe: {recipe(contest.preset)}",
         icon=":material/arrow_forward:",
         query_params=query_parameters(PAGE, {"preset": contest.preset, "row": contest.variant}),

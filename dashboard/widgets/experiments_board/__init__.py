@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.ablation.variants import WAYS
+from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core import settings
+from analysis.core.colours import of_way
 from analysis.core.formatting import plural, signed
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
@@ -75,7 +76,7 @@ def _draw(
             {
                 "title": WAYS[way].title if headed else "",
                 "summary": WAYS[way].summary if headed else "",
-                "rows": [row_data(row, board, opened) for row in members],
+                "rows": [{**row_data(row, board, opened), "colour": of_way(row.way).on(dark=dark)} for row in members],
             }
         )
     mark = f"◆ {whose()}" if board.imported else ""
@@ -140,6 +141,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
     return {
         "variant": row.variant,
         "title": row.title,
+        "known_as": VARIANTS[row.variant].known_as if row.variant in VARIANTS and not board.imported else "",
         "outcome": row.outcome,
         "open": row.variant == opened,
         "judged": row.outcome != "few",

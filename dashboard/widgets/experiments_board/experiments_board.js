@@ -4,9 +4,6 @@
 const HEIGHT = 38;
 const MIDDLE = HEIGHT / 2;
 
-const COLOURS = { baseline: "var(--ink)", lower: "var(--accent)" };
-const colourOf = (row) => COLOURS[row.outcome] ?? "var(--soft)";
-
 // A dot; a ring for what too few seeds stand behind.
 const dot = (svg, x, y, r, colour, judged) =>
   mark(svg, "circle", { cx: x, cy: y, r: judged ? r : r - 1, fill: judged ? colour : "var(--ground)", stroke: colour, "stroke-width": judged ? 0 : 2 });
@@ -21,7 +18,7 @@ function lossScale(board, width) {
 
 function drawLoss(svg, width, row, board) {
   const x = lossScale(board, width);
-  const colour = colourOf(row);
+  const colour = row.colour;
   mark(svg, "rect", { x: 0, y: 0, width: Math.max(0, x(0)), height: HEIGHT, fill: "var(--accent)", opacity: 0.05 });
   for (const tick of board.loss.ticks) line(svg, x(tick), 0, x(tick), HEIGHT, tick ? "var(--line)" : "var(--soft)");
   if (row.outcome === "baseline") {
@@ -57,7 +54,7 @@ function drawRank(svg, width, row, board) {
   for (let place = 0; place < board.ranked; place++) {
     mark(svg, "rect", { x: place * unit, y: MIDDLE - 2.5, width: unit - 1, height: 5, fill: "var(--line)" });
   }
-  mark(svg, "rect", { x: (first - 1) * unit, y: MIDDLE - 5.5, width: (last - first + 1) * unit - 1, height: 11, rx: 2, fill: colourOf(row) });
+  mark(svg, "rect", { x: (first - 1) * unit, y: MIDDLE - 5.5, width: (last - first + 1) * unit - 1, height: 11, rx: 2, fill: row.colour });
   mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, row.places);
 }
 
@@ -74,8 +71,8 @@ function drawSteps(svg, width, row, board) {
   const { value, low, high, text, never } = row.steps;
   mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: never ? "soft" : "", style: "font-size: 13.5px" }, text);
   if (never) return;
-  if (low !== null) bar(svg, x(Math.max(low, board.steps.range[0])), MIDDLE, x(high), MIDDLE, colourOf(row), 0.45);
-  dot(svg, x(value), MIDDLE, 4.5, colourOf(row), row.judged);
+  if (low !== null) bar(svg, x(Math.max(low, board.steps.range[0])), MIDDLE, x(high), MIDDLE, row.colour, 0.45);
+  dot(svg, x(value), MIDDLE, 4.5, row.colour, row.judged);
 }
 
 const ladderX = (board, index) => 12 + index * (72 / Math.max(1, board.widths.length - 1));
@@ -88,11 +85,11 @@ function drawLadder(svg, width, row, board) {
   if (!points.length) return;
   const clipped = (value) => Math.min(high, Math.max(low, value));
   const path = points.map(({ index, gap }) => `${ladderX(board, index)} ${y(clipped(gap.value))}`).join("L");
-  mark(svg, "path", { d: `M${path}`, fill: "none", stroke: colourOf(row), "stroke-width": 1.5 });
+  mark(svg, "path", { d: `M${path}`, fill: "none", stroke: row.colour, "stroke-width": 1.5 });
   for (const { index, gap } of points) {
     const x = ladderX(board, index);
-    if (gap.low !== null) line(svg, x, y(clipped(gap.low)), x, y(clipped(gap.high)), colourOf(row), { "stroke-width": 3, opacity: 0.35 });
-    dot(svg, x, y(clipped(gap.value)), 3.5, colourOf(row), gap.judged);
+    if (gap.low !== null) line(svg, x, y(clipped(gap.low)), x, y(clipped(gap.high)), row.colour, { "stroke-width": 3, opacity: 0.35 });
+    dot(svg, x, y(clipped(gap.value)), 3.5, row.colour, gap.judged);
   }
   mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, points.at(-1).gap.text);
 }
@@ -143,7 +140,7 @@ function header(root, board) {
 function rowOf(root, row, board, press) {
   const button = put(root, "button", { type: "button", class: `line row ${row.outcome}`, "data-row": row.variant, "aria-expanded": row.open, "aria-label": row.spoken });
   const cell = (name, ...content) => put(button, "span", { class: name }, ...content);
-  cell("name", row.title, board.mark ? make("span", { class: "mark" }, board.mark) : null);
+  cell("name", row.title, row.known_as ? make("small", {}, row.known_as) : null, board.mark ? make("span", { class: "mark" }, board.mark) : null);
   const drawn = [];
   if (row.plain) cell("plain", row.plain);
   else {
