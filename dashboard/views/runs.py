@@ -34,7 +34,7 @@ show.header(
 )
 all_runs = stored_runs()
 if len(all_runs):
-    st.markdown(f"**{escape_markdown(summary(all_runs))}**")
+    st.markdown(escape_markdown(summary(all_runs)))
 titles = dict(zip(all_runs.variant, all_runs.title, strict=True))
 by_id = {run["run_id"]: run for run in all_runs.to_dict("records")}
 
