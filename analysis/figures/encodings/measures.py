@@ -442,10 +442,16 @@ def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme)
         height=marks.row_height(list(labels.values()), marks.ROW) * len(labels),
         title=DRAWN[name],
         below=[
-            *marks.wrap_lines(SAYS[name], LINE),
+            *_says_in_lines(name),
             f"good: 1; by chance {chance:.1g} (dashed); –: undefined".replace("0.", "."),
         ],
     )  # fmt: skip
+
+
+def _says_in_lines(name: str) -> list[str]:
+    """The meaning of a measure in as many lines as that of any other that is drawn, so that pictures stand level."""
+    lines = {drawn: marks.wrap_lines(SAYS[drawn], LINE) for drawn in DRAWN}
+    return [*lines[name], *[" "] * (max(map(len, lines.values())) - len(lines[name]))]
 
 
 def _test(labels: pd.Series) -> str:
