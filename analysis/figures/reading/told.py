@@ -156,7 +156,7 @@ def reading_told(params: ToldParameters) -> Figure:
     # Of a variant that was trained by both rules, those with more seeds.
     frame = frame.sort_values(["judged", "seeds"], ascending=False).drop_duplicates("variant")
     frame = frame.sort_values(["judged", "order", "gap"], ascending=[False, True, True]).drop(columns="order")
-    baseline = title(trainings.baseline)
+    baseline = named(trainings.baseline)
     text = _count(frame)
     return Figure(
         title=f"Final loss less that of {baseline}, by how often positions are told",
@@ -165,7 +165,7 @@ def reading_told(params: ToldParameters) -> Figure:
         caption=sentences(
             _lower(frame, baseline),
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
-            f"positions once. Dot and line: mean and 95 % interval, paired by seed with the {baseline} of the same "
+            f"positions once. Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same "
             f"preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask for more seeds than are stored, "
             f"so that it decides nothing. Triangle: too far for the axis. {text}.",
         ),
