@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import check_purpose, split_arms, split_seeds
+from analysis.commands.options import Jobs, check_purpose, split_arms, split_seeds
 
 
 def finetune_refitted(
@@ -17,7 +17,7 @@ def finetune_refitted(
     arms: Annotated[str, typer.Option(help="Names separated by commas; by default those of the rules.")] = "",
     seeds: Annotated[str, typer.Option(help="Numbers separated by commas; by default those of the rules.")] = "",
     out: Annotated[Path, typer.Option(help="Where unfinished runs are kept.")] = Path("runs/refitted-glue"),
-    jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Fine-tunes the refitted encoders on GLUE, into results files. Finished runs are skipped."""
     from analysis import store_build

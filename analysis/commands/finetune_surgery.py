@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import split_arms, split_seeds
+from analysis.commands.options import Jobs, split_arms, split_seeds
 
 
 def finetune_surgery(
@@ -13,7 +13,7 @@ def finetune_surgery(
     arms: Annotated[str, typer.Option(help="Names separated by commas; by default those of the rules.")] = "",
     seeds: Annotated[str, typer.Option(help="Numbers separated by commas; by default those of the rules.")] = "",
     out: Annotated[Path, typer.Option(help="Where unfinished runs are kept.")] = Path("runs/surgery"),
-    jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Fine-tunes the embedded sentence encoder after each surgery, into results files. Finished runs are skipped."""
     from analysis.commands.into_store import check_glue, run_into_store

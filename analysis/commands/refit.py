@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import Ray, check_purpose, split_arms, split_seeds
+from analysis.commands.options import Jobs, Ray, check_purpose, split_arms, split_seeds
 
 
 def refit(
@@ -20,7 +20,7 @@ def refit(
     out: Annotated[Path, typer.Option(help="Where targets, weights and unfinished runs are kept.")] = Path(
         "runs/refit"
     ),
-    jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
+    jobs: Jobs = None,
     ray: Ray = None,
 ) -> None:
     """Trains each arm of the embedded sentence encoder on, into results files. Finished runs are skipped."""

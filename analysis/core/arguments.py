@@ -5,7 +5,6 @@ for links, forms and commands.
 """
 
 from collections.abc import Collection, Mapping
-from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -22,14 +21,9 @@ def validated(of: type[ArgumentsT], values: Mapping[str, Any]) -> ArgumentsT:
     Other values are passed over. Raises LinkError, naming the field, its value and what was expected.
     """
     try:
-        return _adapter(of).validate_python(dict(values))
+        return TypeAdapter(of).validate_python(dict(values))
     except ValidationError as invalid:
         raise LinkError(" ".join(_explain(error) for error in invalid.errors())) from None
-
-
-@cache
-def _adapter(of: type[ArgumentsT]) -> TypeAdapter[ArgumentsT]:
-    return TypeAdapter(of)
 
 
 class Parameters(BaseModel):

@@ -55,6 +55,5 @@ register(
             "symmetric": Option(default=False, meaning="also keys after the query, as encoders use it"),
             "head": Option(default=0, meaning="the head whose biases the similarity shows"),
         },
-        usual_dim=HEADS,
     )
 )

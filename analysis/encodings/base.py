@@ -75,8 +75,6 @@ class Encoding:
     make_nearest: Callable[[int, int], tuple[int, int]] | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
     dim_multiple: int = 1
-    usual_length: int = 128
-    usual_dim: int = 512
 
     def nearest(self, length: int, dim: int) -> tuple[int, int]:
         """The size nearest to (length, dim) that this encoding takes. AddendError for what is no size at all."""

@@ -72,6 +72,5 @@ register(
         options={
             "folder": Option(default=None, meaning="folder of another model's model.safetensors, on this machine")
         },
-        usual_dim=384,
     )
 )

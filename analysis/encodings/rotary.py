@@ -38,6 +38,5 @@ register(
         make_table=table,
         make_shift=shift,
         dim_multiple=2,
-        usual_dim=64,
     )
 )

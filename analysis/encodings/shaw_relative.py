@@ -47,6 +47,5 @@ register(
             "clip": Option(default=16, meaning="distances beyond this one share its vector", least=1, most=1023),
             "after": Option(default=False, meaning="table rows are distances after the query, not before it"),
         },
-        usual_dim=64,
     )
 )

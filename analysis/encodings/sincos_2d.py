@@ -43,7 +43,5 @@ register(
         make_table=table,
         make_nearest=nearest,
         dim_multiple=4,
-        usual_length=196,
-        usual_dim=768,
     )
 )

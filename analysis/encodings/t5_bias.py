@@ -86,6 +86,5 @@ register(
             "after": Option(default=False, meaning="table rows are distances after the query, not before it"),
             "head": Option(default=0, meaning="the head whose biases the similarity shows"),
         },
-        usual_dim=HEADS,
     )
 )

@@ -93,6 +93,5 @@ register(
             "head": Option(default=0, meaning="the head that the similarity shows"),
             "untie_cls": Option(default=True, meaning="treat the first token, [CLS], separately"),
         },
-        usual_dim=768,
     )
 )

@@ -5,7 +5,6 @@ A table's id is `citation key|table name`, as it stands in links. Values here ar
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -120,13 +119,17 @@ class Table:
         """Two or more variants have a score in the same column, so that they can be compared."""
         return bool((self.scores.groupby(["panel", "column"]).row.nunique() > 1).any())
 
-    @cached_property
+    @property
     def glue_columns(self) -> list[tuple[str, str]]:
         """(task, column) of the GLUE columns that every variant of the table has."""
+        columns: dict[str, str] = {}
+        having: dict[str, set[str]] = {}
         glue = self.scores[self.scores.glue]
-        columns = glue.groupby("task", sort=False).agg(column=("column", "first"), variants=("row", "nunique"))
-        complete = columns[columns.variants == len(self.variants)]
-        return list(zip(complete.index, complete.column, strict=True))
+        for task, column, row in zip(glue.task, glue.column, glue.row, strict=True):
+            columns.setdefault(task, column)
+            having.setdefault(task, set()).add(row)
+        count = len(self.variants)
+        return [(task, column) for task, column in columns.items() if len(having[task]) == count]
 
     def baseline(self, name: str) -> str:
         """The row that others are compared with: the named one, or the table's own where none is named.

@@ -39,6 +39,11 @@ class RuleFile:
         return int(self.content.get("version", 0))
 
     @property
+    def header(self) -> dict[str, Any]:
+        """The fields that every `FrozenRules` has."""
+        return {"version": self.content["version"], "frozen": self.content["frozen"], "sha256": self.sha256}
+
+    @property
     def measured(self) -> bool:
         """A file that judges trainings names their recipe."""
         return "statement" in self.content and "recipe" not in self.content
@@ -269,9 +274,7 @@ def encoder_rules() -> EncoderRules:
     content = file.content
     analysis, pilots, plateau = content["analysis"], content["pilots"], content["plateau"]
     return EncoderRules(
-        version=content["version"],
-        frozen=content["frozen"],
-        sha256=file.sha256,
+        **file.header,
         recipes={name: EncoderRecipe(**recipe) for name, recipe in content["recipe"].items()},
         pilots=Pilots(**{name: tuple(values) for name, values in pilots.items()}),
         plateau=PlateauRule(variant=plateau["variant"], seeds=tuple(plateau["seeds"]), below=plateau["below"]),
@@ -312,9 +315,7 @@ def _load_training_rules(path: Path) -> TrainingRules:
     content = file.content
     recipe, analysis, seeds = content["recipe"], content["analysis"], content["seeds"]
     return TrainingRules(
-        version=content["version"],
-        frozen=content["frozen"],
-        sha256=file.sha256,
+        **file.header,
         **{name: recipe[name] for name in ("preset", "steps", "learning_rate")},
         **{name: analysis[name] for name in ("margin", "plateau", "by_half", "spread", "earlier")},
         orderless=tuple(analysis["orderless"]),
@@ -330,40 +331,8 @@ def _load_training_rules(path: Path) -> TrainingRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefitStatement:
-    """A statement about two arms of a refitted encoder. expect: a word of `margin_test`.
-
-    family: the statements over which its p-values are corrected. supported, contradicted: the sentence about it in each
-    case, with {size} for the effect.
-    """
-
-    id: str
-    statement: str
-    arm: str
-    baseline: str
-    expect: str
-    family: str
-    supported: str
-    contradicted: str
-
-    @property
-    def parent(self) -> str:
-        """The claim that it is a part of."""
-        return self.id[:3]
-
-    @property
-    def arms(self) -> tuple[str, str]:
-        """The two arms that it compares."""
-        return self.arm, self.baseline
-
-    def told(self, verdict: str, size: str) -> str:
-        """The sentence that was fixed for a verdict, with the effect in it; empty for an open one."""
-        return {"supported": self.supported, "contradicted": self.contradicted}.get(verdict, "").format(size=size)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TunedStatement:
-    """A statement about two arms of fine-tuned surgery; expect: `worse`, `the same` or what contests know else."""
+class ArmStatement:
+    """A statement about two arms of one encoder."""
 
     id: str
     statement: str
@@ -375,6 +344,32 @@ class TunedStatement:
     def parent(self) -> str:
         """The claim of the documents that it is a part of."""
         return self.id[:3]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitStatement(ArmStatement):
+    """A statement about two arms of a refitted encoder. expect: a word of `margin_test`.
+
+    family: the statements over which its p-values are corrected. supported, contradicted: the sentence about it in each
+    case, with {size} for the effect.
+    """
+
+    family: str
+    supported: str
+    contradicted: str
+
+    @property
+    def arms(self) -> tuple[str, str]:
+        """The two arms that it compares."""
+        return self.arm, self.baseline
+
+    def told(self, verdict: str, size: str) -> str:
+        """The sentence that was fixed for a verdict, with the effect in it; empty for an open one."""
+        return {"supported": self.supported, "contradicted": self.contradicted}.get(verdict, "").format(size=size)
+
+
+class TunedStatement(ArmStatement):
+    """A statement about two arms of fine-tuned surgery; expect: `worse`, `the same` or what contests know else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,9 +401,7 @@ def surgery_rules() -> SurgeryRules:
     content = file.content
     recipe, analysis = content["recipe"], content["analysis"]
     return SurgeryRules(
-        version=content["version"],
-        frozen=content["frozen"],
-        sha256=file.sha256,
+        **file.header,
         settings=recipe["settings"],
         changes=recipe.get("changes", {}),
         tasks=tuple(recipe["tasks"]),

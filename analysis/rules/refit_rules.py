@@ -53,9 +53,7 @@ def refit_rules() -> RefitRules:
     content = file.content
     recipe, analysis = content["recipe"], content["analysis"]
     return RefitRules(
-        version=content["version"],
-        frozen=content["frozen"],
-        sha256=file.sha256,
+        **file.header,
         settings=recipe["settings"],
         purposes={
             name: Purpose(tokens=one["tokens"], **{key: tuple(one[key]) for key in ("arms", "seeds", "evaluations")})

@@ -47,9 +47,7 @@ def refitted_glue_rules() -> RefittedGlueRules:
     content = file.content
     recipe, analysis = content["recipe"], content["analysis"]
     return RefittedGlueRules(
-        version=content["version"],
-        frozen=content["frozen"],
-        sha256=file.sha256,
+        **file.header,
         settings=recipe["settings"],
         rates=tuple(recipe["rates"]),
         arms=tuple(recipe["arms"]),

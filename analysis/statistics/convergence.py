@@ -18,7 +18,6 @@ class StepsRatio:
     low: float
     high: float
     """NaN where there is no interval; the note says why."""
-    confidence: float
     n: int
     """Pairs of seeds in the ratio, the censored included."""
     by_seed: dict[Hashable, float]
@@ -88,7 +87,6 @@ def steps_ratio(
         ratio=float(np.exp(mean.mean)),
         low=low,
         high=high,
-        confidence=confidence,
         n=len(ratios),
         by_seed=ratios,
         variant=crossings[0],

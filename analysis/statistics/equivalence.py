@@ -25,7 +25,6 @@ class Equivalence:
     low: float
     high: float
     """The 1 - 2 alpha interval, within the margin exactly if p_equivalent < alpha."""
-    alpha: float
 
 
 def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: float | None = None) -> Equivalence:
@@ -47,7 +46,7 @@ def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: fl
         low, high = result.mean - half_width, result.mean + half_width
     within = bool(p_equivalent < alpha)
     verdict = DIFFERENT if different < alpha else f"equivalent within {margin:g}" if within else NOT_RESOLVED
-    return Equivalence(verdict, within, margin, p_equivalent, low, high, alpha)
+    return Equivalence(verdict, within, margin, p_equivalent, low, high)
 
 
 def unresolved_reason(result: Difference) -> str:
@@ -62,8 +61,6 @@ class Tie:
     """A comparison of a difference with the smallest one that the seeds at hand can tell from none."""
 
     tied: bool
-    difference: float
-    resolvable: float
     sentence: str
 
 
@@ -74,8 +71,8 @@ def tie(difference: float, resolvable: float) -> Tie:
     smallest_detectable. A tie is a statement about the resolution, never that the two are the same.
     """
     if not (np.isfinite(difference) and np.isfinite(resolvable)):
-        return Tie(False, difference, resolvable, "not known: no difference, or no resolution to hold it against")
+        return Tie(False, "not known: no difference, or no resolution to hold it against")
     tied = bool(abs(difference) < resolvable)
     start = f"a tie: {abs(difference):.3g} is" if tied else f"no tie: {abs(difference):.3g} is not"
     sentence = f"{start} less than {resolvable:.3g}, the smallest difference that can be resolved here"
-    return Tie(tied, difference, resolvable, sentence)
+    return Tie(tied, sentence)

@@ -21,7 +21,6 @@ class ExamplesInterval:
     """The difference on the whole dev set if that was given, else its mean over resamples."""
     low: float
     high: float
-    confidence: float
     resamples: int
     """Resamples used."""
     undefined: int
@@ -54,7 +53,7 @@ def examples_interval(
     dropped = tuple(s for a, b in ((variant, baseline), (baseline, variant)) for s in a if s not in b)
     known = NAN if difference is None else difference
     if not seeds:
-        return ExamplesInterval(known, NAN, NAN, confidence, 0, 0, (), dropped, "no seed that both sides have")
+        return ExamplesInterval(known, NAN, NAN, 0, 0, (), dropped, "no seed that both sides have")
     sides = [np.stack([_seed_replicates(side[seed], within) for seed in seeds]).mean(0) for side in (variant, baseline)]
     differences = sides[0] - sides[1]
     finite = differences[np.isfinite(differences)]
@@ -67,7 +66,7 @@ def examples_interval(
     else:
         bounds = np.quantile(finite, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
     return ExamplesInterval(
-        center, bounds[0], bounds[1], confidence, len(finite), len(differences) - len(finite), seeds, dropped, note
+        center, bounds[0], bounds[1], len(finite), len(differences) - len(finite), seeds, dropped, note
     )
 
 

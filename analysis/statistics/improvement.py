@@ -22,7 +22,6 @@ class Improvement:
     low: float
     high: float
     """NaN where there is no interval; the note says why."""
-    confidence: float
     dropped: tuple[Hashable, ...]
     """Tasks that one side has no value for."""
     resamples: int
@@ -54,7 +53,7 @@ def improvement(
     tasks = [task for task in variant if sides[0][task] and sides[1].get(task)]
     dropped = tuple(task for task in dict.fromkeys([*variant, *baseline]) if task not in tasks)
     if not tasks:
-        return Improvement(NAN, {}, NAN, NAN, confidence, dropped, 0, "no task that both sides have")
+        return Improvement(NAN, {}, NAN, NAN, dropped, 0, "no task that both sides have")
     wins = {task: _wins(*(np.array([*side[task].values()]) for side in sides)) for task in tasks}
     by_task = {task: float(task_wins.mean()) for task, task_wins in wins.items()}
     probability = float(np.mean(list(by_task.values())))
@@ -65,7 +64,7 @@ def improvement(
     elif all(np.ptp(task_wins) == 0 for task_wins in wins.values()):
         note = "on no task do two pairs of runs disagree: no interval"
     if note:
-        return Improvement(probability, by_task, NAN, NAN, confidence, dropped, 0, note)
+        return Improvement(probability, by_task, NAN, NAN, dropped, 0, note)
     rng = np.random.default_rng(seed)
     draws = [_seed_counts({s for task in tasks for s in side[task]}, resamples, rng) for side in sides]
     probabilities = np.full((len(tasks), resamples), np.nan)
@@ -81,7 +80,7 @@ def improvement(
     low, high = np.quantile(complete, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(complete) else (NAN, NAN)
     if fewest < 10:
         note = f"bootstrap over as few as {fewest} seeds per side: the interval covers less than it claims"
-    return Improvement(probability, by_task, float(low), float(high), confidence, dropped, len(complete), note)
+    return Improvement(probability, by_task, float(low), float(high), dropped, len(complete), note)
 
 
 def _wins(x: ndarray, y: ndarray) -> ndarray:

@@ -12,7 +12,6 @@ class Corrected:
 
     adjusted: tuple[float, ...]
     rejected: tuple[bool, ...]
-    alpha: float
     tests: int
     """p-values that were corrected for; the others are NaN, stay so, and are never rejected."""
 
@@ -33,4 +32,4 @@ def holm(p: Sequence[float], alpha: float = 0.05) -> Corrected:
     adjusted = np.full(len(values), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(tests, 0, -1)), 1)
     rejected = tuple(bool(value <= alpha) for value in adjusted)
-    return Corrected(tuple(adjusted.tolist()), rejected, alpha, tests)
+    return Corrected(tuple(adjusted.tolist()), rejected, tests)

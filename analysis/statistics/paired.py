@@ -35,7 +35,6 @@ class MeanInterval:
     low: float
     high: float
     """NaN where there is no interval; the note says why."""
-    confidence: float
     finetuning_sd: float
     """The standard deviation of the fine-tunings of one checkpoint, pooled; NaN if none has two."""
     missing: int
@@ -59,7 +58,6 @@ class Difference:
     """NaN where there is no interval; the note says why."""
     p: float
     """Two-sided, of no difference; NaN where there is no interval."""
-    confidence: float
     method: str
     """'paired t' or 'Welch t'."""
     only_variant: tuple[Hashable, ...]
@@ -83,9 +81,7 @@ def mean_interval(runs: Runs, *, within: Within = "mean", confidence: float = 0.
     half_width = NAN if note else _t_quantile(confidence, n - 1) * x.std(ddof=1) / np.sqrt(n)
     mean = float(x.mean()) if n else NAN
     sd = float(x.std(ddof=1)) if n > 1 else NAN
-    return MeanInterval(
-        n, mean, sd, mean - half_width, mean + half_width, confidence, result.finetuning_sd, result.missing, note
-    )
+    return MeanInterval(n, mean, sd, mean - half_width, mean + half_width, result.finetuning_sd, result.missing, note)
 
 
 def difference(
@@ -117,7 +113,6 @@ def difference(
         low=mean - half_width,
         high=mean + half_width,
         p=NAN if note else float(2 * special.stdtr(df, -abs(mean) / standard_error)),
-        confidence=confidence,
         method="paired t" if paired else "Welch t",
         only_variant=only_a,
         only_baseline=only_b,

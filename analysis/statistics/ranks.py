@@ -30,7 +30,6 @@ class Ranks:
     """Name -> the variants whose values are significantly lower than its own."""
     ties: tuple[tuple[str, ...], ...]
     """The largest sets in which no two variants are told apart, each in the order of the means."""
-    alpha: float
     tests: int
     """One-sided tests that were corrected for."""
 
@@ -62,7 +61,7 @@ def ranks(losses: Mapping[str, Runs], *, alpha: float = 0.05) -> Ranks:
         if rejected:
             better[second].add(first)
     frozen = {name: frozenset(names) for name, names in better.items()}
-    return Ranks(order, frozen, _largest_ties(order, frozen), alpha, corrected.tests)
+    return Ranks(order, frozen, _largest_ties(order, frozen), corrected.tests)
 
 
 def _mean(runs: Runs) -> float:

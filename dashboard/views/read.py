@@ -13,16 +13,17 @@ from analysis.figures import FIGURES, Figure, stored_figure
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from analysis.links import VIEWS, Value
 from analysis.moved_links import moved
+from analysis.narrative import self_check
 from analysis.narrative.reading import Control, Picture, Step, ordered
 from analysis.narrative.reading.moved import MOVED
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import query_parameters
+from dashboard.session.page_address import address, is_dark, query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.flipbook import show_flipbook
 from dashboard.widgets.glossary_hint import glossary_hint
+from dashboard.widgets.moving_pictures import show_component
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.self_check import show_self_check
 
 PAGE = "read"
 MOST_IN_A_PARAGRAPH = 5  # Sentences; more are read more easily as a list.
@@ -212,7 +213,8 @@ with prose, st.container(key="after"):
         step_button(f"{following.place}. {following.title}", step.place, "below", "secondary")
     show.copy_link(PAGE, values)
 if step.place == len(steps):
-    show_self_check(PAGE)
+    addresses = {check.step: address(PAGE, {"step": check.step}) for check in self_check.checks()}
+    show_component("self_check", f"{PAGE}.self_check", self_check.picture(addresses), dark=is_dark())
     with st.container(horizontal=True):
         st.page_link("views/claims.py", label="Every claim, with its verdicts", icon=":material/arrow_forward:")
         st.page_link("views/home.py", label="The answer in full", icon=":material/arrow_forward:")

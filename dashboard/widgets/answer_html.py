@@ -59,6 +59,8 @@ STYLE = """
   box-shadow: 0 2px 12px #0003; inset: auto; position-area: bottom span-right;
   position-try-fallbacks: flip-inline, flip-block; }
 @supports not (position-area: bottom) { .answer .meaning { inset: auto 0 1rem; margin: 0 auto; } }
+.answer .points { margin: 4px 0 0; padding-left: 1.1em; }
+.answer .points li { margin: 2px 0; }
 .answer .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 310px), 1fr)); gap: 18px; }
 .answer .card { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; display: flex;
   flex-direction: column; gap: 6px; }
@@ -180,7 +182,11 @@ def _point(step: AnswerStep, terms: Terms) -> str:
     """A sentence under its heading, with the link to its evidence and what limits it."""
     heading = f"<h3>{escape(step.heading)}</h3>" if step.heading else ""
     link = _link(step.link, step.page, step.values)
-    return f"{heading}<p>{_bold(step, terms)} {link}</p>{_limits(step)}"
+    first, *points = _bold(step, terms).split("\n")
+    if not points:
+        return f"{heading}<p>{first} {link}</p>{_limits(step)}"
+    items = "".join(f"<li>{point}</li>" for point in points[:-1])
+    return f'{heading}<p>{first}</p><ul class="points">{items}<li>{points[-1]} {link}</li></ul>{_limits(step)}'
 
 
 def _bold(step: AnswerStep, terms: Terms) -> str:

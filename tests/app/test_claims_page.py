@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.claims import CLAIMS
-from analysis.claims.statements import comparison, judge, stored
+from analysis.claims.statements import judge, stored
 from analysis.claims.statements.deciding import bearing
 from analysis.figures.claims.board import STANDINGS
 from tests.app import shown as reader
@@ -86,7 +86,6 @@ def test_a_page_judges_nothing_and_reads_no_rules(monkeypatch):
     monkeypatch.setattr(judge, "judge", refuse)
     monkeypatch.setattr("analysis.rules.rule_files", refuse)
     monkeypatch.setattr("analysis.claims.statements.comparison.rule_files", refuse)
-    comparison._rules.cache_clear()
     app = opened(claim="C18")
     assert silent(app), app.exception
     assert sent(app)["details"]

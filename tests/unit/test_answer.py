@@ -150,7 +150,7 @@ def test_the_command_prints_it(store: Path, capsys) -> None:
     answer(as_json=False)
     words = " ".join(capsys.readouterr().out.split())
     for step in stored.answer():
-        assert step.sentence in words.replace("all- MiniLM", "all-MiniLM"), step.name
+        assert " ".join(step.sentence.split()) in words.replace("all- MiniLM", "all-MiniLM"), step.name
     answer(as_json=True)
     rows = json.loads(capsys.readouterr().out)
     assert [row["sentence"] for row in rows] == [step.sentence for step in stored.answer()]

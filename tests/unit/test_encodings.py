@@ -38,7 +38,7 @@ FLOAT32 = 2e-5  # the others compute angles in float32; at position 200 they are
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_contract(name):
     encoding = ENCODINGS[name]
-    length, dim = encoding.usual_length, encoding.usual_dim
+    length, dim = encoding.nearest(128, 384)
     table, similarity = encode(name, length=length, dim=dim), encoding.similarity(length, dim)
     assert table.shape == (length, dim)
     assert similarity.shape == (length, length)
@@ -94,7 +94,7 @@ def test_nearest_size_is_one_it_takes(name, length, dim):
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_nearest_leaves_alone_what_suits(name):
     encoding = ENCODINGS[name]
-    usual = encoding.usual_length, encoding.usual_dim
+    usual = encoding.nearest(128, 384)
     assert encoding.nearest(*usual) == usual
     with pytest.raises(AddendError, match="not a whole number"):
         encoding.nearest(0, 384)
@@ -127,7 +127,7 @@ def test_options_are_those_the_functions_take(name):
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_bad_input_is_answered_in_a_sentence(name):
     encoding = ENCODINGS[name]
-    length, dim = encoding.usual_length, encoding.usual_dim
+    length, dim = encoding.nearest(128, 384)
     bad = [
         (0, dim, {}, "0"),
         (-3, dim, {}, "-3"),
@@ -470,7 +470,7 @@ def test_random_fixed_is_normal_and_as_long_as_sinusoidal():
 @pytest.mark.parametrize("name", [name for name in ENCODINGS if "seed" in ENCODINGS[name].options])
 def test_seeds_change_values_and_length_does_not(name):
     encoding = ENCODINGS[name]
-    dim = encoding.usual_dim
+    dim = encoding.nearest(128, 384)[1]
     seeds = [encoding.table(16, dim, seed=seed) for seed in (0, 1)]
     assert (seeds[0] != seeds[1]).all()
     np.testing.assert_array_equal(encoding.table(20, dim)[:16], seeds[0])

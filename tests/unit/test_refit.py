@@ -267,7 +267,6 @@ def small(monkeypatch: pytest.MonkeyPatch, data: Path, text: Path, tmp_path: Pat
     monkeypatch.setattr(job, "intact_encoder", lambda: tiny)
     monkeypatch.setattr(job, "mean_positions", lambda: [torch.randn(512, 32)] * 2)
     monkeypatch.setattr(job, "prepared", job.prepared.__wrapped__)
-    monkeypatch.setattr(job, "prepared_held_out", job.prepared_held_out.__wrapped__)
     return job.RefitFiles(texts=text, held_out=text, stsb=stsb, out=tmp_path / "runs")
 
 

@@ -93,7 +93,7 @@ def test_a_pilot_stands_between_those_of_no_position_and_of_the_intact_encoder(r
 
 def test_the_ring_stands_where_seeds_are_missing_and_the_legend_counts_them(refitted: Path) -> None:
     """With every seed stored no dot has one."""
-    rules, runs = RULES, refit._stored(RULES)
+    rules, runs = RULES, refit.stored_runs(RULES)
     assert refit.RINGED_DOT not in str(refit._recovered_panels(refit.recovered_rows(runs, rules, {}), rules, Theme()))
     few = {arm: {0: of[0]} for arm, of in runs.items()}
     drawn = str([p.to_dict() for p in refit._recovered_panels(refit.recovered_rows(few, rules, {}), rules, Theme())])

@@ -800,8 +800,8 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     }  # fmt: skip
     assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
-    assert "the scores of “Apart, own matrix” spread 1 times as far as adding's after" in figure.finding
-    assert figure.finding.endswith(f"of {max(STEPS):,} steps, and 1 times as far at the end (layer 1: 1)")
+    assert "he scores of “Apart, own matrix” spread 1 times as far as adding's after" in figure.finding
+    assert figure.finding.endswith(f"of {max(STEPS):,} steps, 1 times at the end (layer 0; layer 1: 1)")
     assert figure.frame().step.min() == 0
 
 
@@ -812,7 +812,7 @@ def test_one_seed_of_huge_scores_does_not_decide_how_far_they_spread(data):
             rows = [*trainings.line(STEPS, ADDED), *(("score_variance_0", step, step / 10, variance) for step in STEPS)]
             trainings.write(variant, seed, rows)
     store_build.refresh()
-    assert "the scores of “Apart, own matrix” spread 0.1 times as far as adding's" in made("training_scores").finding
+    assert "he scores of “Apart, own matrix” spread 0.1 times as far as adding's" in made("training_scores").finding
 
 
 def test_costs_carry_what_the_registry_says_of_sizes(whole):

@@ -6,7 +6,6 @@ in fact applied.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
@@ -25,7 +24,6 @@ from analysis.rules.refitted_glue_rules import refitted_glue_rules
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
 
-@cache
 def _rules() -> dict[str, Mapping[str, Any]]:
     """Statement -> its entry in the newest file that has one."""
     rules: dict[str, Mapping[str, Any]] = {}

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, Model, Revision, split_names
+from analysis.commands.options import EMBEDDED, Called, Model, ResultsName, Revision, split_names
 
 
 def geometry(
@@ -28,7 +28,7 @@ def geometry(
         str, typer.Option(help="Names of some measures, separated by commas, such as decoded; by default all.")
     ] = "",
     called: Called = None,
-    name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
+    name: ResultsName = None,
 ) -> None:
     """Measures tables, subspaces, heads and collisions of a model; layers need the model's stored position means."""
     from rich.progress import Progress

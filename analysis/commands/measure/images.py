@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import Called, Revision
+from analysis.commands.options import Called, ResultsName, Revision
 
 
 def images(
     model: Annotated[str, typer.Option(help="A folder or a Hugging Face id of a model that reads images.")],
     revision: Revision = None,
     called: Called = None,
-    name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
+    name: ResultsName = None,
 ) -> None:
     """Measures every term's share and effect at every layer over the drawn images, into two results files."""
     from rich.progress import Progress

@@ -1,11 +1,7 @@
 """python -m analysis measure means: mean and position basis of every layer of a model, into a results file."""
 
-from typing import Annotated
-
-import typer
-
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, ResultsName, Revision, Texts, Windows
 
 
 def means(
@@ -14,11 +10,9 @@ def means(
     revision: Revision = None,
     corpus: CorpusName = None,
     length: Length = 128,
-    windows: Annotated[
-        int, typer.Option(help="How many windows; by default one per article, if there are enough.")
-    ] = 384,
+    windows: Windows = 384,
     called: Called = None,
-    name: Annotated[str | None, typer.Option(help="File name under data/results/means, without its ending.")] = None,
+    name: ResultsName = None,
 ) -> None:
     """Averages hidden states over windows of a text, at every depth: the basis of method `mean`."""
     from rich.progress import Progress

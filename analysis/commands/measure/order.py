@@ -1,11 +1,7 @@
 """python -m analysis measure order: attention against distance, and equivariance error by depth."""
 
-from typing import Annotated
-
-import typer
-
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, ResultsName, Revision, Texts, Windows
 
 
 def order(
@@ -14,11 +10,9 @@ def order(
     revision: Revision = None,
     corpus: CorpusName = None,
     length: Length = 128,
-    windows: Annotated[
-        int, typer.Option(help="How many windows; by default one per article, if there are enough.")
-    ] = 96,
+    windows: Windows = 96,
     called: Called = None,
-    name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
+    name: ResultsName = None,
 ) -> None:
     """Measures how far [CLS] and words attend, and what permuting the words does to the states of every layer."""
     from rich.progress import Progress

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, ResultsName, Revision, Texts, Windows
 
 
 def pieces(
@@ -14,14 +14,12 @@ def pieces(
     revision: Revision = None,
     corpus: CorpusName = None,
     length: Length = 128,
-    windows: Annotated[
-        int, typer.Option(help="How many windows; by default one per article, if there are enough.")
-    ] = 384,
+    windows: Windows = 384,
     head: Annotated[
         bool, typer.Option(help="Measure the loss on masked words too, where the checkpoint has the head for it.")
     ] = True,
     called: Called = None,
-    name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
+    name: ResultsName = None,
 ) -> None:
     """Measures what pieces of words lose, compared with whole words, when every position becomes the mean."""
     from rich.progress import Progress

@@ -5,7 +5,7 @@ Three of them are drawn as dots; the others stand in a table.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -194,9 +194,9 @@ def scalar_measures(params: ShadedParameters) -> Figure:
     rows = stored()
     table = _table(rows)
     return Figure(
+        **_shared(rows, table, DRAWN),
         title="All encodings, by what attention can read off their products",
         finding=_invariant(table),
-        frame=lambda: table.loc[:, COLUMNS].reset_index(drop=True),
         caption=sentences(
             f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions, compared by dot product"
             + (
@@ -210,10 +210,6 @@ def scalar_measures(params: ShadedParameters) -> Figure:
             "the encodings that are picked.",
             *_about(rows, DRAWN),
         ),
-        alt=_alt(table, DRAWN),
-        command=COMMAND,
-        provenance=_provenance(rows),
-        citation_keys=("wang2021position",),
         draw=lambda theme: [_dots(table, name, (params.encoding, params.other), theme) for name in DRAWN],
         columns=3,
     )
@@ -226,9 +222,9 @@ def other_measures(params: ShadedParameters) -> Figure:
     table = _table(rows)
     table = table[table.measure.isin(list(HEADINGS))]
     return Figure(
+        **_shared(rows, table, HEADINGS),
         title="The other measures of all encodings",
         finding=_symmetric(table),
-        frame=lambda: table.loc[:, COLUMNS].reset_index(drop=True),
         caption=sentences(
             f"The same encodings at about {table.about.max()} positions; tinted: those that are picked; grey: those "
             "that only a model trains. Good, in the "
@@ -237,12 +233,19 @@ def other_measures(params: ShadedParameters) -> Figure:
             "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
             "counted in tokens.",
         ),
-        alt=_alt(table, HEADINGS),
-        command=COMMAND,
-        provenance=_provenance(rows),
-        citation_keys=("wang2021position",),
         draw=lambda theme: [_cells(table, (params.encoding, params.other), theme)],
     )
+
+
+def _shared(rows: pd.DataFrame, table: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
+    """The fields of a figure of these measures that follow from its table."""
+    return {
+        "frame": lambda: table.loc[:, COLUMNS].reset_index(drop=True),
+        "alt": _alt(table, names),
+        "command": COMMAND,
+        "provenance": _provenance(rows),
+        "citation_keys": ("wang2021position",),
+    }
 
 
 COLUMNS = ["encoding", "title", "length", "dim", "measure", "value"]

@@ -6,7 +6,6 @@ from analysis.core.formatting import sentences
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, board
 from analysis.figures.training.data import MASKED, index
 from analysis.store.files import IMPORTED
-from analysis.store.paths import cached_until_store_changes
 
 NOT_RECORDED = "settings not recorded"
 """The words for the settings of a training whose file holds none."""
@@ -25,7 +24,6 @@ class ImportedBoard:
         return f"{self.board.preset}/{variant}"
 
 
-@cached_until_store_changes()
 def imported_boards() -> tuple[ImportedBoard, ...]:
     """A board for each preset under which trainings on masked words were imported, by name."""
     known = index()

@@ -1,4 +1,4 @@
-"""The sentence encoder refitted: what each way of telling positions recovers of their worth, and how fast."""
+"""The sentence encoder refitted: what each way of telling positions recovers of their worth."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -10,11 +10,10 @@ import pandas as pd
 from analysis.claims.statements.refitted import MISSED, ORDER_ERROR, ROWS, Runs, load_runs, values
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import fixed, join_names, percent, plural, sentences, significant, uncapitalised
+from analysis.core.formatting import join_names, percent, plural, sentences, uncapitalised
 from analysis.figures import marks
-from analysis.figures.drawing import SERIES, Chart, Theme
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.line_marks import DASHES, NAME_HEIGHT, NAME_LINE, spread_names
 from analysis.measurements.refit.rates import PILOTS, pilot_losses
 from analysis.measurements.surgery.arms import ARMS, READ
 from analysis.rules.refit_rules import JUDGED, PILOT, RefitRules, refit_rules
@@ -27,8 +26,6 @@ LABEL_CHARACTERS = 34
 """Letters in a line of a row's label."""
 ROW = 30
 """Pixels of a row, at least."""
-END_CHARACTERS = 18
-"""Letters in a line of a name at the end of its curve."""
 RINGED_DOT = (
     "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0"
     "M-1.75,0A1.75,1.75,0,1,1,1.75,0A1.75,1.75,0,1,1,-1.75,0"
@@ -38,7 +35,7 @@ HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"
 """Symbols as paths whose holes run against their outlines: a dot within a ring, and the outline of a diamond."""
 
 
-def _short(arm: str) -> str:
+def way(arm: str) -> str:
     """The title of an arm without the model's name, and without the positions that directions are of: here, one set."""
     said = ARMS[arm].title.removeprefix("MiniLM, ").replace(f" of the first {READ} positions", "")
     return said[:1].upper() + said[1:]
@@ -49,7 +46,7 @@ def is_stored() -> bool:
     return not read.query(f"SELECT 1 FROM refits WHERE purpose = '{JUDGED}' LIMIT 1").empty
 
 
-def _stored(rules: RefitRules) -> Runs:
+def stored_runs(rules: RefitRules) -> Runs:
     """The judged runs. Raises NoResults where there are none."""
     rows = read.query(ROWS).to_dict("records")
     runs = load_runs([{str(name): value for name, value in row.items()} for row in rows], rules)
@@ -61,7 +58,7 @@ def _stored(rules: RefitRules) -> Runs:
     return runs
 
 
-def _about() -> dict[str, str]:
+def origin() -> dict[str, str]:
     """The origin of the runs."""
     found = read.query(
         "SELECT run_id, created, git_sha, device, dtype, versions FROM runs WHERE run_id IN "
@@ -100,7 +97,7 @@ def recovered_rows(runs: Runs, rules: RefitRules, pilots: Mapping[str, float]) -
         rows.append(
             {
                 "arm": arm,
-                "way": _short(arm),
+                "way": way(arm),
                 "seeds": len(trained),
                 "missing": len(rules.purposes[JUDGED].seeds) - len(trained),
                 "value": shares.mean,
@@ -116,7 +113,8 @@ def recovered_rows(runs: Runs, rules: RefitRules, pilots: Mapping[str, float]) -
     return pd.DataFrame(rows).sort_values(["value", "pilot"], ascending=False, ignore_index=True, kind="stable")
 
 
-def _listed(numbers: Mapping[str, float], form: Callable[[float], str]) -> str:
+def listed(numbers: Mapping[str, float], form: Callable[[float], str]) -> str:
+    """Names with their numbers; those that are none are left out."""
     return "; ".join(f"{name} {form(number)}" for name, number in numbers.items() if not math.isnan(number))
 
 
@@ -127,7 +125,7 @@ def refit_recovered(_: Parameters) -> Figure:
     Raises NoResults where no encoder was refitted.
     """
     rules = refit_rules()
-    runs = _stored(rules)
+    runs = stored_runs(rules)
     frame = recovered_rows(runs, rules, _pilot_shares(rules))
     trained = frame[frame.seeds > 0]
     judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
@@ -153,11 +151,11 @@ def refit_recovered(_: Parameters) -> Figure:
             _still_to_run(frame, len(judged.seeds)),
             still_to_be_trained(frame, rules),
         ),
-        alt=f"Rows of recovered shares: {_listed(dict(zip(frame.way, frame.value, strict=True)), percent)}. "
-        f"Pilots: {_listed(dict(zip(frame.way, frame.pilot, strict=True)), percent) or 'none'}. "
+        alt=f"Rows of recovered shares: {listed(dict(zip(frame.way, frame.value, strict=True)), percent)}. "
+        f"Pilots: {listed(dict(zip(frame.way, frame.pilot, strict=True)), percent) or 'none'}. "
         f"{plural(int((frame.seeds == 0).sum()), 'way')} without a judged training.",
         command=COMMAND,
-        provenance=_about(),
+        provenance=origin(),
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
         summary=lambda: trained[["way", "value", "low", "high", "order", "stsb", "seeds"]],
         draw=lambda theme: _recovered_panels(frame, rules, theme),
@@ -219,7 +217,7 @@ def still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
 def untrained_line() -> str:
     """The sentence of `still_to_be_trained` on what is stored. Raises NoResults where no encoder was refitted."""
     rules = refit_rules()
-    return still_to_be_trained(recovered_rows(_stored(rules), rules, _pilot_shares(rules)), rules)
+    return still_to_be_trained(recovered_rows(stored_runs(rules), rules, _pilot_shares(rules)), rules)
 
 
 def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
@@ -344,103 +342,3 @@ def _numbers_beside(frame: pd.DataFrame, y: alt.Y, written: str, theme: Theme) -
             texts = alt.Chart(rows[["label", written]]).encode(y=y, x=alt.value("width"), text=alt.Text(f"{written}:N"))
             layers.append(texts.mark_text(align="left", dx=14, fontSize=marks.TEXT, color=color))
     return layers
-
-
-@figure("refit_curves", Parameters)
-def refit_curves(_: Parameters) -> Figure:
-    """The loss on held-out texts against the tokens read, of every way of telling positions.
-
-    Raises NoResults where no encoder was refitted.
-    """
-    runs = _stored(refit_rules())
-    frame = pd.DataFrame(
-        {"way": _short(arm), "arm": arm, "seed": seed, "tokens": tokens, "loss": loss, "run_id": run.run_id}
-        for arm, of in runs.items()
-        for seed, run in of.items()
-        for tokens, loss in sorted(run.losses.items())
-    )
-    # Seeds read texts in another order, so that the tokens of one evaluation differ a little.
-    evaluation = frame.groupby(["way", "seed"]).cumcount().rename("evaluation")
-    lines = frame.groupby(["way", evaluation], sort=False)[["tokens", "loss"]].mean().round({"tokens": 0}).reset_index()
-    ends = lines.sort_values("tokens").groupby("way").loss.last().sort_values()
-    last = {str(way): float(loss) for way, loss in ends.items()}
-    return Figure(
-        title="The loss of refitted encoders while they are trained on",
-        finding=f"{ends.index[0]} ends lowest, at {ends.iloc[0]:.3f}, and {uncapitalised(str(ends.index[-1]))} "
-        f"highest, at {ends.iloc[-1]:.3f}",
-        frame=lambda: frame,
-        caption=sentences(
-            "The share of the variance of the intact encoder's last states that the refitted one misses, and one less "
-            "the cosine of their pooled vectors, summed: 0 is the intact encoder itself. Mean over texts that were not "
-            f"trained on, and over {plural(int(frame.seed.nunique()), 'seed')}.",
-            _control_moves(frame),
-            "The rate rises over the first twentieth of the tokens and "
-            "then falls to zero. Tokens are on a logarithmic axis; the point before any training is left out",
-        ),
-        alt=f"Lines of loss against tokens, which end so: {_listed(last, '{:.3f}'.format)}.",
-        command=COMMAND,
-        provenance=_about(),
-        draw=lambda theme: [_curves(lines[lines.tokens > 0], list(ends.index), theme)],
-    )
-
-
-def _control_moves(frame: pd.DataFrame) -> str:
-    """The highest loss of the intact encoder on its way: training moves it, too, though nothing of it was changed."""
-    own = frame[(frame.arm == refit_rules().control) & (frame.tokens > 0)].groupby("tokens").loss.mean()
-    if own.empty or own.max() <= own.iloc[-1]:
-        return ""
-    return (
-        f"Training moves the intact encoder, too: its loss rises to {significant(own.max(), 2)} while the rate is "
-        f"high, and ends at {significant(own.iloc[-1], 2)}"
-    )
-
-
-def _curves(lines: pd.DataFrame, order: list[str], theme: Theme) -> Chart:
-    """A line a way, with its name and its end at the right; black for those that the others are measured by."""
-    rules = refit_rules()
-    measured_by = [_short(arm) for arm in (rules.floor, rules.control) if _short(arm) in order]
-    others = [way for way in order if way not in measured_by]
-    hues = dict(zip(others, theme.many(len(others)), strict=True)) | dict.fromkeys(measured_by, theme.ink)
-    color = marks.hues("way", hues)
-    patterns = {way: DASHES[index // len(SERIES)] for index, way in enumerate(others)}
-    dash = marks.dashes("way", patterns | dict(zip(measured_by, DASHES[1::-1], strict=False)))
-    ends = lines.sort_values("tokens").groupby("way").loss.last()[order]
-    names = [marks.wrap_label(f"{way} {fixed(loss, 3)}", END_CHARACTERS) for way, loss in ends.items()]
-    sizes = np.array([NAME_HEIGHT + NAME_LINE * name.count("\n") for name in names], dtype=float)
-    height = max(300, int(sizes.sum()) + 20)
-    domain = (0.0, 1.05 * float(lines.loss.max()))
-    labels = alt.Chart(
-        pd.DataFrame(
-            {
-                "way": order,
-                "name": names,
-                "place": spread_names(ends.to_numpy(dtype=float), sizes, domain, height),
-                "up": [-NAME_LINE / 2 * name.count("\n") for name in names],
-            }
-        )
-    ).encode(
-        x=alt.value("width"),
-        y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None),
-        color=color,
-    )
-    text = labels.mark_text(
-        align="left", baseline="middle", dx=26, dy=alt.expr("datum.up"), lineBreak="\n", lineHeight=NAME_LINE,
-        fontSize=marks.TEXT,
-    )  # fmt: skip
-    keys = labels.mark_rule(strokeWidth=marks.LINE, xOffset=5, x2Offset=21)
-    drawn = marks.line_plot(
-        lines,
-        x=marks.number(alt.X, "tokens", "tokens read", log=10, nice=False, form="~s"),
-        y=marks.number(alt.Y, "loss", "loss on held-out texts", domain=domain),
-        theme=theme,
-        color=color,
-        dash=dash,
-        tooltip=(("way", "told"), ("tokens", "tokens", ","), ("loss", "loss", ".3f")),
-        dots=marks.SEED,
-    )
-    plot = alt.layer(*drawn)
-    beside = alt.layer(
-        keys.encode(x2=alt.value("width"), strokeDash=dash),
-        text.encode(text=alt.Text("name:N"), color=alt.value(theme.ink)),
-    )
-    return marks.panel(plot, beside, theme=theme, width=marks.WIDE, height=height).resolve_scale(y="independent")

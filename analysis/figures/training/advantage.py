@@ -96,7 +96,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"{row.created}, code {row.git_sha}"
             for row in frames.rows(runs)
         },
-        draw=lambda theme: _draw(table, pairs, lines, title(base), theme),
+        draw=lambda theme: _draw(table, pairs, lines, named(base), theme),
         columns=2,
         sentences=tuple(texts),
     )
@@ -251,7 +251,7 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
     color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x = _steps(trained, max([*trained, *lines.steps]))
-    y = marks.number(alt.Y, "size", f"final loss minus {baseline}'s (nats)", zero=True)
+    y = marks.number(alt.Y, "size", f"final loss less {baseline}'s (nats)", zero=True)
     beyond = lines.beyond.astype(bool)
     lines = lines.assign(
         low=lines.low.mask(beyond),
@@ -282,6 +282,9 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
             width=marks.HALF,
             height=HEIGHT,
             title="Difference in final loss",
+            below=["dots: seeds; band: 95 % interval of the fit", "dotted: the fit continued to lengths not trained"]
+            if beyond.any()
+            else ["dots: seeds"],
         ),
         marks.panel(
             marks.rule(theme, y=1), *ratios, theme=theme, width=marks.HALF, height=HEIGHT, title="Share of steps"

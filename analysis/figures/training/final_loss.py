@@ -15,6 +15,7 @@ from analysis.core.formatting import fixed, join_names, plural, sentences, signe
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
+from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import (
     UNIT,
     ComparedParameters,
@@ -37,16 +38,7 @@ TWO_LINES = 36
 """Pixels of a row with two lines of text."""
 NAN = float("nan")
 FAR = 3
-"""A difference, or the width of an interval, so many times as large as the median does not set the axis."""
-
-
-def _near(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that set the axis: all but those far above the baseline, which would press the others together.
-
-    Far is more than `FAR` times the median size of a difference, as long as that holds for a third at most.
-    """
-    far = table.gap > FAR * table.gap.abs().median()
-    return table[~far] if far.sum() <= len(table) / 3 else table
+"""The width of an interval that is so many times as large as the median does not set the axis."""
 
 
 def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
@@ -112,7 +104,7 @@ def gap(params: ComparedParameters) -> Figure:
     trainings = select_trainings(params, baseline=params.baseline)
     table, tests = compared_losses(trainings)
     base = trainings.baseline
-    near = _near(table)
+    near = table[~(table.gap > largest_near(table.gap))]
     domain = _axis_range(near)
     clipped = bool((near.low < domain[0]).any() or (near.high > domain[1]).any())
     beyond = [str(name) for name in table.title[table.gap > domain[1]]]

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import NoResults
-from analysis.core.formatting import fixed, join_names, percent, plural, sentences, signed, significant
+from analysis.core.formatting import capitalised, fixed, join_names, percent, plural, sentences, signed, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -145,16 +145,17 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     name = _compared(ratios)
     both = set.intersection(*(set(spreads[spreads.variant == one].step) for one in (name, baseline)))
     early = min(both, key=lambda step: abs(step - EARLY * last))
-    sizes = [significant(float(_ratios(spreads, step, baseline)[name].iloc[0]), 2) for step in (early, last)]
+    first, final = (float(_ratios(spreads, step, baseline)[name].iloc[0]) for step in (early, last))
     others = ratios[name].iloc[1:]
     elsewhere = ""
     if 0 < len(others) <= MAX_LAYERS:
         elsewhere = "; ".join(f"layer {layer}: {significant(float(ratio), 2)}" for layer, ratio in others.items())
-        elsewhere = f" ({elsewhere})"
-    return (
-        f"In layer {first_layer}, the scores of {named(name)} spread {sizes[0]} times as far as "
-        f"{named(baseline)}'s after {early:,.0f} of {last:,.0f} steps, "
-        f"and {sizes[1]} times as far at the end{elsewhere}"
+        elsewhere = f"; {elsewhere}"
+    sooner = "Attention sharpens sooner: " if first > 1 else ""
+    return capitalised(
+        f"{sooner}the scores of {named(name)} spread {significant(first, 2)} times as far as {named(baseline)}'s "
+        f"after {early:,.0f} of {last:,.0f} steps, {significant(final, 2)} times at the end "
+        f"(layer {first_layer}{elsewhere})"
     )
 
 

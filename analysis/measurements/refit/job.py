@@ -51,6 +51,14 @@ class RefitFiles:
     stsb: Path
     out: Path
 
+    def targets(self, tokens: int) -> Targets:
+        """The training texts, with the states that a student is to give."""
+        return prepared(self.texts, tokens, self.out)
+
+    def held_out_targets(self) -> Targets:
+        """The same of the held-out texts."""
+        return prepared(self.held_out, refit_rules().held_out_tokens, self.out)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RefitJob:
@@ -126,8 +134,8 @@ class RefitJob:
         torch.set_num_threads(self.threads)
         keep_freed_memory()
         loaded = intact_encoder()
-        held = prepared_held_out(self.data)
-        targets = replace(prepared(self.data, self.tokens), variance=held.variance)  # one unit for both losses
+        held = self.data.held_out_targets()
+        targets = replace(self.data.targets(self.tokens), variance=held.variance)  # one unit for both losses
         student = copy.deepcopy(loaded.model)
         operate(student, ARMS[self.arm], mean_positions())
         training = Distillation(student, targets, self.settings, self.seed)
@@ -203,8 +211,8 @@ def jobs(
 ) -> list[RefitJob]:
     """The runs of a purpose. rates: of each arm. Prepares the texts and what the intact encoder gives for them."""
     tokens = refit_rules().purposes[purpose].tokens
-    digest = prepared(data, tokens).texts.digest
-    prepared_held_out(data)
+    digest = data.targets(tokens).texts.digest
+    data.held_out_targets()
     return [
         RefitJob(arm=arm, purpose=purpose, seed=seed, learning_rate=rate, tokens=tokens, data=data, digest=digest)
         for seed in seeds
@@ -214,18 +222,8 @@ def jobs(
 
 
 @cache
-def prepared(data: RefitFiles, tokens: int) -> Targets:
-    """The training texts with the states that the intact encoder gives; these are computed once and kept in a file."""
-    return _prepared(data.texts, tokens, data.out)
-
-
-@cache
-def prepared_held_out(data: RefitFiles) -> Targets:
-    """The same of the held-out texts."""
-    return _prepared(data.held_out, refit_rules().held_out_tokens, data.out)
-
-
-def _prepared(path: Path, tokens: int, out: Path) -> Targets:
+def prepared(path: Path, tokens: int, out: Path) -> Targets:
+    """Texts with the states that the intact encoder gives; these are computed once and kept in a file."""
     loaded = intact_encoder()
     texts = _read(path, tokens, out)
     states = out / f"states-{texts.digest}.npy"

@@ -18,7 +18,6 @@ from analysis.core.term_names import SOURCES
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import Provenance, TokenInfo
 from analysis.store import files, read
-from analysis.store.paths import cached_until_store_changes
 
 
 def write(decomposition: ImageDecomposition, command: str, *, called: str, name: str | None = None) -> Path:
@@ -77,7 +76,6 @@ def stored_layers(model: str) -> Mapping[str, list[int]]:
     return {image: [int(layer) for layer in layers] for image, layers in zip(rows.image, rows.layers, strict=True)}
 
 
-@cached_until_store_changes(8)
 def stored_image(model: str, image: str, layer: int) -> ImageDecomposition | None:
     """The scores of one layer of a model on a drawn image; None where the store holds none."""
     rows = read.query(

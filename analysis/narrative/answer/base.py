@@ -10,8 +10,9 @@ from analysis.core.registry import Registry
 
 @dataclass(frozen=True, kw_only=True)
 class ComputedSentence:
-    """One sentence as the store has it now. value: its number, in the unit that the sentence says; None for none.
+    """One sentence as the store has it now; further lines of it are the points of a list.
 
+    value: its number, in the unit that the sentence says; None for none.
     bold: the words of the sentence that carry its number or its point; "" for none. heading: its point in a few words,
     as far as the verdicts have it; "" for none. against: whether it speaks against adding, or qualifies it.
     """

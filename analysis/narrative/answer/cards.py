@@ -120,8 +120,7 @@ def _measured() -> Card | None:
     claim = claims.get(verdict, "Sentence similarity of a real model when its sum is made a concatenation")
     return Card(
         kind="measured",
-        sentence=f"{claim}, with {curve.marked} directions for positions, the effective rank of their "
-        "centred table (agreement with people's ratings).",
+        sentence=f"{claim}, with {curve.marked} directions for positions (agreement with people's ratings).",
         link="Choose the directions yourself",
         page="read",
         values={"step": "cut"},

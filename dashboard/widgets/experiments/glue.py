@@ -7,6 +7,7 @@ their scores rank nothing.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+import pandas as pd
 import streamlit as st
 
 from analysis import glue_comparison, links
@@ -14,13 +15,13 @@ from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.glue import study_rows
 from analysis.figures.glue.headline import INCONCLUSIVE, REFITTED, SURGERY, headline, ranks
+from analysis.figures.glue.table import GlueTable
 from analysis.figures.glue.table import table as scores_table
 from analysis.glue_comparison import MARGINS, PROTOCOLS, Study
 from analysis.links import Value
 from analysis.literature.tables import index as published_tables
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
-from dashboard.widgets.experiments import glue_table
 from dashboard.widgets.experiments.board import recipe
 from dashboard.widgets.pickers import Pickers
 
@@ -84,7 +85,7 @@ def draw(pickers: Pickers) -> None:
             show.show(stored_figure(f"glue_{view}", values), PAGE, values)
     title = "Our scores and published scores in one table" if study else "As published"
     with st.expander(title, expanded=not study):
-        glue_table.show_table(scores_table(study, comparison, relative=values["glue_view"] == "difference"))
+        _show_table(scores_table(study, comparison, relative=values["glue_view"] == "difference"))
 
 
 def _say_what_ranks(chosen: str, study: Study, presets: Sequence[str], values: Mapping[str, Value]) -> None:
@@ -154,3 +155,21 @@ def _runs_in_full(preset: str) -> str:
 def _runs(preset: str) -> str:
     """A preset in the words of its picker."""
     return CHANGED_MODELS.get(preset) or recipe(preset)
+
+
+def _show_table(table: GlueTable) -> None:
+    """The table; our own rows are shaded."""
+    cells = table.cells
+    shade = pd.DataFrame("", index=cells.index, columns=cells.columns)
+    shade.loc[cells["from"] == table.own_source, :] = show.shade()
+    wide = f"{len(cells.columns)} columns: scroll the table sideways, or enlarge it with the button above its corner."
+    st.caption(escape_markdown(" ".join(filter(None, (table.signs, wide)))))
+    st.dataframe(
+        cells.style.apply(lambda _: shade, axis=None),
+        hide_index=True,
+        height="content",
+        key="glue.table",
+        column_config={"variant": st.column_config.TextColumn(pinned=True)},
+    )
+    sentences = ([" Shaded: our own models."] if shade.to_numpy().any() else []) + list(table.notes)
+    st.caption("  \n".join(escape_markdown(note) for note in sentences))

@@ -23,9 +23,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     bold = "saves little where positions need little room"
     sentence = (
-        f"One shared matrix {bold}: beside words of full width, {ROOM} directions for positions (the effective rank of "
-        f"their centred table) would cost {default_model.NAME} {percent(size.effect, 1)} more parameters and its "
-        f"layers {percent(arithmetic.effect, 1)} more arithmetic."
+        f"One shared matrix {bold}: beside words of full width, {ROOM} directions for positions would cost "
+        f"{default_model.NAME} {percent(size.effect, 1)} more parameters and its layers "
+        f"{percent(arithmetic.effect, 1)} more arithmetic."
     )
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:

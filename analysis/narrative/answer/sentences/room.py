@@ -46,8 +46,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     without = "" if row["without"] is None else f", {row['without']:.3f} with every position the mean"
     bold = f"{RANK} of the {row['width']} directions"
     sentence = (
-        f"Position needs little room. Reserve {bold} of {default_model.NAME} for positions, the effective rank of "
-        f"their centred table, and the others for words: now the sum is a concatenation, and the model {verb} "
+        f"Position needs little room. Reserve {bold} of {default_model.NAME} for positions (the effective rank of "
+        f"their centred table) and the others for words: now the sum is a concatenation, and the model {verb} "
         f"on sentence similarity ({row['separated']:.3f}; {row['intact']:.3f} intact{without})."
     )
     return ComputedSentence(

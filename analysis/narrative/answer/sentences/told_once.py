@@ -1,17 +1,21 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
+from collections.abc import Iterable
+
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
-TOLD = ("C34e", "C34p", "C34a", "C34o", "C34f")
+TOLD = ("C34e", "C34p", "C34o", "C34a", "C34h", "C34f")
 """The statements, of these, that Home tells, in this order; the others are in the picture beside it or on Claims."""
+START = "C29b"
+"""The statement on the start of the added table."""
 SHORTER = {
     ("C34e", CONTRADICTED): "Adding them again to the whole input of every layer gains nothing ({size} than once, "
     "equally normalised).",
-    ("C34o", CONTRADICTED): "With two, word order is used after {share} of those steps.",
+    ("C34o", CONTRADICTED): "With a matrix of its own, it needs {share} of those.",
     ("C34p", SUPPORTED): "Told to queries and keys, an encoder needs {share} of the steps to begin to use word order.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps; {size}: of a loss."""
@@ -65,27 +69,39 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 
 
 def _causes(facts: Facts) -> str:
-    """Outcomes of the contrasts in which only one thing differs, in the words that were fixed before their runs."""
-    decided = [text for name in TOLD if name in facts and (text := _outcome(facts[name]))]
+    """Outcomes of the contrasts in which only one thing differs, a line each, in the words fixed before their runs."""
+    decided = [*_outcomes([facts[name] for name in TOLD if name in facts]), *_start(facts.get(START))]
     waiting = sum(facts[name].verdict == OPEN for name in FACTORS if name in facts)
     rest = "else " if decided else ""
-    open_ = (
-        f" What {rest}contributes is being trained ({plural(waiting, 'statement')} "
-        f"{'is' if waiting == 1 else 'are'} open)."
-    )
-    return "".join(f" {text}" for text in decided) + (open_ if waiting else "")
+    open_ = f"\nWhat {rest}contributes: {plural(waiting, 'statement')} {'is' if waiting == 1 else 'are'} open."
+    return "".join(f"\n{text}" for text in decided) + (open_ if waiting else "")
 
 
-def _outcome(fact: Judgement) -> str:
-    """The sentence of a decided contrast; of two sides that count as the same, with what lies between them."""
-    if not fact.answer or fact.effect is None:
-        return ""
-    if shorter := SHORTER.get((fact.id, fact.verdict)):
-        return shorter.format(share=percent(fact.effect), size=_size(fact.effect))
-    if fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
-        return fact.answer
-    same = f"In final loss, {uncapitalised(fact.answer)}"
-    return f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart; below {fact.line:g} counts as the same)."
+def _outcomes(facts: Iterable[Judgement]) -> list[str]:
+    """The sentences of decided contrasts; of two sides that count as the same, with what lies between them."""
+    told, lines = [], set()
+    for fact in facts:
+        if not fact.answer or fact.effect is None:
+            continue
+        if shorter := SHORTER.get((fact.id, fact.verdict)):
+            told.append(shorter.format(share=percent(fact.effect), size=_size(fact.effect)))
+        elif fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
+            told.append(fact.answer)
+        else:
+            # The line is told once.
+            line = "" if fact.line in lines else f"; below {fact.line:g} counts as the same"
+            lines.add(fact.line)
+            same = f"In final loss, {uncapitalised(fact.answer)}"
+            told.append(f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line}).")
+    return told
+
+
+def _start(fact: Judgement | None) -> list[str]:
+    """The sentence on another start of the added table, where the rules have decided that it helps."""
+    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
+        return []
+    seeds = plural(fact.seeds or 0, "seed")
+    return [f"Adding ends {_size(fact.effect)} if its table starts from sinusoids ({seeds}, another recipe)."]
 
 
 def _size(nats: float) -> str:
