@@ -51,9 +51,9 @@ MOST_KINDS = 5
 def summary(runs: pd.DataFrame) -> str:
     """A sentence on what the store holds: the runs by kind, and when and with which code they were made.
 
-    runs: as `all_runs` gives them.
+    runs: as `all_runs` gives them, the newest first.
     """
-    made = runs[runs.kind != UNREADABLE]
+    made = runs[(runs.kind != UNREADABLE) & (runs.created != "")]
     if made.empty:
         return "The store holds no run yet."
     counts = made.kind.value_counts().sort_values(ascending=False, kind="stable")
@@ -65,11 +65,10 @@ def summary(runs: pd.DataFrame) -> str:
     if start.partition(" ")[2] == end.partition(" ")[2]:
         start = str(first.day)  # The month and the year are those of the end.
     when = f"on {end}" if first.date() == last.date() else f"between {start} and {end}"
-    revisions = made.git_sha[made.git_sha != ""]
+    revisions = [str(revision) for revision in made.git_sha if revision]
     code = ""
-    if len(revisions):
-        newest = str(revisions.loc[made.created[revisions.index].idxmax()])[:SHA]
-        code = f" with {plural(revisions.nunique(), 'revision')} of the code, the newest {newest}"
+    if revisions:
+        code = f" with {plural(len(set(revisions)), 'revision')} of the code, the newest {revisions[0][:SHA]}"
     return f"The store holds {plural(len(made), 'run')}, made {when}{code}: {join_names(kinds)}."
 
 
