@@ -83,8 +83,10 @@ def at_most(value: float) -> str:
         return "0"
     exponent = math.floor(math.log10(value))
     digit = math.ceil(round(value / 10.0**exponent, 9))
+    if exponent < -6 or digit > 9:
+        digit, exponent = 1, exponent + (digit > 1)
     if exponent < -6:
-        return f"10{str(exponent + (digit > 1)).translate(SUPERSCRIPT)}"
+        return f"10{str(exponent).translate(SUPERSCRIPT)}"
     return f"{digit * 10.0**exponent:.{max(0, -exponent)}f}"
 
 

@@ -46,6 +46,7 @@ def heatmap(
     height: int | None = None,
     first: int = 0,
     level: bool = False,
+    form: str = ".3~g",
     theme: Theme | None = None,
 ) -> Chart:
     """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
@@ -53,13 +54,14 @@ def heatmap(
     rows, columns: their names, which may repeat, for cells are placed by index; their numbers where none are given.
     below: lines below the title. diverging: whether zero is the middle of the colours, of which the domain may be but
     a part; by default where it is the middle of the domain. first: the number that rows and columns are counted from if
-    they are too many to be named. level: whether the columns' names have room to stand level.
+    they are too many to be named. level: whether the columns' names have room to stand level. form: Vega's number
+    format of the legend.
     """
     theme = theme or Theme()
     if diverging is None:
         diverging = -domain[0] == domain[1] > 0
     stops = theme.diverging if diverging else theme.sequential
-    legend_bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100) if legend else None
+    legend_bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100, form=form) if legend else None
     scale = part_around_zero(stops, *domain) if diverging else colour_scale(stops, domain)
     color = alt.Color("value:Q", scale=scale, legend=legend_bar)
     if is_image(values):

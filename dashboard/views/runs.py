@@ -1,12 +1,14 @@
 """Runs: every run in the store, and everything about one of them."""
 
+import pandas as pd
 import streamlit as st
 
 from analysis.figures import stored_figure
-from analysis.figures.runs.stored import FINISHED, kind_title
+from analysis.figures.runs.stored import FINISHED, kind_title, summary
 from analysis.figures.runs.stored import all_runs as stored_runs
 from analysis.figures.training.data import COMMAND
-from dashboard.widgets import show
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import phone_fold, show
 from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.run_facts import facts, label, made
 
@@ -31,20 +33,32 @@ show.header(
     PAGE, "Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed."
 )
 all_runs = stored_runs()
+if len(all_runs):
+    st.markdown(escape_markdown(summary(all_runs)))
 titles = dict(zip(all_runs.variant, all_runs.title, strict=True))
 by_id = {run["run_id"]: run for run in all_runs.to_dict("records")}
 
 pickers = Pickers(PAGE)
 matching = all_runs
+
+
+def filtered(runs: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The runs that have the chosen value of a column, for which a picker is drawn."""
+    present = sorted(set(all_runs[name].dropna()))
+    display_name = kind_title if name == "kind" else titles.get if name == "variant" else str
+    labels = {value: display_name(value) for value in present} | {"": ANY[name]}
+    selection = pickers.choice(
+        name, name.capitalize(), ["", *present], labels, on_change=lambda: pickers.set("run", ""), width=210
+    )
+    return runs[runs[name] == selection] if selection else runs
+
+
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    for name, any_label in ANY.items():
-        present = sorted(set(all_runs[name].dropna()))
-        display_name = kind_title if name == "kind" else titles.get if name == "variant" else str
-        labels = {value: display_name(value) for value in present} | {"": any_label}
-        selection = pickers.choice(
-            name, name.capitalize(), ["", *present], labels, on_change=lambda: pickers.set("run", ""), width=210
-        )
-        matching = matching[matching[name] == selection] if selection else matching
+    matching = filtered(matching, "kind")
+    phone_fold.more(PAGE)
+    with phone_fold.folded(PAGE, "filters"):
+        for column in ("variant", "preset"):
+            matching = filtered(matching, column)
 if matching.empty:
     show.copy_link(PAGE, pickers.done())
     st.info(

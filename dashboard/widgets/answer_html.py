@@ -30,7 +30,7 @@ STYLE = """
   padding: 12px 18px 14px; display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; }
 .answer .but h2 { font-size: 1.2rem; line-height: 1.3; font-weight: 650; }
 .answer .but .items { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 28px; align-items: start; }
-.answer .but .wide { grid-column: 1 / -1; }
+.answer .but table + h3 { margin-top: 14px; }
 .answer .ways { border-collapse: collapse; width: 100%; font-size: 0.88rem; line-height: 1.3; }
 .answer .ways caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
 .answer .ways th { font-weight: 400; color: var(--soft); text-align: left; vertical-align: bottom; }
@@ -156,10 +156,9 @@ def against(but: Iterable[AnswerStep], ways: Sequence[WayOfTelling], more: Itera
     ways: ways of telling positions, drawn beside what speaks against.
     """
     picture, points = _ways(ways), [_point(step, terms) for step in but]
-    # The picture stands beside the first sentence; the others run below both.
-    wide = [f'<div class="wide">{point}</div>' for point in points[bool(picture) :]]
-    beside = f"<div>{points[0]}</div>{picture}" if points and picture else ""
-    items = f'<div class="items">{beside}{"".join(wide)}</div>'
+    # The picture stands beside the first sentence, and the others under it.
+    columns = [points[0], picture + "".join(points[1:])] if points and picture else points
+    items = f'<div class="items">{"".join(f"<div>{column}</div>" for column in columns)}</div>'
     box = f'<div class="but"><h2>But</h2>{items}</div>' if points else ""
     others = list(more)
     names = " · ".join(escape(step.heading) for step in others)

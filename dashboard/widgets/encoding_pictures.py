@@ -94,7 +94,7 @@ def show_sources(shown: Sequence[SizedEncoding]) -> None:
 
 def _columns() -> None:
     """A line on each column of the table of measures."""
-    st.markdown("\n".join(f"- **{heading}**: {SAYS[name]}." for name, heading in HEADINGS.items()))
+    st.caption("\n".join(f"- **{heading}**: {SAYS[name]}." for name, heading in HEADINGS.items()))
 
 
 def _draw_figure(name: str, values: Mapping[str, Value], under_heading: Callable[[], None] | None = None) -> None:

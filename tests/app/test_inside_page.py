@@ -271,7 +271,7 @@ def test_a_stored_map_is_pressed_only_while_it_is_shown(llama: str) -> None:
     app = opened("positions")
     assert complaints(app) == []
     assert app.pills(key="inside.stored_maps").value == "all-MiniLM-L6-v2"
-    assert ", stored;" in captions(app)
+    assert "; stored;" in captions(app)
     app.pills(key="inside.stored_maps").set_value("SmolLM2-135M-Instruct (de-quantised 4-bit)").run()
     assert complaints(app) == []
     assert app.header[0].value.startswith("At layer 11, ")

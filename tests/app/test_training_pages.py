@@ -167,6 +167,9 @@ def test_runs_can_be_filtered_and_one_is_shown_in_full(results):
     assert any("--variants bert_a" in code.value for code in app.code)
     assert any("python" in text.value and "code:" in text.value for text in app.text)
     assert figures(app)[0].startswith("Added once, seed")
+    total = next(text.value.split(" of ")[1].split()[0] for text in app.caption if "Click at the left" in text.value)
+    (held,) = [text.value for text in app.markdown if "The store holds" in text.value]
+    assert held.startswith(f"The store holds {int(total):,} runs, made ")
 
 
 def test_a_run_without_a_curve_has_none(results):

@@ -207,7 +207,8 @@ def _draw_maps(maps: dict[str, ndarray], pair: Pair, theme: Theme) -> list[Chart
         heatmap(
             values, domain=(low, high if low < high else 1.0), row_title="layer", column_title="head",
             value_title=MEASURES[measure], title=_panel_title(name, pair), diverging=signs, legend=not index,
-            side=marks.HALF, height=LEGEND_PIXELS + 22 * most, theme=theme,
+            form=".0%" if measure == "share" else ".3~g", side=marks.HALF, height=LEGEND_PIXELS + 22 * most,
+            theme=theme,
         )
         for index, (name, values) in enumerate(maps.items())
     ]  # fmt: skip

@@ -131,7 +131,7 @@ def cell(params: DepthCellParameters) -> Figure:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        draw=lambda theme: [draw_bars(frame, MEASURES[measure], theme, decimals=2)],
+        draw=lambda theme: [draw_bars(frame, MEASURES[measure], theme, decimals=2, share=measure == "share")],
     )
 
 
@@ -166,9 +166,7 @@ def terms(params: TermsParameters) -> Figure:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        draw=lambda theme: _draw_terms(
-            frame, {name: AGGREGATIONS[name] for name in aggregations}, MEASURES[measure], theme
-        ),
+        draw=lambda theme: _draw_terms(frame, {name: AGGREGATIONS[name] for name in aggregations}, measure, theme),
         columns=2,
     )
 
@@ -185,17 +183,18 @@ def _draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
     # Where there is no room for them tooltips and the data table still give the numbers.
     visibility = alt.expr(f"width < {NUMBER * len(table.columns)} ? 0 : 1")
     numbers = base.mark_text(fontSize=marks.TEXT, opacity=visibility).encode(
-        text=alt.Text("value:Q", format=".2f"), color=ink
+        text=alt.Text("value:Q", format=".0%" if measure == "share" else ".2f"), color=ink
     )
     cells = base.mark_rect().encode(color=colour)
     return marks.panel(cells, numbers, theme=theme, width=marks.WIDE, height=CELL * len(table))
 
 
-def _draw_terms(rows: pd.DataFrame, panels: dict[str, str], label: str, theme: Theme) -> list[Chart]:
+def _draw_terms(rows: pd.DataFrame, panels: dict[str, str], measure: str, theme: Theme) -> list[Chart]:
     """A line a term; one panel an aggregation, all on one scale."""
     order = [term_label(term) for term in FOUR]
     low, high = min(0.0, float(rows.low.min())), float(rows.high.max())
-    y = marks.number(alt.Y, "value", label, domain=(low, high), padding=6)
+    form = ".0%" if measure == "share" else alt.Undefined
+    y = marks.number(alt.Y, "value", MEASURES[measure], domain=(low, high), padding=6, form=form)
     rows = rows.rename(columns={"label": "series"})
     charts = []
     for name, title in panels.items():

@@ -55,7 +55,7 @@ SAYS = {
     "translation_invariance": "the part of how alike positions are that their distance alone decides",
     "monotonicity": "how often, of two keys, the nearer is the more alike",
     "shift_r2_8": "how well one matrix, fitted on some positions, finds the one 8 further on from others (R²)",
-    "first_rise": "the distance from which farther positions are more alike again, in tokens",
+    "first_rise": "the distance from which farther positions are more alike again",
     "symmetry": "the part of their likeness that is the same before as after; at 1, products do not tell which it is",
     "cosine_next": "how alike two neighbours are; at 1 they could not be told apart",
     "moving_share": "the part of the columns whose values move by more than 0.5 over all positions",
@@ -63,7 +63,7 @@ SAYS = {
     "frequency_mean": "how often an average column swings up and down per token",
 }
 """The meaning of each measure in plain words."""
-LINE = 46
+LINE = 54
 """Letters in a line under the heading of a picture."""
 GREY_BECAUSE = "untrained"
 """The word at the name of an encoding that a model learns and that is random here."""
@@ -325,8 +325,8 @@ def _invariant(table: pd.DataFrame) -> str:
     longest = _longest(table[~table.untrained], "translation_invariance")
     invariant = int((longest.value.round(2) == 1).sum())
     return (
-        f"In {invariant} of {len(longest)} encodings of about {table.about.max()} positions, how alike two of them are "
-        "depends on their distance alone"
+        f"In {_of(invariant, len(longest))} encodings of about {table.about.max()} positions, how alike two of them "
+        "are depends on their distance alone"
     )
 
 
@@ -335,9 +335,13 @@ def _symmetric(table: pd.DataFrame) -> str:
     longest = _longest(table[~table.untrained], "symmetry")
     symmetric = int((longest.value.round(2) == 1).sum())
     return (
-        f"In {symmetric} of {len(longest)} encodings of about {table.about.max()} positions, a position before is as "
+        f"In {_of(symmetric, len(longest))} encodings of about {table.about.max()} positions, a position before is as "
         "alike as one after: their products do not tell which it is"
     )
+
+
+def _of(count: int, total: int) -> str:
+    return f"all {total}" if count == total else f"{count} of {total}"
 
 
 def _longest(table: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -441,10 +445,16 @@ def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme)
         height=marks.row_height(list(labels.values()), marks.ROW) * len(labels),
         title=DRAWN[name],
         below=[
-            *marks.wrap_lines(SAYS[name], LINE),
+            *_says_in_lines(name),
             f"good: 1; by chance {chance:.1g} (dashed); –: undefined".replace("0.", "."),
         ],
     )  # fmt: skip
+
+
+def _says_in_lines(name: str) -> list[str]:
+    """The meaning of a measure in as many lines as that of any other that is drawn, so that pictures stand level."""
+    lines = {drawn: marks.wrap_lines(SAYS[drawn], LINE) for drawn in DRAWN}
+    return [*lines[name], *[" "] * (max(map(len, lines.values())) - len(lines[name]))]
 
 
 def _test(labels: pd.Series) -> str:

@@ -125,7 +125,8 @@ def columns_note(shown: ExperimentsBoard) -> str:
         return sentences(steps, TIED if shown.ranks else "")
     return sentences(
         steps,
-        "MiniLM fine-tuned: the mean of three fine-tunings of all-MiniLM-L6-v2 after its positions were changed; "
+        "MiniLM changed: another model, all-MiniLM-L6-v2, whose positions were changed in the way of the row; the "
+        "mean of three fine-tunings; "
         "Spearman's correlation on STS-B and Matthews correlation on CoLA. The tab GLUE has Pearson's correlation on "
         "STS-B, as GLUE's average does, and so other numbers. Without position, every place has the mean position.",
         f"Size and time are multiples of {named(BASELINE)}'s, measured with preset {shown.cost_preset}"

@@ -167,7 +167,7 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     rows = curves[["layer", "series", "value", "low", "high", "chance"]].assign(of=curves.series)
     label = f"datum.value == 0 ? '{first}' : datum.value == {last} ? 'out' : datum.value"
     x = marks.number(
-        alt.X, "layer", "state that enters the layer", domain=(0, last * 1.45), values=list(range(last + 1)), form="d",
+        alt.X, "layer", "state that enters the layer", domain=(0, last * 1.55), values=list(range(last + 1)), form="d",
         grid=False, padding=8,
     )  # fmt: skip
     x["axis"]["labelExpr"] = label

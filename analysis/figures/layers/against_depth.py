@@ -109,7 +109,7 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> tupl
         parts.append(f"{label} at {where} ({'up to ' if len(layers) > 1 else ''}{size})")
     first, count = str(largest.mode()[0]), int((largest == largest.mode()[0]).sum())
     at = "every layer" if count == len(lead) else f"{count} of {len(lead)} layers"
-    verb = "makes up most of what varies in the scores" if measure == "share" else "changes attention most"
+    verb = "is the largest" if measure == "share" else "changes attention most"
     finding = f"Of the terms of word and position, {first} {verb} at {at}"
     text = f"Largest is {join_names(parts)}"
     others = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)

@@ -72,6 +72,7 @@ def _draw(values: ndarray, measure: str, theme: Theme) -> Chart:
         column_title="head",
         value_title=MEASURES[measure],
         diverging=measure == "share",
+        form=".0%" if measure == "share" else ".3~g",
         side=max(420, 30 * heads),
         height=max(160, 26 * layers),
         theme=theme,

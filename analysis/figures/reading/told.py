@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, Setting, named
 from analysis.core.errors import NoResults, StoreError
-from analysis.core.formatting import fixed, join_names, plural, signed
+from analysis.core.formatting import fixed, join_names, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -117,13 +117,11 @@ def finding(frame: pd.DataFrame, variant: str, baseline: str) -> str:
         decide = "decides" if row.seeds == 1 else "decide"
         return f"{named(variant)} ends {size} so far; {plural(int(row.seeds), 'seed')} {decide} nothing"
     if row.low <= 0 <= row.high:
-        found = f"{named(variant)} cannot be told from {baseline}: {signed(row.gap)} nats, with zero in the interval"
-    else:
-        found = f"{named(variant)} ends {size}, which tells positions once"
-    return f"{found}; {_lower(frame)}"
+        return f"{named(variant)} cannot be told from {baseline}: {signed(row.gap)} nats, with zero in the interval"
+    return f"{named(variant)} ends {size}, which tells positions once"
 
 
-def _lower(frame: pd.DataFrame) -> str:
+def _lower(frame: pd.DataFrame, baseline: str) -> str:
     """Counts of the judged variants that end lower than the baseline, of those told in every layer and told once."""
     judged = frame[frame.judged]
     once = judged.group == ONCE
@@ -134,7 +132,7 @@ def _lower(frame: pd.DataFrame) -> str:
     ]
     lacking = len(frame) - len(judged)
     more = f" ({lacking} more {'lacks' if lacking == 1 else 'lack'} seeds)" if lacking else ""
-    return f"{join_names(parts)} end lower than it{more}"
+    return f"{join_names(parts)} end lower than {baseline}{more}." if parts else ""
 
 
 @figure("reading_told", ToldParameters)
@@ -158,17 +156,18 @@ def reading_told(params: ToldParameters) -> Figure:
     # Of a variant that was trained by both rules, those with more seeds.
     frame = frame.sort_values(["judged", "seeds"], ascending=False).drop_duplicates("variant")
     frame = frame.sort_values(["judged", "order", "gap"], ascending=[False, True, True]).drop(columns="order")
-    baseline = title(trainings.baseline)
+    baseline = named(trainings.baseline)
     text = _count(frame)
     return Figure(
         title=f"Final loss less that of {baseline}, by how often positions are told",
         finding=finding(frame, params.variant, baseline),
         frame=lambda: frame,
-        caption=(
+        caption=sentences(
+            _lower(frame, baseline),
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
-            f"positions once. Dot and line: mean and 95 % interval, paired by seed with the {baseline} of the same "
+            f"positions once. Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same "
             f"preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask for more seeds than are stored, "
-            f"so that it decides nothing. Triangle: too far for the axis. {text}."
+            f"so that it decides nothing. Triangle: too far for the axis. {text}.",
         ),
         alt=f"A row a variant, with its difference from {baseline} and an interval. {text}.",
         command=command(

@@ -59,6 +59,12 @@ def run_curve(params: RunParameters) -> Figure:
     last = rows.groupby("metric").value.last()
     final_losses = "; ".join(f"{LOSSES[name]} {last[name]:.2f}" for name in LOSSES if name in last)
     variant = str(rows.variant.iloc[0])
+    named = f"{title(variant)}, seed {rows.seed.iloc[0]}"
+    finding = f"{named}: {final_losses}"
+    if "validation_loss" in last:
+        finding = (
+            f"{named}, ends with a validation loss of {last['validation_loss']:.2f} after {rows.step.max():,} steps"
+        )
     task = "every masked word" if objective(variant) == MASKED else "every next token"
     label = f"loss ({UNIT})"
     description = (
@@ -70,8 +76,8 @@ def run_curve(params: RunParameters) -> Figure:
         description = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
     drawn = thinned(rows).assign(loss=lambda result: result.metric.map(LOSSES))[["step", "value", "loss"]]
     return Figure(
-        title=f"{title(variant)}, seed {rows.seed.iloc[0]}",
-        finding=f"{title(variant)}, seed {rows.seed.iloc[0]}: {final_losses}",
+        title=named,
+        finding=finding,
         frame=lambda: rows,
         caption=f"{description} In the end: {final_losses}.",
         alt=f"Lines of loss against steps, up to step {rows.step.max():,}. In the end: {final_losses}.",

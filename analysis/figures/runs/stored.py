@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
 from analysis.ablation.presets import describe_changes, options
 from analysis.core import frames
+from analysis.core.formatting import join_names, plural
 from analysis.store import read
 from analysis.store.kinds import KINDS
 from analysis.store.kinds import kind_title as kind_title
@@ -40,6 +42,38 @@ def all_runs() -> pd.DataFrame:
     runs = [run | {"config": _config(run)} for run in frames.records(rows)]
     rows = rows.assign(status=[_status(run) for run in runs], changed=[_changed(run) for run in runs])
     return rows.assign(**{name: rows[name].fillna("") for name in text_columns})
+
+
+MOST_KINDS = 5
+"""Kinds of runs that the summary names."""
+
+
+def summary(runs: pd.DataFrame) -> str:
+    """A sentence on what the store holds: the runs by kind, and when and with which code they were made.
+
+    runs: as `all_runs` gives them, the newest first.
+    """
+    made = runs[(runs.kind != UNREADABLE) & (runs.created != "")]
+    if made.empty:
+        return "The store holds no run yet."
+    counts = made.kind.value_counts().sort_values(ascending=False, kind="stable")
+    kinds = [f"{kind_title(str(kind))} ({count:,})" for kind, count in counts.head(MOST_KINDS).items()]
+    rest = len(counts) - len(kinds)
+    kinds += [f"{rest} more {'kind' if rest == 1 else 'kinds'}"] if rest else []
+    first, last = (datetime.fromisoformat(str(time)) for time in (made.created.min(), made.created.max()))
+    start, end = (f"{day.day} {day:%B %Y}" for day in (first, last))
+    if start.partition(" ")[2] == end.partition(" ")[2]:
+        start = str(first.day)  # The month and the year are those of the end.
+    when = f"on {end}" if first.date() == last.date() else f"between {start} and {end}"
+    revisions = [str(revision) for revision in made.git_sha if revision]
+    code = ""
+    if revisions:
+        code = f" with {plural(len(set(revisions)), 'revision')} of the code, the newest {revisions[0][:SHA]}"
+    return f"The store holds {plural(len(made), 'run')}, made {when}{code}: {join_names(kinds)}."
+
+
+SHA = 8
+"""The letters of a revision that a sentence names."""
 
 
 def _config(run: Mapping[str, Any]) -> dict[str, Any]:

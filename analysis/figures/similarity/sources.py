@@ -43,10 +43,11 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
     text = ", ".join(f"{name} {signed(value, 3)}" for name, value in groups.items())
     return Figure(
         title="The cosine as a sum over sources",
-        finding=f"{_with_and_without(result)}; products with a position give {signed(positional, 3)} of it",
+        finding=_with_and_without(result),
         frame=lambda: frame,
         caption=(
-            "Each bar begins where the one above it ends; the four end at the cosine. A part is the sum of the "
+            f"Products with a position give {signed(positional, 3)} of it; each bar begins where the one above ends, "
+            "and the four end at the cosine. A part is the sum of the "
             f"products of what two sources contribute, over the product of the vectors' lengths: {text}. Without "
             f"what positions contribute to the final vectors the cosine is {fixed(result.without_parts, 3)}; {ran}. "
             f"{method_note(result)}"

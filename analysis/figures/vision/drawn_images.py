@@ -190,7 +190,8 @@ def _layers(maps: Mapping[str, np.ndarray], measure: str, at: tuple[int, int], t
         heatmap(
             values, domain=measured_domain(every, measure), row_title="layer", column_title="head",
             value_title=f"{'share' if share else 'effect (nats)'}, one scale for all maps",
-            title=(term_label(term), _range(values, measure)), diverging=share, legend=index == len(maps) - 1,
+            title=(term_label(term), _range(values, measure)), diverging=share, form=".0%" if share else ".3~g",
+            legend=index == len(maps) - 1,
             side=marks.THIRD,
             height=22 * len(values), theme=theme,
         )

@@ -29,7 +29,7 @@ from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
 from analysis.probes import image_probe
 
-SIDE = 220
+SIDE = 236
 """Pixels of a panel that is laid out as the image is, the longer way."""
 SPARE = 84
 """Pixels of the room for axes and a legend below a plot, of which these panels have none but the last."""

@@ -3,7 +3,7 @@
 from analysis.ablation.variants import readable
 from analysis.core import default_model
 from analysis.core.errors import NoResults
-from analysis.core.formatting import sentences, signed_percent
+from analysis.core.formatting import percent, sentences, signed_percent
 from analysis.core.term_names import FOUR
 from analysis.figures.terms.corpus import stored_terms
 from analysis.figures.terms.measures import term_label
@@ -33,7 +33,7 @@ def one_head(head: int) -> str:
     result = stored_terms(default_model.NAME, CORPUS, 0, ("head",))
     rows = result[result["head"] == head].set_index("term")
     values = {term: float(rows.share[term]) for term in FOUR}
-    shares = ", ".join(f"{term_label(term)} {signed_percent(share, 1)}" for term, share in values.items())
+    shares = ", ".join(f"{term_label(term)} {percent(share, 1)}" for term, share in values.items())
     negative = (
         "A share below zero belongs to a term that works against the others: without it the scores would vary more."
         if any(share < 0 for share in values.values())

@@ -77,8 +77,8 @@ def _progress() -> str:
     if not undecided:
         return ""
     return (
-        f"So this is not settled: {len(contrasts) - len(undecided)} of {len(contrasts)} such statements are decided. "
-        f"Their rule was fixed before the trainings and asks for {plural(len(frozen.seeds), 'seed')} of both sides."
+        f"{len(contrasts) - len(undecided)} of {len(contrasts)} such statements are decided; their rule was fixed "
+        f"before the trainings and asks for {plural(len(frozen.seeds), 'seed')} of both sides."
     )
 
 

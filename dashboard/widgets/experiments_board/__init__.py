@@ -122,8 +122,8 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "heads": {
             "loss": "Final loss less adding’s, nats",
             "numbers": [
-                ["similarity", "MiniLM tuned", "STS-B, Spearman"],
-                ["cola", "MiniLM tuned", "CoLA, Matthews"],
+                ["similarity", "MiniLM changed", "STS-B, Spearman"],
+                ["cola", "MiniLM changed", "CoLA, Matthews"],
                 ["parameters", "Size", "parameters"],
                 ["time", "Time", "a step"],
             ],

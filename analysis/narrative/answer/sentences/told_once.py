@@ -8,12 +8,14 @@ from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, re
 
 FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
 """Statements that compare variants with a single difference."""
-TOLD = ("C34e", "C34p", "C34a", "C34o", "C34h", "C34f")
+TOLD = ("C34e", "C34p", "C34o", "C34a", "C34h", "C34f")
 """The statements, of these, that Home tells, in this order; the others are in the picture beside it or on Claims."""
+START = "C29b"
+"""The statement on the start of the added table."""
 SHORTER = {
     ("C34e", CONTRADICTED): "Adding them again to the whole input of every layer gains nothing ({size} than once, "
     "equally normalised).",
-    ("C34o", CONTRADICTED): "With a matrix of its own, word order is used after {share} of those steps.",
+    ("C34o", CONTRADICTED): "With a matrix of its own, it needs {share} of those.",
     ("C34p", SUPPORTED): "Told to queries and keys, an encoder needs {share} of the steps to begin to use word order.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps; {size}: of a loss."""
@@ -68,13 +70,10 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 
 def _causes(facts: Facts) -> str:
     """Outcomes of the contrasts in which only one thing differs, a line each, in the words fixed before their runs."""
-    decided = _outcomes([facts[name] for name in TOLD if name in facts])
+    decided = [*_outcomes([facts[name] for name in TOLD if name in facts]), *_start(facts.get(START))]
     waiting = sum(facts[name].verdict == OPEN for name in FACTORS if name in facts)
     rest = "else " if decided else ""
-    open_ = (
-        f"\nWhat {rest}contributes is being trained ({plural(waiting, 'statement')} "
-        f"{'is' if waiting == 1 else 'are'} open)."
-    )
+    open_ = f"\nWhat {rest}contributes: {plural(waiting, 'statement')} {'is' if waiting == 1 else 'are'} open."
     return "".join(f"\n{text}" for text in decided) + (open_ if waiting else "")
 
 
@@ -95,6 +94,14 @@ def _outcomes(facts: Iterable[Judgement]) -> list[str]:
             same = f"In final loss, {uncapitalised(fact.answer)}"
             told.append(f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line}).")
     return told
+
+
+def _start(fact: Judgement | None) -> list[str]:
+    """The sentence on another start of the added table, where the rules have decided that it helps."""
+    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
+        return []
+    seeds = plural(fact.seeds or 0, "seed")
+    return [f"Adding ends {_size(fact.effect)} if its table starts from sinusoids ({seeds}, another recipe)."]
 
 
 def _size(nats: float) -> str:
