@@ -638,7 +638,7 @@ def judged(*, added, orderless, early=True):
 @pytest.mark.parametrize(
     ("added", "orderless", "word"),
     [
-        ((5.0, 5.1, 5.2), (6.2, 6.3, 6.2), "These models learned word order"),
+        ((5.0, 5.1, 5.2), (6.2, 6.3, 6.2), "Trained long enough: word order is learned"),
         ((6.1, 6.2, 6.3), (6.2, 6.3, 6.4), "Inconclusive: under-trained"),
         ((6.4, 6.4, 6.5), (6.2, 6.3, 6.2), "Inconclusive: under-trained"),
         ((5.0,), (6.2,), "Inconclusive: too few seeds"),
@@ -649,7 +649,7 @@ def test_the_recipe_is_judged_by_the_spread_over_seeds(data, added, orderless, w
     found = judged(added=added, orderless=orderless)
     assert found is not None
     assert found.word == word
-    assert found.holds == (word == "These models learned word order")
+    assert found.holds == (word == "Trained long enough: word order is learned")
 
 
 def test_a_contest_inside_the_transition_is_not_decided(data):
