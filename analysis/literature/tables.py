@@ -122,13 +122,14 @@ class Table:
     @property
     def glue_columns(self) -> list[tuple[str, str]]:
         """(task, column) of the GLUE columns that every variant of the table has."""
+        scores = self.scores
         columns: dict[str, str] = {}
         having: dict[str, set[str]] = {}
-        glue = self.scores[self.scores.glue]
-        for task, column, row in zip(glue.task, glue.column, glue.row, strict=True):
-            columns.setdefault(task, column)
-            having.setdefault(task, set()).add(row)
-        count = len(self.variants)
+        for glue, task, column, row in zip(scores.glue, scores.task, scores.column, scores.row, strict=True):
+            if glue:
+                columns.setdefault(task, column)
+                having.setdefault(task, set()).add(row)
+        count = len(set(scores.row))
         return [(task, column) for task, column in columns.items() if len(having[task]) == count]
 
     def baseline(self, name: str) -> str:
