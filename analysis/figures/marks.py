@@ -4,6 +4,7 @@ A drawing says what stands where; how dots, intervals, lines and reference lines
 in analysis/figures/heatmap.
 """
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeVar
@@ -145,7 +146,7 @@ def columns_across(
     """One column a name, in the order given, with the names slanting above.
 
     level: names lie level where they have room, in the lines that they are broken into, and stand upright where columns
-    are too narrow for slanting ones.
+    are too narrow for slanting ones, or the last would lean out of the picture.
     """
     axis = alt.Axis(
         orient="top", labelAngle=-55, labelLimit=260, labelFontSize=TEXT, ticks=False, domain=False,
@@ -157,7 +158,9 @@ def columns_across(
         lies = f"{column} > {LETTER * max(len(line) for name in names for line in name.splitlines())}"
         axis["labelExpr"] = f"{lies} ? split(datum.label, '\\n') : replace(datum.label, /\\n/g, ' ')"
         axis["labelLineHeight"] = LABEL_LINE
-        axis["labelAngle"] = alt.expr(f"{lies} ? 0 : {column} < {NARROW} ? -90 : -55")
+        # The last name would lean out of the picture.
+        lean = f"{column} / 2 + {NARROW / 2:g} < {math.cos(math.radians(55)) * LETTER * len(names[-1]):.0f}"
+        axis["labelAngle"] = alt.expr(f"{lies} ? 0 : {column} < {NARROW} || {lean} ? -90 : -55")
         axis["labelAlign"] = alt.expr(f"{lies} ? 'center' : 'left'")
         axis["labelBaseline"] = alt.expr(f"{lies} ? 'bottom' : 'middle'")
     return alt.X(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)

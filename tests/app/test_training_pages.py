@@ -88,7 +88,7 @@ def test_pickers_change_what_is_shown(results):
 
 def test_the_verdict_is_on_the_page(results):
     app = opened("experiments", part="curves", preset="cpu")
-    assert any("Trained long enough: word order is learned" in text.value for text in app.markdown)
+    assert any("Trained long enough to compare" in text.value for text in app.markdown)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_the_verdict_is_of_the_recipe_that_is_drawn(committed_store):
     result = verdict_of(VIEWS["experiments"].defaults() | {"preset": "cpu"})
     assert result is not None
     app = opened("experiments", preset="cpu2", part="parts")
-    assert [result.word in text.value for text in app.markdown if "word order is learned" in text.value] == []
+    assert [result.word in text.value for text in app.markdown if "long enough" in text.value] == []
     assert any(result.word in text.value for text in app.markdown)
     assert len(app.info) == 1
 

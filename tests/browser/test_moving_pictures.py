@@ -147,10 +147,14 @@ def test_letters_of_a_picture_are_as_large_as_those_of_captions(page, address, w
     expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
     settled(page)
     page.wait_for_function(FRAMES_DRAWN, arg=9, timeout=60_000)
-    heights = page.locator("figure .panels svg text").evaluate_all(
-        "(all) => all.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
-    )
-    assert min(size for size in heights if size) >= 12.4
+    sizes = "(all) => all.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    # A page that changes its width while it is built is drawn once more for the last one.
+    for _ in range(40):
+        smallest = min(size for size in page.locator("figure .panels svg text").evaluate_all(sizes) if size)
+        if smallest >= 12.4:
+            break
+        page.wait_for_timeout(250)
+    assert smallest >= 12.4
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
 
 

@@ -523,8 +523,8 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
     made = drawn(draw_heads(table, "share", Theme(screen=True)))
     panel = vega_specs(made, Theme(screen=True))[0]
     written = {name for frame in panel["datasets"].values() for name in getattr(frame, "written", ())}
-    assert {"0.00", "−0.25"} <= written
-    assert "−0.00" not in written
+    assert {"0 %", "−25 %"} <= written
+    assert "−0 %" not in written
 
 
 def kept(value: float, series: str) -> pd.DataFrame:

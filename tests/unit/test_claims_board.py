@@ -17,7 +17,7 @@ from analysis.core.formatting import SUPERSCRIPT
 from analysis.figures import FIGURES
 from analysis.figures.claims.board import board, details
 from analysis.figures.claims.size import FORMS, PRINTED, size
-from analysis.figures.claims.strip import strip
+from analysis.figures.claims.strip import decided_at, strip
 from analysis.store import read
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -119,7 +119,8 @@ def test_places_are_a_linear_image_of_the_numbers() -> None:
         assert places.low is None or places.low <= places.value <= places.high, one.id
         if places.low is None or (one.lower is None) == (one.upper is None):
             continue
-        bound = one.lower if one.upper is None else one.upper
+        region = decided_at(one)
+        bound = region.lower if region.upper is None else region.upper
         stored_ratio = (one.high - bound) / (one.low - bound)
         ends = (places.high, places.low) if (one.upper is None) != bool(one.opposes) else (places.low, places.high)
         assert ends[0] / ends[1] == pytest.approx(stored_ratio), one.id

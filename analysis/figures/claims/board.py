@@ -66,8 +66,9 @@ def board() -> ClaimsBoard:
         "rule": f"Underlined: {uncapitalised(RULE)} Each strip is turned so that its rule’s line is in the "
         "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
         "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
-        "that the same line judges, each in the colour of its side. ⇄ marks a statement that says the opposite of its "
-        "claim: where it is supported, its square counts against the claim. A grey square takes no side.",
+        "that the same line judges, each in the colour of its side. The sign in a square says what became of the "
+        "statement (✓ supported, ✗ contradicted), its colour which side of the claim that speaks for: green for it, "
+        "red against it, grey for neither. ⇄ marks a statement that says the opposite of its claim.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from analysis.claims.statements.base import CONTRADICTED, Judgement, Region
+from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Judgement, Region
+from analysis.claims.statements.comparison import TRAINED
+from analysis.claims.statements.margin_contests import STEPS
 
 SEVERAL = ("rows", "published")
 """The kinds of statements that may rest on several readings."""
@@ -29,7 +31,7 @@ def strip(judgement: Judgement) -> Strip | None:
     Places are distances to the nearest bound of the values that support the statement, as parts of the largest on the
     strip. Of a statement that says the opposite of its claim, the sides are exchanged.
     """
-    region, effect = _decided_at(judgement), judgement.effect
+    region, effect = decided_at(judgement), judgement.effect
     if region is None or effect is None:
         return None
     sign = -1.0 if judgement.opposes else 1.0
@@ -46,18 +48,25 @@ def strip(judgement: Judgement) -> Strip | None:
     )
 
 
-def _decided_at(judgement: Judgement) -> Region | None:
+def decided_at(judgement: Judgement) -> Region | None:
     """The values on the statement's side of the line that decided it.
 
-    That is the line of the values that support it, with one exception: version 2 of the rules contradicts "the same" as
-    soon as the whole interval lies on one side of zero, even where it begins within the margin of "the same".
+    That is the line of the values that support it, but where version 2 of the rules looks at the side of no difference
+    on which the whole interval lies: it contradicts "the same" even where that begins within its margin, and supports
+    "better" and "earlier" where the mean alone lies beyond the margin.
     """
     region, low, high = judgement.region, judgement.low, judgement.high
-    if region is None or low is None or high is None or judgement.verdict != CONTRADICTED:
+    if region is None or low is None or high is None or judgement.rules_version != 2:
         return region
-    if judgement.rules_version != 2 or region.lower is None or region.upper is None:
-        return region
-    return Region(lower=None, upper=0.0) if low > 0 else Region(lower=0.0, upper=None)
+    if judgement.verdict == CONTRADICTED and region.lower is not None and region.upper is not None:
+        return Region(lower=None, upper=0.0) if low > 0 else Region(lower=0.0, upper=None)
+    if judgement.verdict == SUPPORTED and judgement.kind in TRAINED:
+        equal = 1.0 if judgement.kind == STEPS else 0.0
+        if region.upper is not None and region.upper < high < equal:
+            return Region(lower=None, upper=equal)
+        if region.lower is not None and equal < low < region.lower:
+            return Region(lower=equal, upper=None)
+    return region
 
 
 def _interval(region: Region, low: float, high: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.ablation.variants import readable
 from analysis.core import colours
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, signed, significant
+from analysis.core.formatting import capitalised, join_names, signed, significant
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -55,7 +55,8 @@ def calls(params: WordParameters) -> Figure:
         "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
-        finding=f"One position or another makes {_lost_words(lost)} of {len(rows):,} words look like another word",
+        finding=f"{capitalised(_lost_words(lost))} of {len(rows):,} words "
+        f"{'looks' if len(lost) == 1 else 'look'} like another word at some position",
         caption=(
             f"Each of {len(rows):,} words of {readable(model)} stands at the one position that brings another word "
             f"nearest, among those that a word can hold. {text} {below} below zero, where a word "

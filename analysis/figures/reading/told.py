@@ -1,5 +1,6 @@
 """Final losses of our own encoders by how often they are told positions, against adding once at the input."""
 
+import json
 from collections.abc import Mapping
 
 import altair as alt
@@ -10,11 +11,11 @@ from analysis.ablation.variants import VARIANTS, Setting, named
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed
 from analysis.figures import marks
-from analysis.figures.drawing import GREY, Chart, Theme
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
-from analysis.figures.training.row_marks import row_texts
+from analysis.figures.training.row_marks import HUE, hues, row_texts
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
 
@@ -165,9 +166,9 @@ def reading_told(params: ToldParameters) -> Figure:
         caption=sentences(
             _lower(frame, baseline),
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
-            f"positions once. Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same "
-            f"preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask for more seeds than are stored, "
-            f"so that it decides nothing. Triangle: too far for the axis. {text}.",
+            f"positions once. Large and bold: the one that was picked. Dot and line: mean and 95 % interval, paired by "
+            f"seed with {baseline} of the same preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask "
+            f"for more seeds than are stored, so that it decides nothing. Triangle: too far for the axis. {text}.",
         ),
         alt=f"A row a variant, with its difference from {baseline} and an interval. {text}.",
         command=command(
@@ -187,9 +188,10 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     undecided = frame[~frame.judged].label.tolist()
     order += [UNDECIDED, *undecided] if undecided else []
     y = marks.rows_down("label", order, limit=300)
+    strong = [UNDECIDED, *frame[frame.variant == variant].label]
     y["axis"]["labelFontWeight"] = {
         "condition": {
-            "test": f"indexof(datum.label, '{HEADING}') === 0 || datum.label === '{UNDECIDED}'",
+            "test": f"indexof(datum.label, '{HEADING}') === 0 || indexof({json.dumps(strong)}, datum.label) >= 0",
             "value": "bold",
         },
         "value": "normal",
@@ -202,25 +204,25 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[signed(gap) if round(abs(gap), 2) else signed(gap, 3) for gap in frame.gap])
+    rows = frame.assign(written=[signed(gap) if round(abs(gap), 2) else "0.00" for gap in frame.gap])
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
+    rows["hue"] = hues(rows.variant, theme)
     layers: list[Chart] = [marks.rule(theme, x=0)]
     for right, side in ((True, "right"), (False, "left")):
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
             layers += marks.row_plot(
-                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=GREY,
+                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=HUE,
                 shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
             )  # fmt: skip
     rows, every = rows[rows.gap.abs() <= limit], rows
-    hues = {ONCE: GREY, EVERY: theme.series, ROTATED: theme.series}
-    for (chosen, judged, group), selected in rows.groupby([rows.variant == variant, rows.judged, rows.group]):
+    for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,
             x=x,
             y=y,
             theme=theme,
-            color=theme.ink if chosen else hues[str(group)],
+            color=HUE,
             size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
             filled=bool(judged),
             tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),

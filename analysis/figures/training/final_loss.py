@@ -36,6 +36,8 @@ from analysis.statistics import (
 ALPHA = 0.05
 TWO_LINES = 36
 """Pixels of a row with two lines of text."""
+WORDS = {BETTER: "lower", WORSE: "higher", NOT_RESOLVED: "undecided"}
+"""The rules' words for a final loss, as the figure has them for every row."""
 NAN = float("nan")
 FAR = 3
 """The width of an interval that is so many times as large as the median does not set the axis."""
@@ -121,7 +123,8 @@ def gap(params: ComparedParameters) -> Figure:
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
-            "Better, worse, the same and not resolved are the verdicts of the frozen rules, as on the page Claims."
+            "At the right: lower, higher, the same or undecided, by the frozen rules where they judge a variant, else "
+            "by the test."
             if table.standing.any()
             else "",
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
@@ -276,6 +279,6 @@ def _difference(row: Any) -> str:
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
     seeds = f"{row.n} of {row.asked} seeds" if row.asked else plural(row.n, "seed")
-    chance = "beyond chance" if row.told_apart else "within chance"
-    verdict = row.standing or ("not judged yet" if row.asked else chance)
+    chance = ("lower" if row.gap < 0 else "higher") if row.told_apart else "undecided"
+    verdict = WORDS.get(row.standing, row.standing) or ("undecided so far" if row.asked else chance)
     return f"{signed(row.gap)}, {verdict}\n{row.mean:.2f}, {seeds}"

@@ -161,7 +161,7 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     if not lost:
         return said
     whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)} variants"
-    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} worse than with no positions"
+    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} worse than with no positions, beyond chance"
 
 
 def _at_most(share: float) -> str:

@@ -168,5 +168,12 @@ def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
     )
     return [
-        marks.panel(*layers, theme=theme, width=marks.WIDE, height=marks.row_height(list(labels.values())) * len(table))
+        marks.panel(
+            *layers,
+            theme=theme,
+            width=marks.WIDE,
+            height=marks.row_height(list(labels.values())) * len(table),
+            title="Steps until the plateau is left",
+            below=["diamond and bar: mean and 95 % interval; dot: a seed; triangle: not left within the training"],
+        )
     ]

@@ -30,8 +30,6 @@ from analysis.statistics import difference
 SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
 EARLY = 0.1
 """The share of a training after which the heading compares for the first time."""
-MAX_LAYERS = 2
-"""The most layers after the first whose ends the heading names, too."""
 HEIGHT, TALL = 260, 340
 TOOLTIP: tuple[marks.Tip, ...] = (("step", "", ","), ("value", "spread", ".3~g"))
 BELOW = 52
@@ -145,17 +143,11 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     name = _compared(ratios)
     both = set.intersection(*(set(spreads[spreads.variant == one].step) for one in (name, baseline)))
     early = min(both, key=lambda step: abs(step - EARLY * last))
-    first, final = (float(_ratios(spreads, step, baseline)[name].iloc[0]) for step in (early, last))
-    others = ratios[name].iloc[1:]
-    elsewhere = ""
-    if 0 < len(others) <= MAX_LAYERS:
-        elsewhere = "; ".join(f"layer {layer}: {significant(float(ratio), 2)}" for layer, ratio in others.items())
-        elsewhere = f"; {elsewhere}"
+    first = float(_ratios(spreads, early, baseline)[name].iloc[0])
     sooner = "Attention sharpens sooner: " if first > 1 else ""
     return capitalised(
-        f"{sooner}the scores of {named(name)} spread {significant(first, 2)} times as far as {named(baseline)}'s "
-        f"after {early:,.0f} of {last:,.0f} steps, {significant(final, 2)} times at the end "
-        f"(layer {first_layer}{elsewhere})"
+        f"{sooner}after {early:,.0f} of {last:,.0f} steps, the scores of {named(name)} in layer {first_layer} spread "
+        f"{significant(first, 2)} times as far as {named(baseline)}'s"
     )
 
 

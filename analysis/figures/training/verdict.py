@@ -27,7 +27,7 @@ class Verdict:
     @property
     def word(self) -> str:
         """The verdict in a few words."""
-        return "Trained long enough: word order is learned" if self.holds else f"Inconclusive: {self.why_not}"
+        return "Trained long enough to compare" if self.holds else f"Inconclusive: {self.why_not}"
 
 
 def _steps_leaving_plateau(trainings: Trained, variant: str) -> list[int | None]:

@@ -4,7 +4,7 @@ A number of the chosen preset is exact by the rules of the page Experiments; whe
 another recipe stands in its place and says so.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -115,6 +115,10 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     result = []
     for method in in_use():
         name = method.variant
+        losses = {place: number for place, trained in enumerate(recipes) if (number := _loss(name, trained, preset))}
+        chosen = _with_interval(losses)
+        # Both numbers of a row come from one recipe where it has both.
+        first = recipes[chosen : chosen + 1] if chosen is not None else []
         result.append(
             EncodingRow(
                 name=name,
@@ -123,8 +127,8 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
-                loss=_first_with_interval(_loss(name, trained, preset) for trained in recipes),
-                rise=_first(_rise(name, trained, preset) for trained in recipes),
+                loss=losses[chosen] if chosen is not None else None,
+                rise=_first(_rise(name, trained, preset) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
                 time=float(times.value[name]) if name in times.index else None,
@@ -137,10 +141,9 @@ def _first(numbers: Iterable[Number | None]) -> Number | None:
     return next((number for number in numbers if number is not None), None)
 
 
-def _first_with_interval(numbers: Iterable[Number | None]) -> Number | None:
-    """The first number of several seeds; where every recipe has one seed, the first of all."""
-    known = [number for number in numbers if number is not None]
-    return next((number for number in known if number.low is not None), next(iter(known), None))
+def _with_interval(numbers: Mapping[int, Number]) -> int | None:
+    """The key of the first number of several seeds; where each has one seed, of the first; None of none."""
+    return next((key for key, number in numbers.items() if number.low is not None), next(iter(numbers), None))
 
 
 def _recipes(preset: str) -> list[Trained]:

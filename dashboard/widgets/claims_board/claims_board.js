@@ -44,12 +44,12 @@ function printed(statement) {
   return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, " ", bound, make("small", { title: statement.place }, statement.unit), held);
 }
 
-// The side that a statement takes for its claim: that of its own verdict, or of the opposite where it says the opposite.
+// The sign says what became of the statement; the colour, which side of its claim that speaks for.
 function square(statement) {
   const side = BEARINGS[statement.bearing].verdict;
-  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.bearing === "aside" && "takes no side", statement.decides && "decides"];
+  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.bearing === "aside" && "takes no side", statement.bearing === "against" && "speaks against the claim", statement.decides && "decides"];
   const classes = `${side}${statement.decides ? " decides" : ""}`;
-  return make("i", { class: classes, title: words.filter(Boolean).join(", "), "data-id": statement.id }, SIGNS[side] ?? SIGNS[statement.verdict]);
+  return make("i", { class: classes, title: words.filter(Boolean).join(", "), "data-id": statement.id }, SIGNS[statement.verdict]);
 }
 
 function source(quotation) {

@@ -14,7 +14,10 @@ export default function ({ data, parentElement: root, setStateValue }) {
   root.querySelector("label span").textContent = label;
   slider.max = frames.length - 1;
   if (!slider.matches(":active")) slider.value = at;
+  // What was sent before may still hear of a change of width: only the newest pictures are drawn.
+  figure.newest = data.json;
   const draw = () => {
+    if (figure.newest !== data.json) return;
     const small = narrow && +slider.value === at && figure.clientWidth < enough;
     const frame = small ? narrow : frames[+slider.value];
     root.querySelector("output").textContent = frame.label;
