@@ -140,7 +140,7 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     """The variant that keeps most of what positions gain, the most that any other keeps, and those that lose all."""
     times = int(table.times.max())
     last = table[table.times == times]
-    texts = f"On texts {times} times as long as in training"
+    texts = f"On texts {times} times as long"
     kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
     if kept.empty or times == min(LENGTHS):
         if len(last) < 2:
@@ -161,7 +161,7 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     if not lost:
         return said
     whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)} variants"
-    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} worse than with no positions, beyond chance"
+    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} significantly worse than with no positions"
 
 
 def _at_most(share: float) -> str:

@@ -17,8 +17,8 @@ RANK = 14
 """The number of directions that the rules ask about."""
 PRESET = "width128"
 WAYS = (
-    "bert_a", "concat_20", "bert_a_narrow_80", "bert_a_norm", "every_layer_hidden",
-    "first_layer_attention", "every_layer_attention", "bert_a_d_unscaled", "every_layer_values",
+    "bert_a", "bert_a_narrow_80", "concat_20", "bert_a_norm", "every_layer_hidden",
+    "first_layer_attention", "every_layer_attention", "bert_a_d_unscaled",
 )  # fmt: skip
 """Variants of one recipe, each with one change from one of those before it."""
 
