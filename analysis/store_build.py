@@ -3,13 +3,15 @@
 import json
 import math
 import time
+from functools import lru_cache
 from pathlib import Path
 
 from analysis.store.fill import Ask
-from analysis.store.paths import data_folder, store_path
+from analysis.store.paths import cached_until_store_changes, data_folder, store_path
 from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, sync
 
 
+@lru_cache(maxsize=1)
 def dimension_tables() -> dict[str, Rows]:
     """Rows of the tables that no results file holds: encodings, models, variants, tasks, claims. Imports no torch."""
     from analysis.claims import tables
@@ -100,7 +102,12 @@ _last_check: tuple[Path, float, str] | None = None
 
 def is_current() -> bool:
     """True if the store exists and agrees with the files as last checked. This is cheap, since every page calls it."""
-    return store_path().is_file() and stored_fingerprint(store_path()) == _current_fingerprint()
+    return store_path().is_file() and _cached_fingerprint() == _current_fingerprint()
+
+
+@cached_until_store_changes()
+def _cached_fingerprint() -> str | None:
+    return stored_fingerprint(store_path())
 
 
 def _current_fingerprint() -> str:

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -246,12 +247,17 @@ class PackedWindows:
                 f"The corpus has {self.count} windows of {self.length} tokens and a batch takes {size}; "
                 "give it more text or a smaller batch."
             )
-        order = np.random.default_rng([seed, 0, step // per_pass]).permutation(self.count)
+        order = _order(self.count, seed, step // per_pass)
         start = step % per_pass * size
         indices = order[start : start + size]
         if causal:
             return self.causal(indices)
         return self.masked(indices, np.random.default_rng([seed, 1, step]), share=share, to_mask=to_mask)
+
+
+@lru_cache(maxsize=1)
+def _order(count: int, seed: int, epoch: int) -> np.ndarray:
+    return np.random.default_rng([seed, 0, epoch]).permutation(count)
 
 
 def describe(corpus: Corpus) -> dict[str, object]:

@@ -6,6 +6,7 @@
 from analysis.glue_comparison.published import PublishedComparison
 from analysis.glue_comparison.results import DEFAULT_PRESET, MAKE, Results, load, presets, pretrained, resolve
 from analysis.glue_comparison.study import AVERAGE, MARGINS, PROTOCOLS, Study
+from analysis.store.paths import cached_until_store_changes
 
 __all__ = [
     "AVERAGE",
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 
+@cached_until_store_changes(16)
 def study(
     preset: str,
     *,

@@ -4,7 +4,8 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.8
 NAN = float("nan")
 
 
-@dataclass(kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
     """One preset under one protocol, against one baseline.
 
@@ -40,28 +41,6 @@ class Study:
     without: tuple[str, ...]
     including: tuple[str, ...]
     margin: float
-    learnt: dict[tuple[str, str], str] = field(init=False)
-    """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
-    averages: dict[str, statistics.Average] = field(init=False)
-    """Every variant's average over the kept tasks, if it has all of them."""
-    cells: pd.DataFrame = field(init=False)
-    """A row per variant and task, and one for its average: the runs summarised under the protocol."""
-    values: dict[str, dict[str, float]] = field(init=False)
-    """Task, or the average -> variant -> value."""
-    contrasts: pd.DataFrame = field(init=False)
-    """A row per variant and task, and one for the average: variant less baseline.
-
-    p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
-    """
-
-    def __post_init__(self) -> None:
-        self.learnt = self._learnt()
-        self.averages = self._averages()
-        self.cells = self._cells()
-        self.values = {}
-        for row in frames.rows(self.cells):
-            self.values.setdefault(row.task, {})[row.variant] = row.value
-        self.contrasts = self._contrasts()
 
     @classmethod
     def create(
@@ -133,7 +112,9 @@ class Study:
         """variant -> task -> pre-training seed -> fine-tunings, at the chosen rates."""
         return self.results.scores
 
-    def _learnt(self) -> dict[tuple[str, str], str]:
+    @cached_property
+    def learnt(self) -> dict[tuple[str, str], str]:
+        """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
         return {
             (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
             for variant, by_task in self.scores.items()
@@ -163,7 +144,9 @@ class Study:
         }
         return {variant: tasks for variant, tasks in missing.items() if tasks}
 
-    def _averages(self) -> dict[str, statistics.Average]:
+    @cached_property
+    def averages(self) -> dict[str, statistics.Average]:
+        """Every variant's average over the kept tasks, if it has all of them."""
         complete = {
             variant: {task: self.scores[variant][task] for task in self.averaged_tasks}
             for variant in self.results.variants
@@ -185,7 +168,9 @@ class Study:
         tasks = self.averaged_tasks if task == AVERAGE else [task]
         return float(np.mean([statistics.summary(self.scores[variant][name]).median for name in tasks]))
 
-    def _cells(self) -> pd.DataFrame:
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """A row per variant and task, and one for its average: the runs summarised under the protocol."""
         rows = []
         sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
         for variant in self.results.variants:
@@ -231,9 +216,22 @@ class Study:
         values = self.values.get(AVERAGE, {})
         return sorted(self.results.variants, key=lambda v: -values.get(v, -np.inf))
 
+    @cached_property
+    def values(self) -> dict[str, dict[str, float]]:
+        """Task, or the average -> variant -> value."""
+        values: dict[str, dict[str, float]] = {}
+        for row in frames.rows(self.cells):
+            values.setdefault(row.task, {})[row.variant] = row.value
+        return values
+
     # ---- Differences ----
 
-    def _contrasts(self) -> pd.DataFrame:
+    @cached_property
+    def contrasts(self) -> pd.DataFrame:
+        """A row per variant and task, and one for the average: variant less baseline.
+
+        p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
+        """
         differences = {
             (variant, task): statistics.difference(runs, baseline_runs, within=self.protocol, confidence=CONFIDENCE)
             for variant in self.results.variants
@@ -284,10 +282,14 @@ class Study:
 
     # ---- Over dev examples, and wins ----
 
-    def _seed_replicates(self, replicates: Replicates, variant: str, task: str) -> dict[Hashable, np.ndarray]:
+    @cached_property
+    def _replicates(self) -> Replicates:
+        return self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
+
+    def _seed_replicates(self, variant: str, task: str) -> dict[Hashable, np.ndarray]:
         if task != AVERAGE:
-            return replicates.get((variant, task), {})
-        parts = [replicates.get((variant, values), {}) for values in self.averaged_tasks]
+            return self._replicates.get((variant, task), {})
+        parts = [self._replicates.get((variant, values), {}) for values in self.averaged_tasks]
         seeds: set[Hashable] = set.intersection(*(set(part) for part in parts)) if parts else set()
         center = np.median if self.protocol == "median" else np.mean
         averages: dict[Hashable, np.ndarray] = {}
@@ -304,12 +306,11 @@ class Study:
         rows = self.contrasts
         if rows.empty:
             return rows
-        replicates = self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
         spans, wins = [], []
         for row in frames.rows(rows):
             span = statistics.examples_interval(
-                self._seed_replicates(replicates, row.variant, row.task),
-                self._seed_replicates(replicates, self.baseline, row.task),
+                self._seed_replicates(row.variant, row.task),
+                self._seed_replicates(self.baseline, row.task),
                 within=self.protocol,
             )
             spans.append((span.low, span.high, span.resamples))

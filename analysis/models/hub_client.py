@@ -1,10 +1,10 @@
 """The HTTP client of huggingface_hub, with checks of every response before the library acts on it.
 
 The library names files of its cache by headers of the answer (ETag, X-Repo-Commit), and reads descriptions of any size
-for any time. Whoever runs a mirror writes those headers, so they are held to what a hub's own look like. Once this
-module is imported, the library uses this client for the rest of the process.
+for any time. Whoever runs a mirror writes those headers, so they are held to what a hub's own look like.
 """
 
+import functools
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +27,12 @@ TEXT_BYTES = file_checks.MAX_TOKENIZER_BYTES
 """Of a config or a tokenizer; what is stated is checked before, this is what arrives."""
 DESCRIPTION_SECONDS = 10.0
 """The time that a description of a repository may take to arrive."""
+
+
+@functools.cache
+def install() -> None:
+    """Has huggingface_hub use this client in this process from now on; does so once."""
+    set_client_factory(client)
 
 
 def client() -> httpx2.Client:
@@ -116,6 +122,3 @@ def commit(sha: str | None, model: str) -> str:
             "downloaded. Use another hub, or a local folder."
         )
     return sha
-
-
-set_client_factory(client)

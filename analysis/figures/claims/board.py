@@ -16,6 +16,7 @@ from analysis.core.formatting import interval_text, join_names, plural, signific
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import SEVERAL, strip
 from analysis.store import read
+from analysis.store.paths import cached_until_store_changes
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences", "tuned")
 """The kinds of statements that trainings of our own decide."""
@@ -44,6 +45,7 @@ class ClaimsBoard:
     pages: tuple[str, ...]
 
 
+@cached_until_store_changes()
 def board() -> ClaimsBoard:
     """Everything that the page shows before something is pressed, and all claims as they open."""
     headings = [heading for heading in stored.headings() if heading.parts]

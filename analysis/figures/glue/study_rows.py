@@ -53,6 +53,7 @@ class GlueParameters(Parameters):
     table: str = TUPE
 
 
+@cached_until_store_changes()
 def recipe(preset: str) -> Trained | None:
     """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
 
@@ -68,21 +69,14 @@ def recipe(preset: str) -> Trained | None:
 
 def study_of(params: GlueParameters) -> Study:
     """Our own runs of one recipe. Raises LinkError for a preset, baseline, protocol or margin that there is not."""
-    return _study(params.preset, params.baseline, params.protocol, params.without, params.including, params.margin)
-
-
-@cached_until_store_changes(16)
-def _study(
-    preset: str, baseline: str, protocol: str, without: tuple[str, ...], including: tuple[str, ...], margin: str
-) -> Study:
-    trainings = recipe(preset)
+    trainings = recipe(params.preset)
     return glue_comparison.study(
-        preset,
-        baseline=baseline,
-        protocol=protocol,
-        without=without,
-        including=including,
-        margin=margin,
+        params.preset,
+        baseline=params.baseline,
+        protocol=params.protocol,
+        without=params.without,
+        including=params.including,
+        margin=params.margin,
         counted=None if trainings is None else tuple(sorted(trainings.runs.run_id)),
     )
 

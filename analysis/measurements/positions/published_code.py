@@ -10,6 +10,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -23,20 +24,18 @@ PLAIN = (bool, int, float, str, type(None))
 """Kinds of attributes by which a config tells a module what to do."""
 
 
+@cache
 def published_module(name: str) -> ModuleType | None:
-    """A module of the library, read anew from its file, once; None where there is no such file."""
+    """A module of the library, read anew from its file; None where there is no such file."""
     package, _, stem = name.rpartition(".")
-    published = f"{package}.{PREFIX}{stem}"
-    if published in sys.modules:
-        return sys.modules[published]
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None or not Path(found.origin).is_file():
         return None
-    spec = importlib.util.spec_from_file_location(published, found.origin)
+    spec = importlib.util.spec_from_file_location(f"{package}.{PREFIX}{stem}", found.origin)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[published] = module
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
