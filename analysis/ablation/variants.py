@@ -651,10 +651,10 @@ def full_title(variant: str) -> str:
 
 def named(variant: str) -> str:
     """A variant as a part of a sentence: `adding`, `Rotary`, or its title in quotation marks where it has a comma."""
-    return VARIANTS[variant].doing if variant in VARIANTS and VARIANTS[variant].doing else set_off(title(variant))
+    return VARIANTS[variant].doing if variant in VARIANTS and VARIANTS[variant].doing else quote(title(variant))
 
 
-def set_off(name: str) -> str:
+def quote(name: str) -> str:
     """A title as a part of a sentence: in quotation marks where a comma stands in it."""
     return f"“{name}”" if "," in name else name
 

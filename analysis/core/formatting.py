@@ -17,6 +17,11 @@ def signed(value: float, decimals: int = 2) -> str:
     return f"{rounded:+.{decimals}f}".replace("-", "−")
 
 
+def signed_or_zero(value: float, decimals: int = 2) -> str:
+    """A number with its sign, and without one where it rounds to zero: 0.00."""
+    return signed(value, decimals) if round(value, decimals) else fixed(0.0, decimals)
+
+
 def fixed(value: float, decimals: int = 2) -> str:
     """A number as it is printed: a true minus, never -0.00."""
     return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")

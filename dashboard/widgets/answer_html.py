@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 
 from analysis.core.colours import css_variables
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import plural, signed_or_zero
 from analysis.links import Value
 from analysis.narrative.front_page import AnswerStep, Bar, Card, WayOfTelling
 from analysis.narrative.glossary import DEFINITIONS, occurrences
@@ -225,11 +225,6 @@ def _picture(card: Card) -> str:
     return dose_curve.dose_curve(card.curve, dark=is_dark()) if card.curve else _bars(card.bars)
 
 
-def _nats(difference: float) -> str:
-    """A difference as the sentences beside the table round it; what rounds to zero has no sign."""
-    return signed(difference) if round(difference, 2) else "0.00"
-
-
 def _ways(ways: Sequence[WayOfTelling]) -> str:
     """The ways of telling positions as a table whose middle column is a picture; "" for none."""
     if not ways:
@@ -237,7 +232,7 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     ends = min(way.low for way in ways), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr{"" if place else " class=adding"}><th scope="row">{escape(way.name)}</th>{_track(way, *ends)}'
-        f'<td class="value">{_nats(way.difference) if place else "0"}</td><td>{way.steps:,}</td></tr>'
+        f'<td class="value">{signed_or_zero(way.difference) if place else "0"}</td><td>{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
     seeds = plural(min(way.seeds for way in ways), "seed")

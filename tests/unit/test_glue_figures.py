@@ -13,7 +13,7 @@ import pytest
 from drawn_values import valid_panels
 
 from analysis import glue_comparison, store_build
-from analysis.ablation.variants import set_off
+from analysis.ablation.variants import quote
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
@@ -512,7 +512,7 @@ def test_the_heading_names_what_differs_on_the_average_and_counts_the_rest(world
         assert f"{len(different)} of {len(rows)} variants differ" in finding
     else:
         for row in different.itertuples():
-            assert f"{set_off(row.title)} ({signed(row.difference, 1)})" in finding
+            assert f"{quote(row.title)} ({signed(row.difference, 1)})" in finding
         assert sum(title in finding for title in rows.title) == len(different)
 
 

@@ -16,7 +16,9 @@ from analysis import links
 from analysis.claims import CLAIMS, DOCUMENTS
 from analysis.claims.statements import stored as statements
 from analysis.core.colours import VERDICTS
+from analysis.figures.claims import board
 from analysis.narrative import site
+from analysis.narrative.site import pages
 
 STUB = '<svg xmlns="http://www.w3.org/2000/svg"><defs><clipPath id="clip0"/></defs><g clip-path="url(#clip0)"/></svg>'
 EVIL = "<script>alert(1)</script><img src=http://evil.example/x>"
@@ -106,6 +108,7 @@ def test_texts_are_text(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = replace(heading.parts[0], statement=EVIL, sentence=EVIL, scope=EVIL, unit=EVIL, would_decide=EVIL, rule=EVIL)
     evil = replace(heading, title=EVIL, statement=EVIL, parts=(part,))
     monkeypatch.setattr(statements, "headings", lambda: (evil,))
+    monkeypatch.setattr(pages, "board", board.board.__wrapped__)
     found = Read(site.claims(links.link, alone=True))
     assert asks(found) == []
     assert "img" not in {tag for tag, _ in found.tags}

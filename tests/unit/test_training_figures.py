@@ -14,7 +14,7 @@ from scipy.stats import linregress, ttest_1samp, ttest_rel
 from scipy.stats import t as t_distribution
 
 from analysis import links, store_build
-from analysis.ablation.variants import set_off
+from analysis.ablation.variants import quote
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
@@ -493,9 +493,7 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
         assert written[row.title].endswith(f", {row.n} of {most} seeds"), "as on the board"
         assert ("undecided so far" in written[row.title]) == bool(found.missing)
         unresolved = found.word == NOT_RESOLVED and not found.missing
-        assert (
-            f"{set_off(row.title)}, since {found.reason.replace(row.variant, 'it')}" in figure.caption
-        ) == unresolved
+        assert (f"{quote(row.title)}, since {found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
     (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
     assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 

@@ -262,7 +262,7 @@ def _table(rows: pd.DataFrame) -> pd.DataFrame:
         title=[ENCODINGS[name].title for name in table.encoding],
         about=_nearest_power(table.length),
         place=table.encoding.map(ranks),
-        untrained=[ENCODINGS[name].title in _untrained() for name in table.encoding],
+        untrained=lambda rows: rows.title.isin(_untrained()),
     ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
 
 

@@ -15,7 +15,7 @@ from analysis.ablation.variants import full_title, named
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, fixed, plural, sentences, signed
+from analysis.core.formatting import capitalised, plural, sentences, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import seeds_needed
@@ -234,9 +234,8 @@ def _text(effect: float, word: str, seeds: int, needed: int) -> str:
     """The size of a step, its word, and how many seeds it rests on. What rounds to zero has no sign."""
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
-    size = signed(effect) if round(effect, 2) else fixed(0.0)
     stored = f"{seeds} of {needed} seeds" if word == OPEN and seeds < needed else plural(seeds, "seed")
-    return f"{size} {word}\n{stored}"
+    return f"{signed_or_zero(effect)} {word}\n{stored}"
 
 
 def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import full_title, named, set_off
+from analysis.ablation.variants import full_title, named, quote
 from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, percent, plural, sentences
@@ -44,7 +44,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
     shown = board(params.preset)
     row, trainings = shown.row(params.row), shown.trainings
     if trainings is None or not row.trained:
-        raise NoResults(f"{set_off(row.title)} was not trained with preset {params.preset}, so it has no curve here.")
+        raise NoResults(f"{quote(row.title)} was not trained with preset {params.preset}, so it has no curve here.")
     variants = [name for name in dict.fromkeys([row.variant, BASELINE, *REFERENCES]) if name in trainings.variants]
     losses = trainings.curves("validation_loss", variants=variants)
     mean = means(losses)
@@ -57,7 +57,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
     )
     seeds = trainings.runs[trainings.runs.variant.isin(variants)].groupby("variant").seed.nunique()
     return Figure(
-        title=f"Learning curves of {set_off(row.title)}",
+        title=f"Learning curves of {quote(row.title)}",
         finding=_finding(row, shown),
         frame=lambda: losses[["variant", "seed", "step", "value", "run_id"]],
         caption=sentences(
@@ -83,21 +83,21 @@ def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
     if row.outcome == "baseline" and row.steps and not row.steps.never:
         return f"Adding needs {row.steps.text} steps before the order of words helps it"
     if not row.steps:
-        return f"{set_off(row.title)} ends at {fixed(row.loss or np.nan)} nats"
+        return f"{quote(row.title)} ends at {fixed(row.loss or np.nan)} nats"
     if row.steps.never:
-        return f"{set_off(row.title)} does not leave the plateau"
+        return f"{quote(row.title)} does not leave the plateau"
     few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
     if baseline.steps is None or baseline.steps.never:
-        return f"{set_off(row.title)} leaves the plateau after {row.steps.text} steps{few}"
+        return f"{quote(row.title)} leaves the plateau after {row.steps.text} steps{few}"
     if row.steps.low <= baseline.steps.high and baseline.steps.low <= row.steps.high:
         return (
-            f"{set_off(row.title)} leaves the plateau after {row.steps.text} steps, which is not told apart from "
+            f"{quote(row.title)} leaves the plateau after {row.steps.text} steps, which is not told apart from "
             f"adding’s {baseline.steps.text}"
         )
     share = percent(row.steps.value / baseline.steps.value)
     judged = judged_share(row, shown.preset)
     other = f"; {percent(judged)} as the frozen rules count it" if judged and percent(judged) != share else ""
-    return f"{set_off(row.title)} finds the order of words in {share} of adding’s steps{few}{other}"
+    return f"{quote(row.title)} finds the order of words in {share} of adding’s steps{few}{other}"
 
 
 def judged_share(row: VariantRow, preset: str) -> float | None:

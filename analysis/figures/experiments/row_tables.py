@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis import glue_comparison
-from analysis.ablation.variants import VARIANTS, named, set_off
+from analysis.ablation.variants import VARIANTS, named, quote
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
 from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, ExperimentsBoard, VariantRow
@@ -53,7 +53,7 @@ def seeds(row: VariantRow, board: ExperimentsBoard) -> RowTable:
         for seed, loss in sorted(row.losses.items(), key=lambda item: str(item[0]))
     )
     if not row.losses:
-        return RowTable(f"{set_off(row.title)} was not trained with preset {board.preset}.", table)
+        return RowTable(f"{quote(row.title)} was not trained with preset {board.preset}.", table)
     parts = [f"{plural(len(row.losses), 'seed')}, mean final loss {row.loss:.3f} nats."]
     if row.gap and row.gap.low == row.gap.low:
         parts.append(
@@ -78,7 +78,7 @@ def costs(row: VariantRow) -> RowTable:
     )
     wide = rows.pivot(index="measure", columns="variant", values="value")
     if row.variant not in wide or BASELINE not in wide:
-        return RowTable(f"The costs of {set_off(row.title)} are not measured yet.", pd.DataFrame())
+        return RowTable(f"The costs of {quote(row.title)} are not measured yet.", pd.DataFrame())
     records = []
     for measure, cost in COSTS.items():
         if measure in wide.index:
@@ -101,9 +101,9 @@ def refitted(row: VariantRow) -> RowTable:
     arm = next((arm for arm in ARMS.values() if row.variant in (arm.variant, arm.name)), None)
     means = _arm_means()
     if arm is None:
-        return RowTable(f"No change of MiniLM corresponds to {set_off(row.title)}.", pd.DataFrame())
+        return RowTable(f"No change of MiniLM corresponds to {quote(row.title)}.", pd.DataFrame())
     if arm.name not in means:
-        return RowTable(f"{set_off(row.title)} is not fitted into MiniLM yet.", pd.DataFrame())
+        return RowTable(f"{quote(row.title)} is not fitted into MiniLM yet.", pd.DataFrame())
     intact = means.get("minilm_intact", {})
     table = pd.DataFrame(
         {
@@ -142,7 +142,7 @@ def own_glue(row: VariantRow) -> RowTable:
     """Differences to adding of our own models, fine-tuned on GLUE; above them the sentence that says what they show."""
     study = study_of(GlueParameters(preset=glue_comparison.DEFAULT_PRESET, baseline=BASELINE))
     if not study or row.variant not in study.results.variants:
-        return RowTable(f"{set_off(row.title)} was not fine-tuned on GLUE.", pd.DataFrame())
+        return RowTable(f"{quote(row.title)} was not fine-tuned on GLUE.", pd.DataFrame())
     sentence = headline(study)[0]
     rows = study.contrasts[study.contrasts.variant == row.variant]
     order = [*study.tasks, AVERAGE]
@@ -171,7 +171,7 @@ def papers(row: VariantRow) -> RowTable:
     )
     if rows.empty:
         return RowTable(
-            f"No table that we cite compares {set_off(row.title)} with added positions under a name that we know.",
+            f"No table that we cite compares {quote(row.title)} with added positions under a name that we know.",
             rows,
         )
     rank = rows.baseline.map(ADDING.index)

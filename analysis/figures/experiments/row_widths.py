@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import ablate
-from analysis.ablation.variants import named, set_off
+from analysis.ablation.variants import named, quote
 from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, plural, sentences, signed
@@ -30,7 +30,7 @@ def row_widths(params: RowCurvesParameters) -> Figure:
     missing = [width for width in WIDTHS if width not in row.widths]
     if not row.widths:
         raise NoResults(
-            f"{set_off(row.title)} is not trained yet with the recipe of three widths "
+            f"{quote(row.title)} is not trained yet with the recipe of three widths "
             f"({join_names(str(width) for width in WIDTHS)})."
         )
     table = pd.DataFrame(
@@ -49,8 +49,8 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         for width, gap in sorted(row.widths.items())
     )
     return Figure(
-        title=f"{set_off(row.title)} in wider models",
-        finding=_finding(set_off(row.title), row.widths),
+        title=f"{quote(row.title)} in wider models",
+        finding=_finding(quote(row.title), row.widths),
         frame=lambda: table,
         caption=sentences(
             f"Final loss less that of {named(BASELINE)}, in nats per masked word, by the width of the model; below 0 "

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from analysis.ablation.variants import set_off
+from analysis.ablation.variants import quote
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, plural, signed, span, uncapitalised
 from analysis.figures.drawing import Chart, Theme
@@ -278,8 +278,8 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     if means.empty:
         return ""
     low, high = means.iloc[0], means.iloc[-1]
-    least = f"{low.value:.1f} points ({set_off(str(low.title))})"
-    return f"Averages range from {least} to {high.value:.1f} ({set_off(str(high.title))})"
+    least = f"{low.value:.1f} points ({quote(str(low.title))})"
+    return f"Averages range from {least} to {high.value:.1f} ({quote(str(high.title))})"
 
 
 def _counts(compared: pd.DataFrame, study: Study) -> str:
@@ -310,7 +310,7 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
     if len(different) > MOST_NAMED:
         return (
             f"On {over}, {len(different)} of {plural(len(averages), 'variant')} differ from {name_of(study)}, "
-            f"{set_off(different.title.iloc[0])} most ({points[0]} points){rest}"
+            f"{quote(different.title.iloc[0])} most ({points[0]} points){rest}"
         )
     if study.results.preset in REPAIRS and study.baseline == INTACT and (different.difference < 0).all():
         model = f"{study.name.partition(', ')[0]}, "
@@ -320,7 +320,7 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
             for place, (name, point) in enumerate(zip(names, points, strict=True))
         )
         return f"{REPAIRS[study.results.preset]} not repair {named}{rest}"
-    named = " and ".join(f"{set_off(name)} ({point})" for name, point in zip(different.title, points, strict=True))
+    named = " and ".join(f"{quote(name)} ({point})" for name, point in zip(different.title, points, strict=True))
     return f"On {over}, {named} {'differs' if len(different) == 1 else 'differ'} from {name_of(study)}, in points{rest}"
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.ablation.variants import set_off
+from analysis.ablation.variants import quote
 from analysis.claims.statements import OPEN, stored
 from analysis.core import frames
 from analysis.core.formatting import SENTENCE_END, capitalised, join_names, plural, signed, span
@@ -81,13 +81,13 @@ def headline(study: Study) -> list[str]:
     ]
     if len(equal):
         margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
-        sentences.append(f"Equivalent within {margin}: {join_names(map(set_off, equal.title))}.")
+        sentences.append(f"Equivalent within {margin}: {join_names(map(quote, equal.title))}.")
     if len(unresolved):
-        sentences.append(f"Not resolved: {join_names(map(set_off, unresolved.title))}{_resolution(unresolved)}.")
+        sentences.append(f"Not resolved: {join_names(map(quote, unresolved.title))}{_resolution(unresolved)}.")
     if len(few):
         sentences.append(
             f"Not counted, because they have fewer than {NEEDED_SEEDS} seeds with a spread: "
-            f"{join_names(map(set_off, few.title))}."
+            f"{join_names(map(quote, few.title))}."
         )
     return sentences
 
@@ -119,7 +119,7 @@ def _sides(study: Study, different: pd.DataFrame) -> str:
     separator = " between medians; that of means" if study.protocol == "median" else ","
     for side, group in (("above", different[different.difference > 0]), ("below", different[different.difference < 0])):
         parts = [
-            f"{set_off(row.title)} ({signed(row.difference)} points{separator} {signed(row.low)} to "
+            f"{quote(row.title)} ({signed(row.difference)} points{separator} {signed(row.low)} to "
             f"{signed(row.high)}, {row.seeds} seeds)"
             for row in frames.rows(group)
         ]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, Setting, named
 from analysis.core.errors import NoResults, StoreError
-from analysis.core.formatting import fixed, join_names, plural, sentences, signed
+from analysis.core.formatting import fixed, join_names, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -204,7 +204,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[signed(gap) if round(abs(gap), 2) else "0.00" for gap in frame.gap])
+    rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap])
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     rows["hue"] = hues(rows.variant, theme)
     layers: list[Chart] = [marks.rule(theme, x=0)]

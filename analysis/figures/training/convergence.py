@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import ablate
-from analysis.ablation.variants import named, set_off
+from analysis.ablation.variants import named, quote
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, sentences
@@ -197,7 +197,7 @@ def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
         return f"No variant reached {named(baseline)}'s final loss at every seed"
     first = reached.iloc[0]
     return (
-        f"{set_off(str(first.title))} reaches {named(baseline)}'s final loss in {percent(first.ratio)} of "
+        f"{quote(str(first.title))} reaches {named(baseline)}'s final loss in {percent(first.ratio)} of "
         f"{named(baseline)}'s steps; "
         f"{len(steps) - len(reached)} of {plural(len(steps), 'variant')} did not reach it at every seed"
     )

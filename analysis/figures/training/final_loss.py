@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import named, set_off
+from analysis.ablation.variants import named, quote
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import StandingRow
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
@@ -24,7 +24,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import HUE, LETTERS, TRIANGLE, VARIANT, hues
+from analysis.figures.training.row_marks import HUE, LETTERS, TRIANGLE, VARIANT, hues, significant_or_hollow
 from analysis.rules import training_rules
 from analysis.statistics import (
     difference,
@@ -158,7 +158,7 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
 def unresolved(table: pd.DataFrame) -> str:
     """A sentence on the reason why each variant is not resolved by the rules; empty where all that they judge are."""
     reasons = [
-        f"{set_off(str(row.title))}, since {row.reason}"
+        f"{quote(str(row.title))}, since {row.reason}"
         for row in frames.rows(table[(table.standing == NOT_RESOLVED) & (table.reason != "")])
     ]
     return f"Not resolved by the rules: {'; '.join(reasons)}." if reasons else ""
@@ -188,7 +188,7 @@ def count_outcomes(table: pd.DataFrame, base: str) -> str:
     unresolved = len(table) - len(resolved) - int((table.variant == base).any())
     lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
     best = resolved.sort_values("gap").iloc[:1]
-    most = f" ({set_off(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
+    most = f" ({quote(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
     text = f"{plural(lower, 'variant')} ended at a lower loss than {named(base)}{most}, {higher} at a higher one"
     return f"{text}, and {unresolved} {'is' if unresolved == 1 else 'are'} not resolved" if unresolved else text
 
@@ -204,22 +204,24 @@ def _draw(
     seeds = runs.assign(
         title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))),
         gap=runs.value - runs.seed.map(by_seed.to_dict()),
+        label=lambda rows: rows.title.map(labels),
     )
-    seeds = seeds.assign(label=seeds.title.map(labels))
     seeds = seeds[seeds.gap.notna() & ~seeds.variant.isin(base) & seeds.gap.between(*domain)]
     x = marks.number(
         alt.X, "gap", f"nats, variant minus {baseline}; left is a lower loss", domain=domain, nice=False, padding=8,
         ticks=5,
     )  # fmt: skip
     y = marks.labelled_rows([labels[name] for name in order], grid=True)
-    shown = table.assign(written=[_difference(row) for row in frames.rows(table)])
+    shown = table.assign(
+        written=[_difference(row) for row in frames.rows(table)],
+        label=table.title.map(labels),
+        hue=hues(table.variant, theme),
+    )
     beyond = shown.gap > domain[1]
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
     )  # fmt: skip
-    shown["label"] = shown.title.map(labels)
-    shown["hue"] = hues(shown.variant, theme)
     layers: list[Chart] = [marks.rule(theme, x=0)]
     if len(seeds):
         layers += marks.row_plot(
@@ -228,33 +230,9 @@ def _draw(
             tooltip=(VARIANT, "seed", ("value", "loss", ".3f"), ("rate", "peak learning rate")),
         )  # fmt: skip
     columns = [
-        "title",
-        "label",
-        "mean",
-        "gap",
-        "low",
-        "high",
-        "p",
-        "p_holm",
-        "detectable",
-        "told_apart",
-        "seeds",
-        "hue",
-    ]
-    for significant in (True, False):
-        part = shown.loc[shown.gap.notna() & ~beyond & (shown.told_apart == significant), columns]
-        if len(part):
-            layers += marks.row_plot(
-                part,
-                x=x,
-                y=y,
-                theme=theme,
-                shape="diamond",
-                size=marks.LARGE_DOT,
-                filled=significant,
-                color=HUE,
-                tooltip=tooltip,
-            )
+        "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "hue",
+    ]  # fmt: skip
+    layers += significant_or_hollow(shown.loc[~beyond, columns], x, y, theme, tooltip, color=HUE)
     if beyond.any():
         edge = shown.loc[beyond, columns].assign(edge=domain[1])
         layers += marks.row_plot(

@@ -6,7 +6,7 @@ from math import nan
 import altair as alt
 import pandas as pd
 
-from analysis.ablation.variants import VARIANTS, named, set_off, way
+from analysis.ablation.variants import VARIANTS, named, quote, way
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, join_names, percent, sentences, span
@@ -146,18 +146,18 @@ def _finding(table: pd.DataFrame, control: str) -> str:
         if len(last) < 2:
             return ""
         best, worst = last.iloc[0], last.iloc[-1]
-        highest = f"{set_off(str(worst.title))} highest, at {worst.value:.2f}"
-        return f"{texts} {set_off(str(best.title))} ends lowest, at {best.value:.2f} nats, and {highest}"
+        highest = f"{quote(str(worst.title))} highest, at {worst.value:.2f}"
+        return f"{texts} {quote(str(best.title))} ends lowest, at {best.value:.2f} nats, and {highest}"
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
-        said = f"{texts} {set_off(str(first.title))} keeps {percent(first.kept)} of what positions gain"
+        said = f"{texts} {quote(str(first.title))} keeps {percent(first.kept)} of what positions gain"
         said += f", every other variant at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
     elif first.kept > 0:
-        best = set_off(str(first.title))
+        best = quote(str(first.title))
         said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions gain ({best})"
     else:
         said = f"{texts} no variant keeps anything of what positions gain"
-    lost = [set_off(name) for name in kept[kept.kept_high < 0].title]
+    lost = [quote(name) for name in kept[kept.kept_high < 0].title]
     if not lost:
         return said
     whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)} variants"

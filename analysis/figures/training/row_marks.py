@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 import pandas as pd
+from altair.utils.schemapi import UndefinedType
 
 from analysis.ablation.variants import way
 from analysis.core import colours
@@ -36,21 +37,31 @@ def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: 
 
     frame: with the columns `gap`, `low`, `high`, `told_apart` and `written`.
     """
-    layers: list[Chart] = [marks.rule(theme, x=0)]
+    return [marks.rule(theme, x=0), *significant_or_hollow(frame, x, y, theme, tooltip), row_texts(frame, y, theme)]
+
+
+def significant_or_hollow(
+    frame: pd.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    theme: Theme,
+    tooltip: Sequence[marks.Tip],
+    *,
+    color: alt.Color | UndefinedType = alt.Undefined,
+) -> list[Chart]:
+    """Differences as diamonds with their intervals: filled where they are significant, else hollow.
+
+    frame: with the columns `gap`, `low`, `high` and `told_apart`.
+    """
+    layers: list[Chart] = []
     for significant in (True, False):
         selected = frame[frame.gap.notna() & (frame.told_apart == significant)]
         if len(selected):
             layers += marks.row_plot(
-                selected,
-                x=x,
-                y=y,
-                theme=theme,
-                shape="diamond",
-                size=marks.LARGE_DOT,
-                filled=significant,
+                selected, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, filled=significant, color=color,
                 tooltip=tooltip,
-            )
-    return [*layers, row_texts(frame, y, theme)]
+            )  # fmt: skip
+    return layers
 
 
 def seeds_and_means(

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from analysis.ablation.presets import ablate
-from analysis.ablation.variants import named, set_off
+from analysis.ablation.variants import named, quote
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, sentences, signed
@@ -192,7 +192,7 @@ def _sentences(table: pd.DataFrame, base: str) -> list[str]:
             parts.append(text + (f", nearest 0 at {nearest.setting}{seeds_text}" if len(off_plateau) > 1 else ""))
         if len(on_plateau):
             parts.append(f"both on the plateau at {plural(len(on_plateau), 'setting')}")
-        sentences.append(f"{set_off(str(name))} minus {named(base)}: {'; '.join(parts)}.")
+        sentences.append(f"{quote(str(name))} minus {named(base)}: {'; '.join(parts)}.")
     return sentences
 
 
@@ -222,7 +222,7 @@ def _finding(table: pd.DataFrame, base: str) -> str:
         how_many += f", {single} {'has' if single == 1 else 'have'} one seed"
     where = "Wherever either learns word order" if tied.any() else "At every setting"
     names = list(dict.fromkeys(compared.title))
-    who = f"{set_off(names[0])} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
+    who = f"{quote(names[0])} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
     if lower in (0, len(compared)):
         return f"{where}, {who} {'lower' if lower else 'higher'} than {named(base)}; {how_many}"
     return f"In {lower} of {count} a variant ends lower than {named(base)}; {how_many}"
