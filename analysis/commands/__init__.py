@@ -55,7 +55,7 @@ COMMANDS = (
     "finetune_refitted",
     "checksums",
     "keep_checkpoint",
-    "keep_default_probe",
+    "keep_opening_results",
     "import_",
 )
 

@@ -1,21 +1,21 @@
 """One score of the stored example, taken apart in numbers, for the page Method and data."""
 
-from analysis.core.errors import StoreError
 from analysis.core.formatting import fixed, join_names, signed
 from analysis.core.term_names import FOUR
 from analysis.figures.terms.measures import term_label
+from analysis.links import VIEWS
 from analysis.measurements.terms.result import Decomposition
-from analysis.probes import default_probe, saved_probes
+from analysis.probes import opening_results
+from analysis.probes.text_probe import TermsRequest
 
 HEAD = 0
 """The head of the example."""
 
 
 def example() -> str:
-    """A score of the first layer as a sum of its terms; empty where the store has no example."""
-    try:
-        kept = saved_probes.read(default_probe.DEFAULT)
-    except StoreError:
+    """A score of the first layer as a sum of its terms; empty where none is stored."""
+    kept = opening_results.stored_result(TermsRequest.of(VIEWS["inside"].defaults()))
+    if kept is None:
         return ""
     query, key = strongest_pair(kept)
     parts = {term: float(kept.terms_of(term, HEAD)[query, key]) for term in FOUR}

@@ -7,7 +7,6 @@ Who has the link has the probe, and nobody guesses an id (saved_names.py). The s
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pandas as pd
 from analysis.core.errors import StoreError
 from analysis.core.term_names import MEAN_SOURCES, SCORE_BIAS, SOURCES
 from analysis.measurements.terms.masks import ALL
-from analysis.measurements.terms.result import Decomposition, Layers, Provenance, TokenInfo
+from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
 from analysis.probes import saved_names
 from analysis.store import files
 from analysis.store.paths import data_folder
@@ -25,7 +24,6 @@ from analysis.store.paths import data_folder
 EXAMPLE = "example-"
 """The beginning of the ids of the saved probes that come with Addend."""
 ID = re.compile(r"[\w-]{1,64}")
-LAYER_ARRAYS = ("values", "carried", "errors", "cancellation")
 
 
 def write(
@@ -34,11 +32,10 @@ def write(
     title: str = "",
     *,
     name: str | None = None,
-    layers: Layers | None = None,
 ) -> str:
     """Writes a probe as a results file and returns its id, which is `name` or that of the same probe saved before.
 
-    layers: the terms of every layer of the same text, to be kept with it. Raises StoreError where there is no room.
+    Raises StoreError where there is no room.
     """
     provenance = decomposition.provenance
     if name is None:
@@ -78,7 +75,6 @@ def write(
             "frozen_gap": None if np.isnan(decomposition.frozen_gap) else decomposition.frozen_gap,
             "truncated_from": provenance.truncated_from,
             "cancellation": _numbers(decomposition.cancellation),
-            "layers": None if layers is None else _layers_entry(layers),
         },
     )
 
@@ -112,23 +108,6 @@ def read(probe_id: str) -> Decomposition:
         folder / f"{probe_id}.parquet" for folder in (saved_names.folder(), data_folder() / files.KINDS["probe"].folder)
     )
     return _read(own if own.is_file() else bundled, probe_id)
-
-
-def read_layers(probe_id: str) -> Layers | None:
-    """The terms of every layer that are kept with a probe; None where only one layer is. Raises what `read` raises."""
-    decomposition = read(probe_id)
-    path = data_folder() / files.KINDS["probe"].folder / f"{probe_id}.parquet"
-    entry = files.read(path)[2]["config"].get("layers") if path.is_file() else None
-    if entry is None:
-        return None
-    arrays = {name: _array(entry[name]) for name in LAYER_ARRAYS}
-    return Layers(**entry | arrays | {"terms": tuple(entry["terms"])}, provenance=decomposition.provenance)
-
-
-def _layers_entry(layers: Layers) -> Mapping[str, object]:
-    """All but the provenance, which is the probe's, as JSON has it."""
-    entry = {field.name: getattr(layers, field.name) for field in fields(layers) if field.name != "provenance"}
-    return entry | {name: _numbers(entry[name]) for name in LAYER_ARRAYS}
 
 
 def _numbers(values: np.ndarray) -> list[object]:

@@ -9,7 +9,7 @@ from analysis.core.atomic_write import atomic_write
 from analysis.store import files
 from analysis.store.paths import CHECKSUMS
 
-FOLDERS = ("results", "published", "probe_set", "probes", "checkpoints")
+FOLDERS = ("results", "published", "probe_set", "probes", "opening", "checkpoints")
 
 
 def listed_sums(data: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ from analysis.core.errors import ModelNotDownloaded, ProbeStopped
 from analysis.figures import FIGURES, Figure
 from analysis.measurements.terms import Decomposition
 from analysis.measurements.terms.image_result import ImageDecomposition
-from analysis.probes import default_probe, saved_probes, text_probe
+from analysis.probes import opening_results, saved_probes, text_probe
 from analysis.probes.image_probe import ImageRequest
 from analysis.probes.model_request import ModelRequest
 from dashboard.hosting import log
@@ -114,7 +114,7 @@ def run_request(request: LiveRequest, progress: Callable[[str], None] | None = N
     On a hosted server, what another reader requested before takes as long as its run took and counts as one probe of
     the session: else whoever guesses a text could tell by the time, or by the count, that somebody requested it.
     """
-    if (cached := default_result(request)) is not None:
+    if (cached := opening_result(request)) is not None:
         return cached
     optional_dependencies.models_can_run()
     service = shared().service
@@ -154,9 +154,9 @@ def run_request(request: LiveRequest, progress: Callable[[str], None] | None = N
     return result
 
 
-def default_result(request: LiveRequest) -> Any:
-    """The stored result of the probe that the page Look inside opens with; None for every other request."""
-    stored = default_probe.stored_result(request) if isinstance(request, ModelRequest) else None
+def opening_result(request: LiveRequest) -> Any:
+    """The stored result of a request that a tab of Look inside opens with; None for every other request."""
+    stored = opening_results.stored_result(request) if isinstance(request, ModelRequest) else None
     freeze(stored)
     return stored
 

@@ -29,11 +29,16 @@ OPENINGS: dict[str, tuple[str, dict[str, str]]] = {page: (page, {}) for page in 
     "positions": ("inside", {"tab": "positions", "look": "map", "text": GLACIERS}),
     "images": ("inside", {"tab": "layers", "image": "scene"}),
     "image": ("inside", {"tab": "scores", "image": "scene"}),
+    "heads by distance": ("inside", {"tab": "positions"}),
     "change": ("inside", {"tab": "change"}),
+    "without positions": ("inside", {"tab": "change", "look": "order"}),
+    "similarity": ("inside", {"tab": "similarity"}),
     "compared": ("inside", {"layer2": "3"}),
+    "another change": ("inside", {"tab": "change", "do": "swap_positions"}),
+    "compared texts": ("inside", {"text2": "Cats sleep."}),
 }
 """Every page, and the views of Look inside: name -> page and link."""
-LIVE = ("change", "compared")
+LIVE = ("another change", "compared texts")
 SAYS = "holds stored results only"
 
 
@@ -108,7 +113,8 @@ def test_every_page_without_what_models_need(told: dict[str, Said], package: str
         assert not kinds["warning"], (page, kinds["warning"])
     assert "is already a sum" in " ".join(said[""]["html"]), "Home gives its answer"
     stored = ("encodings", "published", "inside", "many texts", "many texts by layer", "layers", "positions", "images")
-    for page in (*stored, "change"):
+    opening = ("heads by distance", "change", "without positions", "similarity", "compared")
+    for page in (*stored, *opening):
         assert int(said[page]["charts"][0]) > 0, f"{page!r} draws nothing that is stored"
     about_tables = [text for text in said["encodings"]["info"] if "--no-deps" in text]
     assert bool(about_tables) == (package == "without")

@@ -7,12 +7,12 @@ import torch
 from specimens import embedded_loaded
 
 from analysis.narrative import worked_example
-from analysis.probes import default_probe, saved_probes
+from analysis.probes import saved_probes
 
 
 def test_the_printed_parts_add_up_to_what_the_models_own_projections_give() -> None:
     text = worked_example.example()
-    kept = saved_probes.read(default_probe.DEFAULT)
+    kept = saved_probes.read("example-agreement")
     query, key = worked_example.strongest_pair(kept)
     total, *parts = (float(number.replace("−", "-")) for number in re.findall(r"(?<= )[+−]?\d+\.\d\d", text))
     assert len(parts) == 5

@@ -4,8 +4,6 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.core import optional_dependencies
-from analysis.core.errors import NotInstalled
 from analysis.figures import stored_figure
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
 from dashboard.session import live
@@ -44,12 +42,6 @@ def draw_many(pickers: Pickers) -> None:
 
 def draw(pickers: Pickers, facts: Any) -> None:
     """The tab. facts: the place of the line that is true of every figure."""
-    try:
-        optional_dependencies.models_can_run()
-    except NotInstalled as problem:
-        show.show_problem(problem)
-        draw_many(pickers)
-        return
     shown = look(pickers, FIGURES)
     if shown == "order":
         test = run(pickers, lambda progress: live.run_request(PermutationRequest.of(pickers.values()), progress))

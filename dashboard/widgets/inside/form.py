@@ -12,6 +12,7 @@ from analysis.links import GLACIERS, VIEWS
 from analysis.measurements.terms.stored_image import stored_layers
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES
+from analysis.probes.opening_results import PAIR
 from analysis.probes.text_probe import SIDES
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
@@ -25,7 +26,7 @@ Upload = tuple[str, bytes]
 """A file that a reader gave: its name and its bytes, which no link carries."""
 EXAMPLES = {
     "agreement": (str(VIEWS["inside"].defaults()["text"]), ""),
-    "order alone differs": ("The dog chased the cat.", "The cat chased the dog."),
+    "order alone differs": PAIR,
     "negation": ("The film was good.", "The film was not good."),
     "one word, repeated": ("far far far far far far far far", ""),
     "code": ("for i in range(10): total += i * i", ""),

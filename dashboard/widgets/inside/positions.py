@@ -31,9 +31,9 @@ def draw(pickers: Pickers, facts: Any) -> None:
     request = PositionRequest.of(pickers.values() | {"baseline": ""})
     result = run(pickers, lambda progress: request.stored() or live.run_request(request, progress))
     rotates = result.kernels is not None
-    source = "stored" if result.command else "run now"
+    stored = "; stored" if result.command else ""
     error = adds_up(float(result.errors.max()), "each of the model's own scores") + " of their range"
-    about(result, result.tokens, f"{len(result.power)} layers; {error}; {source}", facts)
+    about(result, result.tokens, f"{len(result.power)} layers; {error}{stored}", facts)
     figures = ROTATED if rotates else FIGURES
     asked = str(pickers.get("look"))
     curves = None if rotates or asked in ("map", "cell") else _curves(pickers)
