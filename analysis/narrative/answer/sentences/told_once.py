@@ -15,8 +15,10 @@ START = "C29b"
 SHORTER = {
     ("C34e", CONTRADICTED): "Adding them again to the whole input of every layer gains nothing ({size} than once, "
     "equally normalised).",
-    ("C34o", CONTRADICTED): "With a matrix of its own, it needs {share} of those.",
-    ("C34p", SUPPORTED): "Told to queries and keys, an encoder needs {share} of the steps to begin to use word order.",
+    ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
+    "shared matrix.",
+    ("C34p", SUPPORTED): "Told to queries and keys, an encoder begins to use word order after {share} of the steps "
+    "that adding needs.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps; {size}: of a loss."""
 
