@@ -5,7 +5,9 @@ import json
 import altair as alt
 import pandas as pd
 
+from analysis.ablation.corpus import MASKED_SHARE
 from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -67,10 +69,11 @@ def run_curve(params: RunParameters) -> Figure:
         )
     task = "every masked word" if objective(variant) == MASKED else "every next token"
     label = f"loss ({UNIT})"
+    hidden = float(json.loads(run.config).get("masked_share", MASKED_SHARE))
     description = (
         f"Loss in {UNIT}, of {task}; the training loss is the mean since the previous evaluation, on other texts than "
+        f"the validation loss.{_hides_more(hidden) if objective(variant) == MASKED else ''}"
     )
-    description += "the validation loss."
     if str(run.preset).startswith(IMPORTED):
         label = "loss (as logged)"
         description = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
@@ -87,6 +90,16 @@ def run_curve(params: RunParameters) -> Figure:
             "versions": run.versions,
         },
         draw=lambda theme: [_curve(drawn, label, theme)],
+    )
+
+
+def _hides_more(share: float) -> str:
+    """A sentence on why the training loss lies higher, where training hides more words than the validation."""
+    if share <= MASKED_SHARE:
+        return ""
+    return (
+        f" Training hides {percent(share)} of the words and validation {percent(MASKED_SHARE)}, which leaves more to "
+        "guess from: so the training loss lies higher."
     )
 
 

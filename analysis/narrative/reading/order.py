@@ -1,6 +1,6 @@
 """Step 8: what attention sees of order: nothing without positions, and with added ones more than distances."""
 
-from analysis.core.formatting import fixed, join_names, percent
+from analysis.core.formatting import join_names, percent, signed
 from analysis.figures.reading.order import DEPTHS
 from analysis.figures.reading.shift import HEADS, SENTENCE, changes, summary
 from analysis.literature import tables as published
@@ -29,16 +29,14 @@ def moved(head: int) -> str:
 def shuffled() -> str:
     """The published gain in perplexity that positions give to causal and to masked models."""
     parts = []
-    for table, kind in ((TABLE, "a causal model"), (MASKED_TABLE, "a masked one")):
+    for table, kind in ((TABLE, "causal models"), (MASKED_TABLE, "masked ones")):
         rows = published.load(table).scores
         pairs = rows[rows.row.isin(("NoPos", "Learned"))].pivot(index="column", columns="row", values="value")
-        gaps = (pairs.NoPos - pairs.Learned).dropna()
-        sizes = join_names(f"{fixed(abs(gap))} {'more' if gap > 0 else 'fewer'}" for gap in gaps)
-        parts.append(f"{kind} among {sizes}")
+        parts.append(f"by {join_names(map(signed, (pairs.NoPos - pairs.Learned).dropna()))} in {kind}")
     return (
-        "Haviv et al. (2022) trained models with and without learned positions, and counted among how many equally "
-        f"likely words each seems to choose (its perplexity). Without positions, {', and '.join(parts)}. One number "
-        "per model and corpus."
+        "Haviv et al. (2022) trained models with and without learned positions. They report the perplexity: among how "
+        f"many equally likely words a model seems to choose. Without positions it changes {', and '.join(parts)}. Each "
+        "number is of one model and corpus."
     )
 
 

@@ -190,8 +190,8 @@ class Board {
     const measures = [{ value: "share", label: "by share" }, { value: "effect", label: "by effect" }];
     chips("measure", measures, data.measure, (value) => this.pick("measure", value));
     this.part("table-sub").textContent = data.measure === "share"
-      ? "The term's share of what varies in a head's scores. Rows: layers; columns: heads."
-      : "How far attention moves without the term, in nats. Rows: layers; columns: heads.";
+      ? "The term's share of what varies in a head's scores. Rows: layers; columns: heads; both counted from 0."
+      : "How far attention moves without the term, in nats. Rows: layers; columns: heads; both counted from 0.";
 
     this.several();
     const box = this.part("maps");
