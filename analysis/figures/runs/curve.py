@@ -98,8 +98,8 @@ def _hides_more(share: float) -> str:
     if share <= MASKED_SHARE:
         return ""
     return (
-        f" Training hides {percent(share)} of the words and validation {percent(MASKED_SHARE)}, which leaves more to "
-        "guess from: so the training loss lies higher."
+        f" Training hides {percent(share)} of the words and validation {percent(MASKED_SHARE)}, which are easier to "
+        "guess among the others: so the training loss lies higher."
     )
 
 

@@ -99,9 +99,9 @@ register(
             "- **position to position**: does this place want that place?\n\n"
             "All four go through the same two matrices. In the first picture a row asks (the query) and a column is "
             "asked (the key); the four maps, with segments and biases, add up to the model's own score. Above each "
-            "stands how much of what varies in the scores is its own. Heads, counted from 0, differ: try some.\n\nThe second picture "
-            "measures many texts. Ke et al. (2021) found that the middle two, the **cross terms**, contribute little, "
-            "and took them out."
+            "stands how much of what varies in the scores is its own. Heads, counted from 0, differ: try some.\n\nThe "
+            "second picture measures many texts. Ke et al. (2021) found that the middle two, the **cross terms**, "
+            "contribute little, and took them out."
         ),
         documents=("002", "004"),
         claims=("C07", "C08", "C09"),
