@@ -80,7 +80,7 @@ CURVE_STYLE
 .answer .bars .strong { background: var(--ink); opacity: 1; }
 @media (max-width: 760px) {
   .answer .meaning { position-area: none; inset: auto 1rem 1rem; margin: 0 auto; max-width: none; }
-  .answer .lead { font-size: 1.05rem; }
+  .answer .lead { font-size: 1.05rem; padding-top: 0.7rem; }
   .answer .but, .answer .but .items { grid-template-columns: minmax(0, 1fr); }
 }
 @media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
@@ -133,7 +133,7 @@ def question() -> None:
         "@media(max-width:1000px){[data-testid=stHorizontalBlock]:has(.st-key-reasons){flex-direction:column}"
         "[data-testid=stColumn]:is(:has(.st-key-reasons),:has(.st-key-proof)){width:100%;flex:none}}"
         "@media(max-width:640px){.st-key-question h1{font-size:1.5rem;line-height:1.25}"
-        ".stMainBlockContainer>div{gap:.6rem}.st-key-ways{gap:.5rem}.st-key-ways a{padding:4px 10px}}</style>"
+        ".stMainBlockContainer>div{gap:.6rem}.st-key-ways{gap:.5rem}.st-key-ways a{padding:4px 10px;margin:3px 0}}</style>"
     )
     with st.container(key="question"):
         st.title(QUESTION, anchor=False)
