@@ -35,9 +35,14 @@ DOCUMENTS = {
     for document in _files[FILE]["document"]
 }
 """The documents that make the claims, by the first three digits of their number."""
+PLAIN_TITLES = {"C34": "A matrix of its own for positions gains nothing"}
+"""Titles of claims in plainer words than the frozen files', which say the same in a double negative."""
 _headings = [heading for content in _files.values() for heading in content.get("heading", ())]
 CLAIMS = {
-    heading["id"]: Claim(**{**heading, "documents": tuple(heading.get("documents", ()))})
+    heading["id"]: Claim(
+        **heading
+        | {"documents": tuple(heading.get("documents", ())), "title": PLAIN_TITLES.get(heading["id"], heading["title"])}
+    )
     for heading in sorted(_headings, key=itemgetter("id"))
 }
 """Every claim by its id, in order."""

@@ -68,9 +68,9 @@ def board() -> ClaimsBoard:
         "rule": f"Underlined: {uncapitalised(RULE)} Each strip is turned so that its rule’s line is in the "
         "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
         "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
-        "that the same line judges, each in the colour of its side. The sign in a square says what became of the "
-        "statement (✓ supported, ✗ contradicted), its colour which side of the claim that speaks for: green for it, "
-        "red against it, grey for neither. ⇄ marks a statement that says the opposite of its claim.",
+        "that the same line judges; green speaks for the claim, red against it. A square has the sign and the colour "
+        "of its statement’s verdict (✓ supported, ✗ contradicted, ≈ mixed, ○ open), and an outlined one takes no side. "
+        "⇄ marks a statement that says the opposite of its claim: supported, it speaks against the claim.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",
@@ -157,6 +157,7 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
         "number": printed.number,
         "unit": printed.unit,
         "line": printed.line,
+        "which": part.shown.lower() if _held(part) else "",
         "held": _held(part),
         "strip": vars(places) if places else None,
         "place": _place_in_words(part),

@@ -39,17 +39,18 @@ function strip(statement) {
 function printed(statement) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
   const opposite = make("span", { class: "opposite", title: "This statement says the opposite of its claim" }, " ⇄");
-  const held = statement.held ? make("small", {}, statement.held) : null;
+  const which = statement.which ? make("span", { class: "bound" }, `${statement.which} `) : null;
   const bound = statement.line ? make("span", { class: "bound", title: statement.place }, `(line ${statement.line})`) : null;
-  return make("span", { class: "val" }, statement.number, statement.opposes ? opposite : null, " ", bound, make("small", { title: statement.place }, statement.unit), held);
+  const unit = [statement.unit, statement.held].filter(Boolean).join("; ");
+  return make("span", { class: "val" }, which, statement.number, statement.opposes ? opposite : null, " ", bound, make("small", { title: statement.place }, unit));
 }
 
-// The sign says what became of the statement; the colour, which side of its claim that speaks for.
+// A square has the sign and the colour of its statement's verdict; ⇄ where that says the opposite of the claim.
 function square(statement) {
-  const side = BEARINGS[statement.bearing].verdict;
-  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.bearing === "aside" && "takes no side", statement.bearing === "against" && "speaks against the claim", statement.decides && "decides"];
-  const classes = `${side}${statement.decides ? " decides" : ""}`;
-  return make("i", { class: classes, title: words.filter(Boolean).join(", "), "data-id": statement.id }, SIGNS[statement.verdict]);
+  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", statement.decides && "decides"];
+  const classes = [statement.verdict, statement.opposes && "reversed", statement.aside && "outside", statement.decides && "decides"];
+  return make("i", { class: classes.filter(Boolean).join(" "), title: words.filter(Boolean).join(", "), "data-id": statement.id },
+    `${SIGNS[statement.verdict]}${statement.opposes ? "⇄" : ""}`);
 }
 
 function source(quotation) {
