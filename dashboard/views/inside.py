@@ -28,36 +28,37 @@ for problem in moved_pages.problems():
 form.check_image(pickers)
 is_image = bool(pickers.get("image"))
 asked = pickers.get("tab")
+many = not is_image and (change.of_many(pickers) if asked == "change" else corpus.asked(pickers, OF_MANY))
 stored = is_image and image.shows_stored(pickers, asked)
-uploaded = form.form(pickers, (lambda: image.stored_panel(pickers)) if stored else None)
-with st.container(key="inside.facts"):  # The style keeps its height while it is empty.
-    facts = st.empty()
+uploaded = form.form(pickers, (lambda: image.stored_panel(pickers)) if stored else corpus.no_form if many else None)
 tabs = st.container(horizontal=True, vertical_alignment="center")
+# The line on where the numbers come from stands below the figures, though it is known before they are drawn.
+body, facts = st.container(), st.container().empty()
 if asked and asked not in TABS:
     known = ", ".join(TABS)
     st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
     pickers.set("tab", "")
-many = pickers.get("over") == "corpus"
-needs_no_model = is_image or many
-tab = asked if asked in TABS else "scores" if needs_no_model else scores.opening_tab(pickers)
+tab = asked if asked in TABS else "scores" if is_image or many else scores.opening_tab(pickers)
+offered = image.tabs(pickers, tab) if is_image else tuple(TABS)
 with tabs:
-    choose(pickers, "tab", "View", {name: title for name, (title, _) in TABS.items()}, tab)
-    many = change.of_many(pickers) if tab == "change" else many and tab in OF_MANY
-    many = not is_image and tab in OF_MANY and corpus.shown(pickers, many=many)
+    choose(pickers, "tab", "View", {name: TABS[name][0] for name in offered}, tab)
     if not is_image:
+        if tab in OF_MANY:
+            corpus.choose_number(pickers, many=many)
         phone_fold.more("inside")
         with phone_fold.folded("inside", "options"):
             form.options(pickers)
-if is_image:
-    image.DRAW[tab](pickers, facts, uploaded)
-elif many:
-    facts.caption(corpus.facts(pickers))
-    OF_MANY[tab](pickers)
-else:
-    if pickers.get("pair") and tab != "similarity":
-        form.side(pickers)
-    if tab in ("scores", "layers") and comparison.compared(pickers):
-        (comparison.scores if tab == "scores" else comparison.layers)(pickers, facts)
+with body:
+    if is_image:
+        image.DRAW[tab](pickers, facts, uploaded)
+    elif many:
+        st.caption(corpus.facts(pickers))
+        OF_MANY[tab](pickers)
     else:
-        comparison.only_left(pickers)
-        TABS[tab][1](pickers, facts)
+        if pickers.get("pair") and tab != "similarity":
+            form.side(pickers)
+        if tab in ("scores", "layers") and comparison.compared(pickers):
+            (comparison.scores if tab == "scores" else comparison.layers)(pickers, facts)
+        else:
+            comparison.only_left(pickers)
+            TABS[tab][1](pickers, facts)

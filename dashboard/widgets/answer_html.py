@@ -133,7 +133,8 @@ def question() -> None:
         "@media(max-width:1000px){[data-testid=stHorizontalBlock]:has(.st-key-reasons){flex-direction:column}"
         "[data-testid=stColumn]:is(:has(.st-key-reasons),:has(.st-key-proof)){width:100%;flex:none}}"
         "@media(max-width:640px){.st-key-question h1{font-size:1.5rem;line-height:1.25}"
-        ".stMainBlockContainer>div{gap:.6rem}.st-key-ways{gap:.5rem}.st-key-ways a{padding:4px 10px;margin:3px 0}}</style>"
+        ".stMainBlockContainer>div{gap:.6rem}.st-key-ways{gap:.5rem}"
+        ".st-key-ways a{padding:4px 10px;margin:3px 0}}</style>"
     )
     with st.container(key="question"):
         st.title(QUESTION, anchor=False)

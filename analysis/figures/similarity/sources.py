@@ -64,7 +64,11 @@ def _with_and_without(result: Similarity) -> str:
         return f"The cosine is {cosine}"
     if fixed(without, 3) == cosine:
         return f"The cosine is {cosine}, with positions and run without them"
-    return f"The cosine is {cosine}; run without positions it is {fixed(without, 3)}"
+    change = without - result.cosine
+    return (
+        f"The cosine is {cosine}; run without positions it is {fixed(without, 3)}, {fixed(abs(change), 3)} "
+        f"{'more' if change > 0 else 'less'}"
+    )
 
 
 def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> Chart:

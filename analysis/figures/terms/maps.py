@@ -9,7 +9,7 @@ from pydantic import Field
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, uncapitalised
+from analysis.core.formatting import capitalised, sentences, uncapitalised
 from analysis.core.term_names import ADDED_TERMS, TERMS
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
@@ -24,7 +24,7 @@ from analysis.figures.terms.measures import (
     measure_note,
     term_label,
 )
-from analysis.figures.terms.token_maps import MAP_SIDE, pattern_map, share_in_words, token_map
+from analysis.figures.terms.token_maps import MAP_SIDE, negative_shares_note, pattern_map, share_in_words, token_map
 from analysis.links import SECOND_HEAD
 from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
 from analysis.measurements.terms.token_view import TokenView, token_view
@@ -246,9 +246,9 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
 
     columns = 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES)
+    shares = decomposition.shares()
 
     def draw(theme: Theme) -> list[Chart]:
-        shares = decomposition.shares()
         return [
             token_map(
                 values, view.labels, limit, theme,
@@ -261,12 +261,14 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     return Figure(
         title=f"Head {head}, term by term",
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}, "
-        f"with {share_in_words(float(decomposition.shares()[largest][head]))}",
+        f"with {share_in_words(float(shares[largest][head]))}",
         frame=lambda: map_frame(maps, view.labels, view.first),
-        caption=(
+        caption=sentences(
             f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}. Rows are "
-            f"queries, columns are keys; one scale for all maps of this head. {method_assumption(decomposition)} "
-            f"{_error_note(decomposition)}"
+            "queries, columns are keys; one scale for all maps of this head.",
+            method_assumption(decomposition),
+            negative_shares_note(float(shares[term][head]) for term in maps),
+            _error_note(decomposition),
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
         draw=draw,

@@ -1,6 +1,6 @@
 """Drawings of scores and attention of tokens on tokens, and what stands above them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from numpy import ndarray
@@ -41,3 +41,10 @@ def pattern_map(
 def share_in_words(share: float) -> str:
     """A term's share of what varies in one head's scores: `96 % of what varies`."""
     return f"{UNDEFINED if share != share else percent(share)} of what varies"
+
+
+def negative_shares_note(shares: Iterable[float]) -> str:
+    """A sentence on what a share below zero says, where one of these is printed as such; else empty."""
+    if not any(percent(share).startswith("−") for share in shares if share == share):
+        return ""
+    return "A share below zero belongs to a term that works against the others."

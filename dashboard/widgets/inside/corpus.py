@@ -1,6 +1,6 @@
 """Many texts: the stored results of a measured model over a corpus, in the tabs Scores and Layers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -32,15 +32,23 @@ FIGURES = {
 }
 
 
-def shown(pickers: Pickers, *, many: bool) -> bool:
-    """Asks whether this text or many texts are shown, of which `many` says what is; returns it."""
+def asked(pickers: Pickers, tabs: Container[str]) -> bool:
+    """True where the link asks for numbers of many texts. tabs: those that have them; Scores is opened first."""
+    return pickers.get("over") == "corpus" and (pickers.get("tab") or "scores") in tabs
 
-    def change(chosen: str) -> None:
+
+def no_form() -> None:
+    """Nothing in place of the form, of which no text plays a part in numbers of many texts."""
+
+
+def choose_number(pickers: Pickers, *, many: bool) -> None:
+    """Buttons for this text or many texts. many: which of the two is shown."""
+
+    def choose(chosen: str) -> None:
         pickers.set("over", chosen)
         pickers.set("look", "")  # The figures of one are none of the other.
 
-    choose_once("over", "Numbers of", OVER, "corpus" if many else "", change)
-    return many
+    choose_once("over", "Numbers of", OVER, "corpus" if many else "", choose)
 
 
 def facts(pickers: Pickers) -> str:
@@ -51,7 +59,7 @@ def facts(pickers: Pickers) -> str:
         of = "the models named below"
     if pickers.get("tab") == "change" and pickers.get("look") == "masked":
         of = "our own encoders"
-    return escape_markdown(f"Of {readable(of)}, measured before; no text of the form above plays a part.")
+    return escape_markdown(f"Of {readable(of)}, measured before over many texts.")
 
 
 def _models(pickers: Pickers, models: Sequence[str]) -> bool:
@@ -120,7 +128,7 @@ def scores(pickers: Pickers) -> None:
         pickers.set("head", head)
         pickers.set("over", "")
 
-    st.caption("Press a cell to see its head on the text above.")
+    st.caption("Press a cell to see its head on one text.")
     for name, on_cell in (("terms_heads", to_text), ("terms_aggregates", None)):
         _show(pickers, name, on_cell, ("head", "term"))
 

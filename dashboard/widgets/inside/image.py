@@ -46,7 +46,8 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     result = _decomposition(pickers, facts, uploaded)
     maps, beside = st.columns([7, 4], gap="large")
     with beside:
-        pickers.slider("layer", "Layer", layers or list(range(result.layers)))
+        label = f"Layer ({join_names(map(str, layers))} are stored)" if layers else "Layer"
+        pickers.slider("layer", label, layers or list(range(result.layers)))
         strongest = f"the one that goes most by {term_label(str(pickers.get('term')))}"
         pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest})
         pressed = str(st.session_state.get(PRESSES, "key"))
@@ -73,12 +74,12 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         )
 
 
-def layers(pickers: Pickers, facts: Any, _uploaded: Upload | None) -> None:
+def layers(pickers: Pickers, _facts: Any, _uploaded: Upload | None) -> None:
     """Every layer and head of a trained model over the drawn images, and the pressed head's terms."""
     with st.container(horizontal=True, vertical_alignment="center"):
         measure(pickers)
         st.caption("Press a cell to see its terms below.", width="content")
-    facts.caption(_stored_facts(pickers))
+    st.caption(_stored_facts(pickers))
     values = pickers.done()
     show.copy_link(PAGE, values)
     with show.reporting_missing_results():
@@ -93,7 +94,7 @@ def positions(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     options = positions_of(pickers)
     shown = look(pickers, options) if len(options) > 1 else "stored"
     if shown == "stored":
-        facts.caption(_stored_facts(pickers))
+        st.caption(_stored_facts(pickers))
         values = pickers.done()
         show.copy_link(PAGE, values)
         with show.reporting_missing_results():
@@ -184,6 +185,12 @@ DRAW: dict[str, Callable[[Pickers, Any, Upload | None], None]] = {
 """The tabs, by the names that they have for texts."""
 
 
+def tabs(pickers: Pickers, shown: str) -> tuple[str, ...]:
+    """The tabs that have something to show, and the one that is shown: a link may ask for one that says why not."""
+    empty = {"similarity", "change"} if stored_alone(str(pickers.get("model"))) else {"similarity"}
+    return tuple(name for name in DRAW if name not in empty or name == shown)
+
+
 def _stored_layers(pickers: Pickers, uploaded: Upload | None) -> list[int]:
     """The layers of the form's model whose scores on its image are stored; empty where they have to be computed."""
     if uploaded is not None:
@@ -255,7 +262,7 @@ def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> Ima
     about(
         result,
         len(result.tokens),
-        f"layer {result.layer}, {result.heads} heads; {rows} by {columns} patches, called words; {error}",
+        f"layer {result.layer}, {result.heads} heads; {rows} by {columns} patches, called words in the terms; {error}",
         facts,
         title=model_title(result.provenance.model),
     )

@@ -79,7 +79,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
             pickers.set("key", cell[1])
         pickers.set("look", chosen)
 
-    choose_once("look", "A figure below, as papers print it", figures, shown, choose_figure, labelled=True)
+    choose_once("look", "Also draw, as papers print it", figures, shown, choose_figure, labelled=True)
     with st.container(horizontal=True):
         show.copy_link(PAGE, values, without=("text", "pair"), why_not=probe_form.why_no_link(values))
         probe_form.save_button(pickers, result)

@@ -510,7 +510,7 @@ class Board {
       : shares[best] >= 0.5 ? `${subject} looks by ${BY[parts[best].name] ?? parts[best].label}: ${size}`
       : `${subject} mixes terms; of those shown, ${parts[best].label} is the largest: ${size}`;
     const named = this.places[0].host.overlay?.all;
-    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies. Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
+    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies (below zero: works against the others). Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");
     bar.replaceChildren();
     put(bar, "span", {}, signed(-limit, 1));
