@@ -233,7 +233,7 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     ends = min(way.low for way in ways), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr{"" if place else " class=adding"}><th scope="row">{escape(way.name)}</th>{_track(way, *ends)}'
-        f'<td class="value">{signed_or_zero(way.difference) if place else "0"}</td><td>{way.steps:,}</td></tr>'
+        f'<td class="value">{signed_or_zero(way.difference, 3) if place else "0"}</td><td>{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
     seeds = plural(min(way.seeds for way in ways), "seed")

@@ -2,25 +2,27 @@
 
 from collections.abc import Iterable
 
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
+from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
-FACTORS = tuple(f"C34{letter}" for letter in "abcdefghijklmnop")
-"""Statements that compare variants with a single difference."""
-TOLD = ("C34e", "C34p", "C34o", "C34a", "C34h", "C34f")
-"""The statements, of these, that Home tells, in this order; the others are in the picture beside it or on Claims."""
-START = "C29b"
-"""The statement on the start of the added table."""
+TOLD = ("C34p", "C34o", "C34a")
+"""The contrasts of a single difference that Home tells, in this order: a reader checks them in the picture beside them.
+
+The others are below `tempered_by`, and on Claims.
+"""
+ANOTHER_RECIPE = {
+    "C22c": "Turned into queries and keys (rotary), positions end {size} than added ones ({seeds}, another recipe).",
+    "C29b": "Adding itself ends {size} if its table starts from sinusoids ({seeds}, another recipe).",
+}
+"""What else helps, where its statement is supported. {size}: of a loss."""
 SHORTER = {
-    ("C34e", CONTRADICTED): "Adding them again to the whole input of every layer gains nothing ({size} than once, "
-    "equally normalised).",
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
     "shared matrix.",
     ("C34p", SUPPORTED): "Told to queries and keys, an encoder begins to use word order after {share} of the steps "
     "that adding needs.",
 }
-"""Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps; {size}: of a loss."""
+"""Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
@@ -71,12 +73,9 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 
 
 def _causes(facts: Facts) -> str:
-    """Outcomes of the contrasts in which only one thing differs, a line each, in the words fixed before their runs."""
-    decided = [*_outcomes([facts[name] for name in TOLD if name in facts]), *_start(facts.get(START))]
-    waiting = sum(facts[name].verdict == OPEN for name in FACTORS if name in facts)
-    rest = "else " if decided else ""
-    open_ = f"\nWhat {rest}contributes: {plural(waiting, 'statement')} {'is' if waiting == 1 else 'are'} open."
-    return "".join(f"\n{text}" for text in decided) + (open_ if waiting else "")
+    """Outcomes of the contrasts in which only one thing differs, a line each, and of those of another recipe."""
+    decided = _outcomes([facts[name] for name in TOLD if name in facts])
+    return "".join(f"\n{text}" for text in [*decided, *_another_recipe(facts)])
 
 
 def _outcomes(facts: Iterable[Judgement]) -> list[str]:
@@ -86,7 +85,7 @@ def _outcomes(facts: Iterable[Judgement]) -> list[str]:
         if not fact.answer or fact.effect is None:
             continue
         if shorter := SHORTER.get((fact.id, fact.verdict)):
-            told.append(shorter.format(share=percent(fact.effect), size=_size(fact.effect)))
+            told.append(shorter.format(share=percent(fact.effect)))
         elif fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
             told.append(fact.answer)
         else:
@@ -98,12 +97,14 @@ def _outcomes(facts: Iterable[Judgement]) -> list[str]:
     return told
 
 
-def _start(fact: Judgement | None) -> list[str]:
-    """The sentence on another start of the added table, where the rules have decided that it helps."""
-    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
-        return []
-    seeds = plural(fact.seeds or 0, "seed")
-    return [f"Adding ends {_size(fact.effect)} if its table starts from sinusoids ({seeds}, another recipe)."]
+def _another_recipe(facts: Facts) -> list[str]:
+    """The sentences on what else helps, of those that the rules have decided so."""
+    supported = {name: facts[name] for name in ANOTHER_RECIPE if name in facts and facts[name].verdict == SUPPORTED}
+    return [
+        ANOTHER_RECIPE[name].format(size=_size(fact.effect), seeds=plural(fact.seeds or 0, "seed"))
+        for name, fact in supported.items()
+        if fact.effect is not None
+    ]
 
 
 def _size(nats: float) -> str:
@@ -119,7 +120,7 @@ register(
         page="claims",
         values={"claim": "C34", "statement": "C34b"},
         part="but",
-        tempered_by=("C22e", "C19a", "C30d"),
+        tempered_by=("C34e", "C34h", "C22e", "C19a", "C30d"),
         tell=tell,
     )
 )
