@@ -81,10 +81,11 @@ def probe_curves(params: CurvesParameters, run: Curves) -> Figure:
         finding=_finding(above, count, most),
         frame=lambda: frame,
         caption=(
-            f"A small curve a head: the mean of {sums} over the pairs of tokens at each distance, each query's row "
-            f"less its mean, from {run.distances.max()} before to {run.distances.max()} after; every curve has a scale "
-            "of its own. The ground is the share of what varies in the head's scores; below "
-            f"{percent(FAINT)} a dot stands for the curve. Most in {most}. {readable(run.provenance.model)}, "
+            "A small curve a head: the mean score that position gives at each distance; the stronger the ground, the "
+            f"larger the share of position in what varies, and a dot stands for a share below {percent(FAINT)}. Mean "
+            f"of {sums} over the pairs of tokens at each distance, each query's row less its mean, from "
+            f"{run.distances.max()} before to {run.distances.max()} after; every curve has a scale of its own. Most in "
+            f"{most}. {readable(run.provenance.model)}, "
             f"{layers} layers of {heads} heads, one "
             f"text of {run.tokens} tokens. Layer 0 is exact; deeper, patterns and norms{gates} are held at the values "
             f"they have in the model. The terms add up to the model's own scores to {run.errors[:, 0].max():.1e} "
