@@ -65,7 +65,8 @@ def run_curve(params: RunParameters) -> Figure:
     finding = f"{named}: {final_losses}"
     if "validation_loss" in last:
         finding = (
-            f"{named}, ends with a validation loss of {last['validation_loss']:.2f} after {rows.step.max():,} steps"
+            f"{named} ({run.preset}), ends with a validation loss of {last['validation_loss']:.2f} after "
+            f"{rows.step.max():,} steps"
         )
     task = "every masked word" if objective(variant) == MASKED else "every next token"
     label = f"loss ({UNIT})"

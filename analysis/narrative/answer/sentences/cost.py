@@ -38,7 +38,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=sentence,
         bold=bold,
-        heading="It is cheaper than a wider state",
+        heading="It is a little cheaper" if small else "It is cheaper than a wider state",
         value=arithmetic.effect,
         query=arithmetic.query,
         against=small,

@@ -8,8 +8,6 @@ from analysis.core import default_model
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 RANK = 14
-MARGIN = 0.05
-"""Nats below which two costs are called alike, as in the rules."""
 HEADINGS = {SUPPORTED: "There is room for both", CONTRADICTED: "There is not room for both"}
 QUERY = (
     "SELECT w.hidden_size AS width, "
@@ -83,12 +81,9 @@ def _narrow(ask: Ask) -> str:
     if not rows or rows[0]["separated"] is None or rows[0]["at_random"] is None:
         return ""
     separated, at_random = rows[0]["separated"], rows[0]["at_random"]
-    comparison = (
-        "as much as" if abs(separated - at_random) < MARGIN else "less than" if separated < at_random else "more than"
-    )
     return (
-        f" In an encoder of width 128 the same cut costs {separated:.2f} nats, {comparison} losing {RANK} random "
-        f"directions of words ({at_random:.2f}): there, words need the room."
+        f" In an encoder of width 128 words need the room: the same cut costs {separated:.2f} nats, and taking {RANK} "
+        f"random directions from the words costs {at_random:.2f}."
     )
 
 
