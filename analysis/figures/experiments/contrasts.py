@@ -29,8 +29,6 @@ JOINED = " compared with "
 OPEN = "open"
 LETTERS = 30
 """Letters in a line of a label: on a phone longer ones would leave the plot little room."""
-LETTER = 5.6
-"""Pixels of a letter of a label, about: a group's title begins where the longest label does."""
 ROW = 38
 """Pixels of a row: two lines of text, and of a label three."""
 
@@ -250,19 +248,8 @@ def _changes(word: str, row: Any) -> str:
 
 def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
     """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
-    wrapped = [marks.wrap_label(words, LETTERS) for words in table.words]
-    level = marks.level_labels(wrapped)
-    left = -LETTER * max(len(line) for label in wrapped for line in label.splitlines())
-    # Two groups may change the same thing, so a label begins with invisible letters that tell them apart.
-    shown = table.assign(
-        label=["\u200b" * place + level[label] for place, label in enumerate(wrapped)],
-        written=table.text, band_low=-table.margin, band_high=table.margin,
-    )  # fmt: skip
-    titles = pd.DataFrame({"group": table.group.unique()})
-    titles["label"] = ["\u2060" * (place + 1) for place in range(len(titles))]
-    order = [
-        label for title in frames.rows(titles) for label in (title.label, *shown.label[shown.group == title.group])
-    ]
+    labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
+    shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
     ends = shown[["effect", "low", "high", "band_low", "band_high"]]
     least, most = float(ends.min().min()), float(ends.max().max())
     room = 0.03 * (most - least)
@@ -270,17 +257,15 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         alt.X, "effect", ["change of the final loss", "(nats; left is lower)"], domain=(least - room, most + room),
         nice=False, ticks=6,
     )  # fmt: skip
-    y = marks.labelled_rows(order, gap=0)
     tips: list[marks.Tip] = [
         "pair", ("effect", "change, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds", "verdict", "statement", "id",
     ]  # fmt: skip
     known = shown[shown.measured]
     band = alt.Chart(known).mark_rect(color=theme.grid)
-    headings = alt.Chart(titles).mark_text(align="left", fontSize=marks.PANEL_TITLE, fontWeight=600, color=theme.ink)
     layers: list[Chart] = [
         band.encode(x=marks.same_axis(x, "band_low"), x2=alt.X2("band_high:Q"), y=y),
         marks.rule(theme, x=0),
-        headings.encode(x=alt.value(left), y=y, text="group:N"),
+        titles,
     ]
     for decided, part in ((True, known[known.word != OPEN]), (False, known[known.word == OPEN])):
         if len(part):
@@ -288,14 +273,10 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
                 part, x=x, y=y, theme=theme, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
-    text = alt.Chart(shown).mark_text(
-        align="left", dx=8, dy=-marks.LABEL_LINE / 2, lineBreak="\n", lineHeight=marks.LABEL_LINE,
-        fontSize=marks.TEXT, color=theme.ink,
-    )  # fmt: skip
-    layers.append(text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N")))
+    layers.append(marks.texts_beside(shown, y, theme))
     margin = f"±{table.margin.iloc[0]:g} nats" if table.margin.nunique() == 1 else "the margin"
     return marks.panel(
-        *layers, theme=theme, width=520, height=marks.row_height(wrapped, ROW) * len(order),
+        *layers, theme=theme, width=520, height=height,
         title="Final loss after a change, less that before it",
         below=[
             f"grey: within {margin}, which the rules call the same",

@@ -239,11 +239,7 @@ def _draw(
             edge, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=TRIANGLE, size=marks.LARGE_DOT,
             color=HUE, tooltip=tooltip,
         )  # fmt: skip
-    text = alt.Chart(shown[["label", "title", "written"]]).mark_text(
-        align="left", dx=8, dy=-marks.LABEL_LINE / 2, lineBreak="\n", lineHeight=marks.LABEL_LINE,
-        fontSize=marks.TEXT, color=theme.ink,
-    )  # fmt: skip
-    layers.append(text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N")))
+    layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
