@@ -13,6 +13,7 @@ import altair as alt
 import pandas as pd
 from altair.utils.schemapi import UndefinedType
 
+from analysis.core.formatting import unbroken
 from analysis.figures.drawing import Chart, Theme
 
 ROW = 24
@@ -177,7 +178,7 @@ def slant_height(names: Sequence[str]) -> int:
 
 def wrap_lines(text: str, width: int) -> list[str]:
     """A text broken into lines of at most `width` letters."""
-    return textwrap.wrap(text, width, break_on_hyphens=False) or [text]
+    return textwrap.wrap(unbroken(text), width, break_on_hyphens=False) or [text]
 
 
 def wrap_label(text: str, width: int = LABEL_CHARACTERS) -> str:

@@ -177,8 +177,8 @@ def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
         )
     else:
         text = (
-            f"further training brings back {percent(least.value)} to {percent(most.value)} of what positions are worth, "
-            f"most with {uncapitalised(most.way)}"
+            f"further training brings back {percent(least.value)} to {percent(most.value)} of what positions are "
+            f"worth, most with {uncapitalised(most.way)}"
         )
     return capitalised(so_far + text)
 

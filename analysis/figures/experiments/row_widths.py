@@ -66,7 +66,7 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         + ".",
         command="\n".join(ablate(WIDTHS[width], [BASELINE, row.variant]) for width in sorted(row.widths)),
         provenance={f"width {width}": f"preset {WIDTHS[width]}" for width in sorted(row.widths)},
-        draw=lambda theme: [_draw(table, theme)],
+        draw=lambda theme: [_draw(table, row.way, theme)],
         columns=1,
     )
 
@@ -86,9 +86,9 @@ def _finding(name: str, widths: Mapping[int, Gap]) -> str:
     )
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
+def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
     """A dot a width with its interval and its number; a ring where there are too few seeds."""
-    accent = theme.colour(colours.LINK)
+    accent = theme.colour(colours.of_way(way))
     x = marks.number(alt.X, "width", "width of the model", log=2, domain=(50, 330), values=list(WIDTHS), form="d")
     ends = [0.0, *table.value, *table.low.dropna(), *table.high.dropna()]
     room = 0.1 * (max(ends) - min(ends) or 1)

@@ -107,7 +107,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
             "high": high,
             "ticks": loss_ticks,
             "labels": [signed(tick, decimals) if tick else "0" for tick in loss_ticks],
-            "outliers": signed(max(beyond), 1) if beyond else "",
+            "outliers": f"> {signed(high, 1)}" if beyond else "",
         },
         "ranked": len(board.ranks.order) if board.ranks else 0,
         "steps": {

@@ -44,8 +44,7 @@ def show(
     link = why_not or held_texts.why_no_link(page, values) or address(page, values)
     heading = st.container(horizontal=True, vertical_alignment="top", key=f"{page}.{figure.name}.figure_heading")
     if flipbook is None:
-        # No line ends between a number and its per cent sign.
-        heading.header(escape_markdown(figure.heading).replace(" %", "\u00a0%"), anchor=figure.name)
+        heading.header(escape_markdown(figure.heading), anchor=figure.name)
         if board is None:
             page_head.list_in_contents(figure.name, figure.title)
     else:
