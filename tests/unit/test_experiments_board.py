@@ -13,7 +13,7 @@ from analysis.ablation.variants import VARIANTS, WAYS, full_title
 from analysis.core.errors import AddendError, LinkError
 from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, row_tables
-from analysis.figures.experiments.board import axis_range
+from analysis.figures.experiments.board import axis_range, caption
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.experiments.imported_rows import imported_boards
 from analysis.imports.base import UserMetadata
@@ -322,6 +322,15 @@ def test_without_enough_seeds_the_title_says_how_many_there_must_be():
     assert few.finding == "No imported variant has the 3 seeds that a comparison with adding needs"
 
 
+def test_a_line_breaks_its_axis_where_the_head_says_so(board):
+    """The head names the end of the axis beyond which rows stand, and the caption the sign of the break."""
+    data = board_data(board)["loss"]
+    beyond = [row for row in board.rows if row.gap and row.gap.value > data["high"]]
+    assert bool(data["outliers"]) == ("beyond // the axis is broken" in caption(board)) == bool(beyond)
+    if beyond:
+        assert float(data["outliers"].removeprefix("> +")) <= min(row.gap.value for row in beyond)
+
+
 def test_the_column_of_widths_waits_for_judged_rows(board):
-    judged = [row for row in board.rows if any(gap.judged for gap in row.widths.values())]
+    judged = [row for row in board.rows if sum(gap.judged for gap in row.widths.values()) > 1]
     assert bool(board_data(board)["widths"]) == (len(judged) >= 3)

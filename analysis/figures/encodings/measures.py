@@ -431,7 +431,7 @@ def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme)
 
 def _end_words(name: str) -> str:
     """Vega's expression of the words at the ends of a measure's axis, and where chance lies between them."""
-    words = {0: ENDS[name][0], 1: ENDS[name][1]}
+    words = {0.0: ENDS[name][0], 1.0: ENDS[name][1]}
     if CHANCE[name] not in words:
         words[CHANCE[name]] = f"{CHANCE[name]} by chance"
     lines = {value: json.dumps(marks.wrap_lines(text, END)) for value, text in words.items()}

@@ -103,7 +103,9 @@ def caption(shown: ExperimentsBoard) -> str:
         )
     beyond = [row.title for row in shown.rows if row.gap and row.gap.value > axis_range(shown)[1]]
     return sentences(
-        f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better.",
+        f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better"
+        + (", and beyond // the axis is broken" if beyond else "")
+        + f" (recipe {shown.preset}, {plural(shown.needed, 'seed')} unless a row says fewer).",
         "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds.",
         f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged."
         if any(row.outcome == "few" for row in shown.rows)

@@ -61,8 +61,8 @@ def row_curves(params: RowCurvesParameters) -> Figure:
         finding=_finding(row, shown),
         frame=lambda: losses[["variant", "seed", "step", "value", "run_id"]],
         caption=sentences(
-            f"Loss on held-out text, in {UNIT}. Line: the mean over seeds; band: the lowest and the highest seed; dot "
-            f"and number: the final loss on {trainings.sample}.",
+            f"Loss on held-out text, in {UNIT}; {trainings.conditions(variants)}. Line: the mean over seeds; band: "
+            f"the lowest and the highest seed; dot and number: the final loss on {trainings.sample}.",
             f"Seeds: {'; '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
             "Dotted: the step after which a variant has left the plateau.",
             _rules_note(row, params.preset),

@@ -117,7 +117,8 @@ def gap(params: ComparedParameters) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss less that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
-            "their means with 95 % t intervals. Colours say how positions are told, as in the learning curves.",
+            f"their means with 95 % t intervals; {trainings.conditions()}. Colours say how positions are told, as in "
+            "the learning curves.",
             f"Measured on {trainings.sample}. Below 0 is better.",
             f"At the edge, and too far for the axis: {join_names(beyond)}." if beyond else "",
             "Filled: significantly different from 0 after Holm's correction over "

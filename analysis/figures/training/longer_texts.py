@@ -65,7 +65,7 @@ def longer(params: TrainingParameters) -> Figure:
         summary=lambda: table[["title", "times", "value", "low", "high", "seeds"]],
         quantity="Validation loss (nats)",
         caption=sentences(
-            f"Validation loss in {UNIT} on texts of 1, 2 and 4 times the training length"
+            f"Validation loss in {UNIT} on texts of 1, 2 and 4 times the training length, {trainings.conditions()}"
             + (
                 "; right of the dashed line, a model would do better without its positions."
                 if controlled

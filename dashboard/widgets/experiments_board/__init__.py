@@ -19,7 +19,7 @@ STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 MOST_TICKS = 9
 NOT_MEASURED = "·"
 LADDERS = 3
-"""Rows that must be judged at some width before the column of widths is drawn."""
+"""Rows that must be judged at several widths before the column of widths is drawn."""
 CLOSE = "close"
 """The name that a press on the opened row reports."""
 
@@ -99,7 +99,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
     beyond = [row.gap.value for row in board.rows if row.gap and row.gap.value > high]
     steps_range = board.steps_range
     step_ticks = [tick for tick in STEP_TICKS if steps_range and steps_range[0] <= tick <= steps_range[1]]
-    judged = sum(any(gap.judged for gap in row.widths.values()) for row in board.rows)
+    judged = sum(sum(gap.judged for gap in row.widths.values()) > 1 for row in board.rows)
     ladder = [gap.value for row in board.rows for gap in row.widths.values() if abs(gap.value) <= high - low]
     return {
         "loss": {
