@@ -46,7 +46,7 @@ def calls(params: WordParameters) -> Figure:
     side = "nearer" if selected.margin < 0 else "farther"
     verb = "turns it into" if selected.margin < 0 else "brings it nearest to"
     text = (
-        f"{_spelled(selected.word)}: position {selected.position} {verb} {_spelled(selected.other_word)}, "
+        f"{spelled(selected.word)}: position {selected.position} {verb} {spelled(selected.other_word)}, "
         f"{selected.distance:.2f} away "
         f"({side} by {significant(abs(selected.margin), 2)} than the word itself)."
     )
@@ -120,7 +120,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     named = pd.concat(listed).drop_duplicates("rank")
     named = named.sort_values("rank").assign(
         label=[
-            f"{_spelled(word)} at {position} → {_spelled(other)}"
+            f"{spelled(word)} at {position} → {spelled(other)}"
             for word, position, other in zip(named.word, named.position, named.other_word, strict=True)
         ],
         hue=_hues(named, theme),
@@ -148,10 +148,10 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
 def _described(word: str) -> str:
     """A word as `_spelled` has it; a single letter that is not Latin with its name, too."""
     name = unicodedata.name(word, "") if len(word) == 1 and not word.isascii() else ""
-    return f"U+{ord(word):04X}, {name.capitalize()}" if name else _spelled(word)
+    return f"U+{ord(word):04X}, {name.capitalize()}" if name else spelled(word)
 
 
-def _spelled(word: str) -> str:
+def spelled(word: str) -> str:
     """A word in quotation marks; letters that are not Latin, which fonts may lack, by their script and code points."""
     letters = [letter for letter in word if not letter.isascii()]
     names = [unicodedata.name(letter, "") for letter in letters]

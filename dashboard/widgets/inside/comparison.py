@@ -238,7 +238,10 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
                 _side_pickers(pickers, suffix, f", {side}" if own else "", result, values)
             if terms:
                 pickers.toggle(
-                    "own_scale", "Each map on its own scale", help="One scale for all makes a weaker side pale."
+                    "own_scale",
+                    "Each map on its own scale",
+                    help="Else one scale holds for all, and a much weaker side is drawn in stronger colours; its title "
+                    "says how many times.",
                 )
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
