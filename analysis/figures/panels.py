@@ -96,14 +96,19 @@ def dots_over_chance(
     value: str,
     title: str = "",
     domain: tuple[float, float] | None = None,
+    colours: Mapping[str, str] | None = None,
 ) -> Chart:
-    """One row a series, with its value and interval; the random draws as a grey tick with their range."""
+    """One row a series, with its value and interval; the random draws as a grey tick with their range.
+
+    colours: those of series that have their own.
+    """
     rows = chart_rows(rows)
     names = list(dict.fromkeys(rows.series))
     x = marks.number(alt.X, "value", value, domain=domain or alt.Undefined, zero=domain is None, ticks=5)
     y = marks.rows_down("series", names)
     random = alt.Chart(rows).encode(y=y)
-    dots = marks.row_plot(rows, x=x, y=y, theme=theme, tooltip=(("series", "of"), *RANDOM))
+    color = marks.hues("series", dict(colours)) if colours else alt.Undefined
+    dots = marks.row_plot(rows, x=x, y=y, theme=theme, color=color, tooltip=(("series", "of"), *RANDOM))
     return marks.panel(
         random.mark_rule(strokeWidth=7, opacity=0.4, color=GREY).encode(
             x=marks.same_axis(x, "baseline_low"), x2=alt.X2("baseline_high:Q")

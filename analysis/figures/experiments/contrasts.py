@@ -27,7 +27,7 @@ NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
 OPEN = "open"
-LETTERS = 30
+LETTERS = 24
 """Letters in a line of a label: on a phone longer ones would leave the plot little room."""
 ROW = 38
 """Pixels of a row: two lines of text, and of a label three."""
@@ -255,7 +255,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
     room = 0.03 * (most - least)
     x = marks.number(
         alt.X, "effect", ["change of the final loss", "(nats; left is lower)"], domain=(least - room, most + room),
-        nice=False, ticks=6,
+        nice=False, ticks=4,
     )  # fmt: skip
     tips: list[marks.Tip] = [
         "pair", ("effect", "change, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds", "verdict", "statement", "id",

@@ -22,7 +22,7 @@ from analysis.store import read
 
 MODEL = "all-MiniLM-L6-v2"
 COMMAND = "python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV"
-LETTERS = 30
+LETTERS = 24
 """Letters in a line of a row's label."""
 ROW = 34
 """Pixels of a row, at least: two lines of text."""

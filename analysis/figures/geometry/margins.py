@@ -55,8 +55,8 @@ def calls(params: WordParameters) -> Figure:
         "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
-        finding=f"{capitalised(_lost_words(lost))} of {len(rows):,} words "
-        f"{'looks' if len(lost) == 1 else 'look'} like another word at some position",
+        finding=f"{capitalised(_lost_words(lost, len(rows)))} {'looks' if len(lost) == 1 else 'look'} like another "
+        "word at some position",
         caption=(
             f"Each of {len(rows):,} words of {readable(model)} stands at the one position that brings another word "
             f"nearest, among those that a word can hold. {text} {below} below zero, where a word "
@@ -69,10 +69,10 @@ def calls(params: WordParameters) -> Figure:
     )
 
 
-def _lost_words(lost: pd.DataFrame) -> str:
-    """The number of lost words, with their names if they are few."""
+def _lost_words(lost: pd.DataFrame, count: int) -> str:
+    """The number of lost words of all, with their names if they are few."""
     named = f" ({join_names(map(_described, lost.word))})" if 0 < len(lost) <= NAMED else ""
-    return f"{len(lost) or 'none'}{named}"
+    return f"{len(lost) or 'none'} of {count:,} words{named}"
 
 
 def _hues(rows: pd.DataFrame, theme: Theme) -> list[str]:

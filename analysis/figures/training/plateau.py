@@ -174,6 +174,6 @@ def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
             title="Steps until the plateau is left",
-            below=["diamond and bar: mean and 95 % interval; dot: a seed; triangle: not left within the training"],
+            below=["diamond and bar: mean and 95 % interval; dot: a seed", "triangle: not left within the training"],
         )
     ]

@@ -8,8 +8,8 @@ const MIDDLE = HEIGHT / 2;
 const dot = (svg, x, y, r, colour, judged) =>
   mark(svg, "circle", { cx: x, cy: y, r: judged ? r : r - 1, fill: judged ? colour : "var(--ground)", stroke: colour, "stroke-width": judged ? 0 : 2 });
 
-const BREAK = 52; // pixels at the right for what lies beyond the axis
-const CUT = 42; // pixels from the right at which the axis breaks
+const BREAK = 68; // pixels at the right for what lies beyond the axis
+const CUT = 62; // pixels from the right at which the axis breaks
 
 // The two strokes at which the axis breaks, in its head as in the rows.
 const breakMark = (svg, width, y) =>
@@ -34,7 +34,7 @@ function drawLoss(svg, width, row, board) {
   if (row.gap.value > board.loss.high) {
     line(svg, x(0), MIDDLE, width - CUT - 2, MIDDLE, colour, { "stroke-dasharray": "2 3" });
     breakMark(svg, width, MIDDLE);
-    dot(svg, width - 12, MIDDLE, 5.5, colour, row.judged);
+    dot(svg, width - 24, MIDDLE, 5.5, colour, row.judged);
     return;
   }
   for (const seed of row.seeds) {
@@ -121,11 +121,11 @@ function header(root, board) {
       const gap = board.loss.ticks.length > 1 ? x(board.loss.ticks[1]) - x(board.loss.ticks[0]) : width;
       const zero = board.loss.ticks.indexOf(0);
       board.loss.ticks.forEach((tick, index) => {
-        if ((gap > 34 || (index - zero) % 2 === 0) && x(tick) < width - CUT - 18) label(x(tick), 33, board.loss.labels[index], "middle", "var(--soft)");
+        if ((gap > 34 || (index - zero) % 2 === 0) && x(tick) < width - CUT - 12) label(x(tick), 33, board.loss.labels[index], "middle", "var(--soft)");
       });
       if (!board.loss.outliers) return;
       breakMark(svg, width, 29);
-      label(width - 2, 33, board.loss.outliers, "end", "var(--soft)");
+      label(width - 24, 33, board.loss.outliers, "middle", "var(--soft)");
     });
     canvas(stepAxis, 16, (svg, width) => {
       if (!board.steps) return;

@@ -147,9 +147,12 @@ def _text_box(pickers: Pickers, column: DeltaGenerator, name: str, label: str, p
 def what_differs(pickers: Pickers) -> str:
     """A sentence on the ways in which the sides differ, and on their consequence for the difference."""
     differing = differences(pickers.values())
-    names = [
-        f"{name} ({left} and {right})" if "text" not in name else name for name, (left, right) in differing.items()
-    ]
+    heads: dict[Value, str] = {STRONGEST: "the strongest", SECOND_HEAD: "the second"}
+    words = {
+        name: [heads.get(side, side) for side in sides] if name == "head" else sides
+        for name, sides in differing.items()
+    }
+    names = [f"{name} ({left} and {right})" if "text" not in name else name for name, (left, right) in words.items()]
     if not names:
         return "Both sides are the same. Change the model, text, layer, head or method of one side."
     text = f"The sides differ in the {join_names(names)}."
