@@ -32,7 +32,7 @@ DRAWN = {
 ENDS = {
     "translation_invariance": ("0 not at all", "1 alone"),
     "monotonicity": ("0 never", "1 always"),
-    "shift_r2_8": ("0 no better than the mean", "1 exactly"),
+    "shift_r2_8": ("0 not at all", "1 exactly"),
 }
 """The words at the ends of the axis of each drawn measure."""
 CHANCE = {"translation_invariance": 0.0, "monotonicity": 0.5, "shift_r2_8": 0.0}
@@ -431,10 +431,11 @@ def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme)
 
 def _end_words(name: str) -> str:
     """Vega's expression of the words at the ends of a measure's axis, and where chance lies between them."""
+    # Of as many lines as in any other picture, so that rows stand level.
     words = {0.0: ENDS[name][0], 1.0: ENDS[name][1]}
     if CHANCE[name] not in words:
         words[CHANCE[name]] = f"{CHANCE[name]} by chance"
-    lines = {value: json.dumps(marks.wrap_lines(text, END)) for value, text in words.items()}
+    lines = {value: json.dumps([*marks.wrap_lines(text, END), " "][:2]) for value, text in words.items()}
     return " : ".join(f"datum.value === {value} ? {text}" for value, text in lines.items()) + " : ''"
 
 

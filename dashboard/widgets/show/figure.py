@@ -74,7 +74,7 @@ def _under_heading(figure: Figure) -> tuple[str, str]:
     """The line under a figure's heading, as Markdown, and the rest of its caption; neither repeats the finding."""
     first, *rest = SENTENCE_END.split(figure.caption)
     if figure.finding and first.startswith(figure.finding):
-        if more := first.removeprefix(figure.finding).strip("; ."):
+        if more := first.removeprefix(figure.finding).strip(" ;:,."):
             first = f"{capitalised(more)}."
         elif rest:
             first, *rest = rest
