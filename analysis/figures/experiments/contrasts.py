@@ -34,7 +34,7 @@ ROW = 38
 
 
 @dataclass(frozen=True)
-class Change:
+class SingleChange:
     """One contrast. statement: its id. words: what is changed, less the encoder that the group or "then" names.
 
     turned: the statement compares the encoder before the change with the one after it, instead of the reverse.
@@ -51,7 +51,7 @@ class Group:
 
     title: str
     preset: str
-    changes: tuple[Change, ...]
+    changes: tuple[SingleChange, ...]
 
 
 GROUPS = (
@@ -59,35 +59,35 @@ GROUPS = (
         "From adding once, one change after another",
         "width128",
         (
-            Change("C34i", "a normalisation of their own"),
-            Change("C34d", "then queries and keys alone, in the first layer"),
-            Change("C34c", "then queries and keys of every layer"),
-            Change("C34b", "all three at once"),
+            SingleChange("C34i", "a normalisation of their own"),
+            SingleChange("C34d", "then queries and keys alone, in the first layer"),
+            SingleChange("C34c", "then queries and keys of every layer"),
+            SingleChange("C34b", "all three at once"),
         ),
     ),
     Group(
         "From queries and keys of every layer",
         "width128",
         (
-            Change("C34a", "matrices of their own", turned=True),
-            Change("C34h", "no cross terms"),
+            SingleChange("C34a", "matrices of their own", turned=True),
+            SingleChange("C34h", "no cross terms"),
         ),
     ),
     Group(
         "From adding once, normalised: every layer first",
         "width128",
         (
-            Change("C34e", "added again in every layer"),
-            Change("C34g", "then kept out of the stream: queries, keys and values alone"),
-            Change("C34f", "then kept out of the values, too"),
+            SingleChange("C34e", "added again in every layer"),
+            SingleChange("C34g", "then kept out of the stream: queries, keys and values alone"),
+            SingleChange("C34f", "then kept out of the values, too"),
         ),
     ),
     Group(
         "From adding once to TUPE-A (recipe cpu2)",
         training_rules().preset,
         (
-            Change("C34q", "attention of every layer, no cross terms"),
-            Change("C34r", "then matrices of their own"),
+            SingleChange("C34q", "attention of every layer, no cross terms"),
+            SingleChange("C34r", "then matrices of their own"),
         ),
     ),
 )
@@ -184,7 +184,7 @@ def _groups(found: pd.DataFrame) -> list[Group]:
     groups = [group for group in GROUPS if {change.statement for change in group.changes} & set(measured.id)]
     grouped = {change.statement for group in groups for change in group.changes}
     rest = measured[~measured.id.isin(grouped)]
-    changes = tuple(Change(row.id, row.pair.replace(JOINED, " less ")) for row in frames.rows(rest))
+    changes = tuple(SingleChange(row.id, row.pair.replace(JOINED, " less ")) for row in frames.rows(rest))
     return [*groups, replace(OTHERS, changes=changes)] if changes else groups
 
 
