@@ -91,7 +91,9 @@ def test_what_is_drawn_is_what_the_rows_hold(board):
         assert drawn["seeds"] == list(row.differences.values())
         assert drawn["rank"] == row.rank
         if row.gap and low <= row.gap.value <= high:
-            assert drawn["value"].replace("−", "-") == f"{round(row.gap.value, 2) + 0.0:+.2f}"
+            assert drawn["value"].replace("−", "-") == f"{row.gap.value:+.2f}".replace("+0.00", "0.00").replace(
+                "-0.00", "0.00"
+            )
         if row.gap and row.gap.value > high:
             assert data["loss"]["outliers"], "what lies beyond the axis is printed at its end"
     assert low < 0 < high

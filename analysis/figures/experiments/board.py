@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.ablation.variants import WAYS, named
 from analysis.core import colours
-from analysis.core.formatting import join_names, plural, sentences, signed
+from analysis.core.formatting import join_names, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
@@ -245,7 +245,7 @@ def written(row: VariantRow) -> str:
     if row.outcome == "baseline" and row.loss is not None:
         number = f"loss {row.loss:.2f}"
     else:
-        number = signed(row.gap.value) if row.gap else ""
+        number = signed_or_zero(row.gap.value) if row.gap else ""
     return f"{number} ({rank})" if (rank := places(row)) else number
 
 

@@ -74,7 +74,7 @@ def _finding(name: str, widths: Mapping[int, Gap]) -> str:
     judged = {width: gap for width, gap in sorted(widths.items()) if gap.judged}
     if len(judged) < 2:
         counts = join_names(
-            f"{signed(gap.value)} nats at width {width} ({gap.seeds} of {plural(gap.needed, 'seed')})"
+            f"{signed(gap.value)} nats in recipe {WIDTHS[width]} ({gap.seeds} of {plural(gap.needed, 'seed')})"
             for width, gap in sorted(widths.items())
         )
         return f"{'One width is' if judged else 'No width can be'} judged yet: {counts}"

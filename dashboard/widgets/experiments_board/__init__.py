@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core import settings
 from analysis.core.colours import of_way
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import plural, signed, signed_or_zero
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from dashboard.widgets.moving_pictures import show_component
@@ -231,7 +231,7 @@ def _gap_data(gap: Gap | None) -> dict[str, Any] | None:
 
 
 def _signed(gap: Gap | None) -> str:
-    return signed(gap.value) if gap else ""
+    return signed_or_zero(gap.value) if gap else ""
 
 
 def _finite(value: float) -> float | None:

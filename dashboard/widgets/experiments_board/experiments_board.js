@@ -121,7 +121,8 @@ function header(root, board) {
       const gap = board.loss.ticks.length > 1 ? x(board.loss.ticks[1]) - x(board.loss.ticks[0]) : width;
       const zero = board.loss.ticks.indexOf(0);
       board.loss.ticks.forEach((tick, index) => {
-        if ((gap > 34 || (index - zero) % 2 === 0) && x(tick) < width - CUT - 22) label(x(tick), 33, board.loss.labels[index], "middle", "var(--soft)");
+        const room = board.loss.outliers ? width - CUT - 22 : width;
+        if ((gap > 34 || (index - zero) % 2 === 0) && x(tick) < room) label(x(tick), 33, board.loss.labels[index], "middle", "var(--soft)");
       });
       if (!board.loss.outliers) return;
       breakMark(svg, width, 29);
