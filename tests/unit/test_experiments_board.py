@@ -91,9 +91,7 @@ def test_what_is_drawn_is_what_the_rows_hold(board):
         assert drawn["seeds"] == list(row.differences.values())
         assert drawn["rank"] == row.rank
         if row.gap and low <= row.gap.value <= high:
-            assert drawn["value"].replace("−", "-") == f"{row.gap.value:+.2f}".replace("+0.00", "0.00").replace(
-                "-0.00", "0.00"
-            )
+            assert drawn["value"].replace("−", "-") == printed(row.gap.value)
         if row.gap and row.gap.value > high:
             assert data["loss"]["outliers"], "what lies beyond the axis is printed at its end"
     assert low < 0 < high
@@ -183,6 +181,11 @@ def test_the_figures_data_hold_every_number_of_the_board(board):
     }
 
 
+def printed(value: float) -> str:
+    """A difference with its sign, and none where it rounds to zero."""
+    return f"{value:+.2f}".replace("+0.00", "0.00").replace("-0.00", "0.00")
+
+
 def test_a_paper_gets_every_row_and_the_baselines_loss(board):
     """One picture of the losses, with a caption of nothing else, and a table with its unit."""
     figure = FIGURES["experiments_board"].make({"preset": board.preset})
@@ -193,9 +196,7 @@ def test_a_paper_gets_every_row_and_the_baselines_loss(board):
     }
     assert texts.keys() == trained.keys()
     for name, row in trained.items():
-        assert texts[name].startswith(
-            f"{round(row.gap.value, 2) + 0.0:+.2f}".replace("-", "−") if row.gap else f"loss {row.loss:.2f}"
-        )
+        assert texts[name].startswith(printed(row.gap.value).replace("-", "−") if row.gap else f"loss {row.loss:.2f}")
     assert not re.search("CoLA|similarity|plateau|a step", figure.caption)
     table = paper_table.of_figure(figure)
     head, *lines = table.cells(paper_table.Written())
