@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 UNDEFINED = "undefined"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|nats?|points?|ms|MiB|GiB)(?!\w))")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z“('])")
 
 
@@ -63,6 +64,15 @@ def significant(value: float, digits: int = 3) -> str:
     if value and (abs(value) < 1e-3 or abs(value) >= 1e5):
         return f"{value:.1e}".replace("-", "−")
     return f"{value:,.{digits}g}".replace("-", "−") if abs(value) < 1000 else f"{value:,.0f}".replace("-", "−")
+
+
+def unbroken(text: str) -> str:
+    """The text with no-break spaces between numbers and their units, so that no line ends there.
+
+    >>> unbroken("95 % of 3 nats in 2 lines")
+    '95\\xa0% of 3\\xa0nats in 2 lines'
+    """
+    return BEFORE_UNIT.sub("\u00a0", text)
 
 
 def power_of_ten(value: float) -> str:

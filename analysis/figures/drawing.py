@@ -13,6 +13,7 @@ from altair.utils.schemapi import disable_debug_mode
 
 from analysis.core import colours
 from analysis.core.colours import Colour
+from analysis.core.formatting import unbroken
 from analysis.figures import Figure
 
 # Altair would hold every part against its schema as it is made, and the chart as a whole again when it is written.
@@ -23,21 +24,24 @@ Chart = ChartType
 """An Altair chart of any kind."""
 
 GREEN, VERMILION, GREY = "#009E73", "#D55E00", "#8a8f98"
-SERIES = tuple(
-    Colour(light, dark)
-    for light, dark in (
-        ("#00796b", "#2fb8a3"),
-        ("#a3348f", "#e07bd0"),
-        ("#7a7f1c", "#b9bd4a"),
-        ("#3d4455", "#c9ced9"),
-        ("#8a6fb8", "#b79df0"),
-        ("#d4638c", "#ff9db8"),
-        ("#2f9e84", "#8fe0cf"),
-    )
+SERIES = (
+    colours.INK,
+    *(
+        Colour(light, dark)
+        for light, dark in (
+            ("#00796b", "#2fb8a3"),
+            ("#7a7f1c", "#b9bd4a"),
+            ("#a3348f", "#e07bd0"),
+            ("#8a6fb8", "#b79df0"),
+            ("#d4638c", "#ff9db8"),
+            ("#2f9e84", "#8fe0cf"),
+        )
+    ),
 )
 """The colours of series that have no meaning of their own, such as two models, in the order in which they get them.
 
-None is blue or orange, which are for words and positions. What has a meaning has its colour in analysis/core/colours.
+One alone is drawn in ink. None is blue or orange, which are for words and positions. What has a meaning has its colour
+in analysis/core/colours.
 """
 
 TITLE_CHARACTERS = 90
@@ -196,7 +200,7 @@ def compose(figure: Figure) -> Chart:
         columns=columns(figure),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent", shape="independent")),
         title=alt.TitleParams(
-            textwrap.wrap(figure.heading, TITLE_CHARACTERS),
+            textwrap.wrap(unbroken(figure.heading), TITLE_CHARACTERS),
             subtitle=figure.title if figure.finding else "",
             anchor="start",
             fontSize=15,

@@ -13,6 +13,7 @@ import altair as alt
 import pandas as pd
 from altair.utils.schemapi import UndefinedType
 
+from analysis.core.formatting import unbroken
 from analysis.figures.drawing import Chart, Theme
 
 ROW = 24
@@ -36,6 +37,10 @@ WIDE, HALF, THIRD = 820, 380, 250
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
 """The most letters in a line of a label that is broken into lines, and the height of a line in pixels."""
+LABEL_LETTER = 5.6
+"""Pixels of a letter of a label, on average."""
+INVISIBLE, TITLE_ROW = "\u200b", "\u2060"
+"""Letters that take no room: of labels that are not to be taken for one another, and of the rows of titles."""
 NARROW, LETTER, SLANT = 40, 7, 5.2
 """Pixels of a column in which numbers and names stand upright; of a letter of a level name; and of a slanting one."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
@@ -173,7 +178,7 @@ def slant_height(names: Sequence[str]) -> int:
 
 def wrap_lines(text: str, width: int) -> list[str]:
     """A text broken into lines of at most `width` letters."""
-    return textwrap.wrap(text, width, break_on_hyphens=False) or [text]
+    return textwrap.wrap(unbroken(text), width, break_on_hyphens=False) or [text]
 
 
 def wrap_label(text: str, width: int = LABEL_CHARACTERS) -> str:
@@ -220,6 +225,43 @@ def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False
         labelOverlap=False,
     )
     return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(type="band", padding=gap))
+
+
+def grouped_rows(
+    names: Sequence[str], groups: Sequence[str], theme: Theme, width: int = LABEL_CHARACTERS, minimum: int = 26
+) -> tuple[list[str], alt.Y, Chart, int]:
+    """Rows under the titles of their groups, on one axis: the label of each row, the axis, the titles, and its height.
+
+    names, groups: of each row, in the order in which they stand. width: the letters of a line of a label. minimum: the
+    least pixels of a row.
+    """
+    wrapped = [wrap_label(name, width) for name in names]
+    level = level_labels(wrapped)
+    # Rows of two groups may have the same name: invisible letters at the beginning tell them apart.
+    places = {group: place for place, group in enumerate(dict.fromkeys(groups))}
+    labels = [INVISIBLE * places[group] + level[name] for name, group in zip(wrapped, groups, strict=True)]
+    titles = pd.DataFrame({"label": [TITLE_ROW * (place + 1) for place in places.values()], "group": list(places)})
+    order: list[str] = []
+    for title, group in zip(titles.label, titles.group, strict=True):
+        order += [title, *(label for label, own in zip(labels, groups, strict=True) if own == group)]
+    y = labelled_rows(order, gap=0)
+    left = -LABEL_LETTER * max(len(line) for name in wrapped for line in name.splitlines())
+    text = {"align": "left", "fontSize": PANEL_TITLE, "fontWeight": 600}
+    base = alt.Chart(titles).encode(x=alt.value(left), y=y, text=alt.Text("group:N"))
+    written = alt.layer(
+        base.mark_text(**text, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
+        base.mark_text(**text, color=theme.ink),
+    )
+    return labels, y, written, row_height(wrapped, minimum) * len(order)
+
+
+def texts_beside(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
+    """The text `written` of each row, of one line or two, in a column at the right of the plot."""
+    text = alt.Chart(frame).mark_text(
+        align="left", dx=8, dy=alt.expr(f"-{LABEL_LINE / 2:g} * (length(split(datum.written, '\\n')) - 1)"),
+        lineBreak="\n", lineHeight=LABEL_LINE, fontSize=TEXT, color=theme.ink,
+    )  # fmt: skip
+    return text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
 
 
 def values_beside(base: alt.Chart, theme: Theme, flag: str, x: alt.X, dy: int = 0) -> list[Chart]:

@@ -30,10 +30,13 @@ def chart_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def series_colour(rows: pd.DataFrame, theme: Theme, colours: Mapping[str, str] | None = None) -> alt.Color:
-    """A hue for each series, and a legend where there are several. colours: the hues of series that have their own."""
+    """Ink, and a legend where there are several series, which dashes tell apart.
+
+    colours: those of series that have their own.
+    """
     names = list(dict.fromkeys(rows.series))
     key = marks.legend(lines=True) if len(names) > 1 else None
-    hues = colours or dict(zip(names, theme.many(len(names)), strict=True))
+    hues = colours or dict.fromkeys(names, theme.ink)
     return marks.hues("series", {name: hues[name] for name in names}, key)
 
 
@@ -47,11 +50,13 @@ def curves_over_chance(
     title: str = "",
     domain: tuple[float, float] | None = None,
     log: bool = False,
+    colours: Mapping[str, str] | None = None,
 ) -> Chart:
     """Curves of a value; the range of random draws as a band and their mean dashed.
 
     value, along: the titles of the axes. domain: of the values' axis, which begins at zero where none is given. log:
-    whether the other axis is logarithmic. Curves after the first have gaps, through which one that they lie on is seen.
+    whether the other axis is logarithmic. colours: those of series that have their own. Curves after the first have
+    gaps, through which one that they lie on is seen.
     """
     rows = chart_rows(rows)
     names = list(dict.fromkeys(rows.series))
@@ -63,7 +68,7 @@ def curves_over_chance(
     random = alt.Chart(rows).encode(x=x, detail=alt.Detail("series:N"))
     lines = marks.line_plot(
         rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True,
-        color=series_colour(rows, theme),
+        color=series_colour(rows, theme, colours),
         dash=marks.dashes("series", {name: [9, 9 * index] if index else [1, 0] for index, name in enumerate(names)}),
         dots=marks.SEED if len(rows) <= MAX_DOTS else 0,
         tooltip=(("series", "of"), ("along:Q", along), *RANDOM),
@@ -91,14 +96,19 @@ def dots_over_chance(
     value: str,
     title: str = "",
     domain: tuple[float, float] | None = None,
+    colours: Mapping[str, str] | None = None,
 ) -> Chart:
-    """One row a series, with its value and interval; the random draws as a grey tick with their range."""
+    """One row a series, with its value and interval; the random draws as a grey tick with their range.
+
+    colours: those of series that have their own.
+    """
     rows = chart_rows(rows)
     names = list(dict.fromkeys(rows.series))
     x = marks.number(alt.X, "value", value, domain=domain or alt.Undefined, zero=domain is None, ticks=5)
     y = marks.rows_down("series", names)
     random = alt.Chart(rows).encode(y=y)
-    dots = marks.row_plot(rows, x=x, y=y, theme=theme, tooltip=(("series", "of"), *RANDOM))
+    color = marks.hues("series", dict(colours)) if colours else alt.Undefined
+    dots = marks.row_plot(rows, x=x, y=y, theme=theme, color=color, tooltip=(("series", "of"), *RANDOM))
     return marks.panel(
         random.mark_rule(strokeWidth=7, opacity=0.4, color=GREY).encode(
             x=marks.same_axis(x, "baseline_low"), x2=alt.X2("baseline_high:Q")

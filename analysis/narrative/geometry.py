@@ -112,7 +112,7 @@ def right_angles(model: str) -> CardAnswer:
         note=f"With their means subtracted, words and positions have a mean absolute cosine of {centred:.3f}.",
         curves=(
             CardCurve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
-            CardCurve("accent", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
+            CardCurve("dashed", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
             CardCurve("ink", _scaled(_pairs(shares["word_position"]), (-limit, limit), top)),
         ),
     )

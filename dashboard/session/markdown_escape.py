@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from analysis.core import settings
+from analysis.core.formatting import unbroken
 from analysis.core.provenance import ROOT
 
 ADDRESS = re.compile(r"(?i)(?=https?://|www\.)|(?<=@)")
@@ -15,8 +16,11 @@ JOINER = "\u2060"
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows literally: no links, images, icons, formulas or emphasis."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-=.!|~$:^@&])", r"\\\1", ADDRESS.sub(JOINER, text))
+    """Text that Markdown shows literally: no links, images, icons, formulas or emphasis.
+
+    Every text of a figure passes through here, so that here its numbers are kept on one line with their units.
+    """
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-=.!|~$:^@&])", r"\\\1", ADDRESS.sub(JOINER, unbroken(text)))
 
 
 def hide_server_paths(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.encodings import ENCODINGS
 from analysis.narrative.choosing.settings import IN_USE
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
@@ -14,8 +15,8 @@ LOOKS = {METHODS: "Methods", **encoding_pictures.LOOKS}
 
 show.header(
     PAGE,
-    f"{len(IN_USE)} ways to tell a transformer the order of words: what each can do, how it trains and costs, "
-    "and what its code looks like.",
+    f"How to tell a transformer the order of words: what each of {len(IN_USE)} methods can do, how it trains and "
+    f"costs, and its code; and pictures of {len(ENCODINGS)} encodings, some of which are forms of one method.",
 )
 pickers = Pickers(PAGE)
 for problem in moved_pages.problems():

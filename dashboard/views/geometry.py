@@ -91,11 +91,20 @@ question_cards.show_cards(
     lambda pressed: pickers.set("part", pressed),
     dark=show.theme().dark,
 )
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    if len(PARTS[card]) > 1:
+        part = pickers.segments(
+            "part", "Part of this answer", list(PARTS[card]), PARTS[card], label_visibility="collapsed", width="content"
+        )
+    if part == "words":
+        try:
+            words = sorted(stored_cases(model, "nearest_word").word)
+        except NoResults:
+            words = []
+        pickers.choice("word", "Word", ["", *words], lambda word: word or "the nearest to another", width=260)
 wide, narrow = st.columns([5, 2], gap="large")
 with narrow:
     draw_meaning(card, model)
-    if len(PARTS[card]) > 1:
-        part = pickers.choice("part", "More on this", list(PARTS[card]), PARTS[card])
     if part == "angles":
         pickers.slider(
             "dim",
@@ -103,12 +112,6 @@ with narrow:
             list(DIMENSIONS),
             format_func=lambda dim: f"{dim}" if dim else "the model's",
         )
-    elif part == "words":
-        try:
-            words = sorted(stored_cases(model, "nearest_word").word)
-        except NoResults:
-            words = []
-        pickers.choice("word", "Word", ["", *words], lambda word: word or "the nearest to another")
 values = pickers.done()
 show.copy_link(PAGE, values)
 with wide:

@@ -89,13 +89,13 @@ def draw(pickers: Pickers) -> None:
     common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
     every = f"All of them meet the need “{join_names(common)}”, which has no column. " if common else ""
     st.caption(
-        f"{every}Full dots: our trainings of preset {JUDGED} on masked words, which the frozen rules judge; bars: 95 % "
-        "intervals over seeds paired with learned, added positions. Rings: another recipe, where that one has no "
-        "number, or a causal model against its own baseline; its name stands under the number. A triangle at the "
-        "edge: the value, or the end of its interval, lies beyond the axis."
+        f"{every}Full dots: our trainings of recipe {JUDGED} on masked words, which the frozen rules judge; bars: "
+        "95\u00a0% intervals over seeds paired with learned, added positions. Rings: another recipe, where that one "
+        "has no number, or a causal model against its own baseline; its name stands under the number. A triangle at "
+        "the edge: the value, or the end of its interval, lies beyond the axis."
     )
     with st.expander(
-        f"{plural(len(studied()), 'way')} more that were studied and that no model named here uses",
+        f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",
         key=f"{PAGE}.studied",
     ):
         st.markdown(
@@ -201,10 +201,10 @@ def _draw_facts(pickers: Pickers, presets: list[str], needs: tuple[str, ...]) ->
         st.button(f"Show preset {JUDGED}", on_click=lambda: pickers.set("preset", JUDGED), type="primary")
     lines = choosing.lines(part, preset, needs)
     st.caption(
-        f"{plural(len(lines), 'way')} to encode position. Our models are small encoders and, where it says causal, "
-        "decoders, all trained in the same way; the one that adds learned positions once (BERT-A) is the baseline. "
-        "A published result counts as better or worse by its printed difference, however small, since most tables "
-        "print no spread."
+        f"{plural(len(lines), 'method')} to encode position, used or only studied. Our models are small encoders and, "
+        "where it says causal, decoders, all trained in the same way; the one that adds learned positions once "
+        "(BERT-A) is the baseline. A published result counts as better or worse by its printed difference, however "
+        "small, since most tables print no spread."
     )
     if part == "cost" and (measured := choosing.measured_preset(preset)) != preset:
         st.caption(

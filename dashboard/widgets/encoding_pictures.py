@@ -21,9 +21,12 @@ LOOKS = {"values": "Values", "distance": "Distances", "all": "Measures"}
 FIGURES = {
     "values": ("encoding_heat", "encoding_movement"),
     "distance": ("encoding_similarity", "encoding_shift"),
-    "all": ("encoding_measures", "encoding_other_measures"),
+    "all": ("encoding_measures",),
 }
-FOLDED = {"values": {"encoding_spectrum": "How fast the dimensions vary"}}
+FOLDED = {
+    "values": {"encoding_spectrum": "How fast the dimensions vary"},
+    "all": {"encoding_other_measures": "Six measures more, in a table"},
+}
 """Figures that a press opens below those of a look."""
 CONTROL = 170
 """Pixels of a control."""
@@ -54,13 +57,8 @@ def draw(pickers: Pickers, look: str) -> None:
                     pickers.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS)
                     pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
     values = pickers.done()
-    if look == "all":
-        show.copy_link(PAGE, values)
-        _draw_figure("encoding_measures", values)
-        _draw_figure("encoding_other_measures", values, _columns)
-        return
     show.copy_link(PAGE, values)
-    shown = pair(RowSimilarityParameters.of(values))
+    shown = pair(RowSimilarityParameters.of(values)) if look != "all" else []
     for column, entry in zip(st.columns(2), shown, strict=False):
         with column:
             describe(entry)
@@ -70,8 +68,9 @@ def draw(pickers: Pickers, look: str) -> None:
         fold = st.expander(title, key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:
             with fold:
-                _draw_figure(name, values)
-    show_sources(shown)
+                _draw_figure(name, values, _columns if look == "all" else None)
+    if shown:
+        show_sources(shown)
 
 
 def describe(entry: SizedEncoding) -> None:

@@ -36,8 +36,8 @@ def opened(page: str, **parameters: str | list[str]) -> AppTest:
 
 
 def shown(markdown: str) -> str:
-    """Markdown without its escapes."""
-    return re.sub(r"\\(.)", r"\1", markdown.replace(JOINER, ""))
+    """Markdown without its escapes and with plain spaces."""
+    return re.sub(r"\\(.)", r"\1", markdown.replace(JOINER, "").replace("\u00a0", " "))
 
 
 def silent(app: AppTest) -> bool:

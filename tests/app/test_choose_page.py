@@ -44,7 +44,7 @@ def test_a_row_opens_its_pictures_and_its_configuration(row: str) -> None:
 def test_needs_are_in_the_address_and_answered() -> None:
     app = opened(needs=["longer", "order"])
     fine(app)
-    assert any("of 10 can do it" in text.value for text in app.markdown)
+    assert any("of 10 methods can do it" in text.value for text in app.markdown)
 
 
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "needs"])

@@ -9,7 +9,7 @@ from tests.app.shown import figures, opened, shown
 HEADINGS = {
     "values": ["The table itself", "How much each dimension moves"],
     "distance": ["Similarity against distance", "From a position to the one 8 further on"],
-    "all": ["All encodings, by what attention can read off their products", "The other measures of all encodings"],
+    "all": ["All encodings, by what attention can read off their products"],
 }
 
 
@@ -26,13 +26,20 @@ def test_every_part(part):
     assert figures(app) == HEADINGS[part]
 
 
-def test_the_third_figure_of_the_values_is_drawn_once_it_is_opened():
-    app = opened("choose", look="values")
-    assert "How fast the dimensions vary" in [fold.label for fold in app.expander]
-    app.session_state["choose.encoding_spectrum.fold"] = True
+@pytest.mark.parametrize(
+    ("look", "name", "fold", "title"),
+    [
+        ("values", "encoding_spectrum", "How fast the dimensions vary", "How fast the dimensions vary"),
+        ("all", "encoding_other_measures", "Six measures more, in a table", "The other measures of all encodings"),
+    ],
+)
+def test_the_last_figure_of_a_look_is_drawn_once_it_is_opened(look, name, fold, title):
+    app = opened("choose", look=look)
+    assert fold in [expander.label for expander in app.expander]
+    app.session_state[f"choose.{name}.fold"] = True
     app.run()
     fine(app)
-    assert figures(app) == [*HEADINGS["values"], "How fast the dimensions vary"]
+    assert figures(app) == [*HEADINGS[look], title]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -73,8 +73,7 @@ def test_an_address_keeps_the_fields_of_parts_that_are_not_shown(
 ) -> None:
     app, default = opened(page, part=parts[0], **link), VIEWS[page].defaults()["part"]
     for part in (parts[1], parts[0], parts[1]):
-        kind = app.selectbox if page == "geometry" else app.segmented_control
-        kind(key=f"{page}.part").set_value(part)
+        app.segmented_control(key=f"{page}.part").set_value(part)
         app.run()
         assert not app.exception
         address = {name: "".join(app.query_params.get(name, "")) for name in ("part", *link)}

@@ -303,7 +303,7 @@ def test_interventions_are_grouped_and_several_apply_together() -> None:
     assert app.session_state["inside.do"] == ("zero_positions",)
     assert "Intervention: zero positions" in captions(app)
     app.segmented_control(key="inside.look.chosen").set_value("order").run()
-    assert "permutes the output and does nothing else, up to rounding" in captions(app)
+    assert "permutes the output and does nothing else, up to rounding" in shown(app.header[0].value)
     app.segmented_control(key="inside.over.chosen").set_value("corpus").run()
     assert complaints(app) == []
     assert figures(app) == ["Every intervention over the probe set"]

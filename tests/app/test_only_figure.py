@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.core.formatting import unbroken
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
 
@@ -25,7 +26,7 @@ def test_a_stored_figure_stands_alone_with_the_way_back(page, figure, monkeypatc
     assert not app.error
     made = FIGURES[figure].make(VIEWS[page].defaults() | {"preset": "cpu"})
     assert app.get("vega_lite_chart")
-    assert app.title[0].value.replace("\\", "") == made.heading
+    assert app.title[0].value.replace("\\", "") == unbroken(made.heading)
     assert not app.selectbox, "no controls"
     assert f"/{page}?preset=cpu" in app.caption[0].value
 

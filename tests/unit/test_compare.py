@@ -62,10 +62,15 @@ def test_the_title_gives_the_shares_of_the_two_heads_and_each_scale_holds_its_ma
         named = re.findall(r"head (\d+)", figure.finding)
         assert named == ([] if (left, made[0].layer) == (right, made[1].layer) else [str(left), str(right)])
         limits = [float(np.abs(one.to_numpy()).max()) or 1.0 for one in drawn_maps(figure)]
-        together = [max(limits)] * len(limits)
-        assert colour_limits(figure) == pytest.approx(limits if own_scale else together, rel=1e-5)
         weak = max(limits[:2]) > 4 * min(limits[:2])
-        assert ("is pale" in figure.caption) == (weak and not own_scale)
+        together = [max(limits)] * len(limits)
+        said = re.search(r"(\d+) times as strong", figure.caption)
+        assert bool(said) == (weak and not own_scale)
+        if said:
+            together[limits.index(min(limits[:2]))] /= int(said[1])
+            assert min(limits[:2]) <= min(together) < 2 * min(limits[:2]), "the weaker side fills its colours"
+            assert f"colours {said[1]} times as strong" in str([panel.to_dict()["title"] for panel in panels(figure)])
+        assert colour_limits(figure) == pytest.approx(limits if own_scale else together, rel=1e-5)
         assert len(limits) == len(panels(figure)) == (2 if weak else 3), "else the difference shows the stronger again"
         assert "difference" in set(figure.frame()["map"])
 

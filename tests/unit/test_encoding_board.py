@@ -63,7 +63,9 @@ def test_the_sentence_counts_and_names_what_the_rows_hold(store: Path, needs: li
     found = rows(needs)
     able = [row for row in found if not row.lacks]
     said = board.summary(found, needs)
-    assert said.startswith(f"{len(able)} of 10 can" if needs and able else "None of the 10" if not able else "All 10")
+    assert said.startswith(
+        f"{len(able)} of 10 methods can" if needs and able else "None of the 10" if not able else "All 10"
+    )
     losses = {row.title: row.loss.value for row in able if row.loss and not row.loss.ring}
     losses |= {row.title: 0.0 for row in able if row.baseline}
     if len(losses) > 1:

@@ -336,17 +336,34 @@ def test_a_random_table_lies_at_chance_and_sinusoids_at_the_good_end():
 
 
 @pytest.mark.parametrize("other", ["", "learned"])
-def test_the_picked_encodings_have_colours_that_no_other_has(other):
+def test_the_picked_encodings_are_black_and_the_untrained_ones_hollow(other):
+    picked = {ENCODINGS[name].title for name in ("rotary", other) if name}
+    untrained = {ENCODINGS[name].title for name in ("tupe_untied", "shaw_relative", "t5_bias")}
     for panel in drawing.panels(made("encoding_measures", encoding="rotary", other=other)):
-        rows = next(rows for rows in panel.to_dict()["datasets"].values() if "hue" in rows[0])
-        hues = {row["title"]: row["hue"] for row in rows}
-        picked = {ENCODINGS[name].title for name in ("rotary", other) if name}
+        drawn = panel.to_dict()
+        data = drawn["datasets"]
+        rows = max((rows for rows in data.values() if "hue" in rows[0]), key=len)
         assert {row["title"] for row in rows if row["bold"]} == picked
-        untrained = {row["title"] for row in rows if row["named"] != row["title"]} - picked
-        assert untrained == {ENCODINGS[name].title for name in ("tupe_untied", "shaw_relative", "t5_bias")} - picked
-        coloured, grey = {hues[title] for title in picked}, {hues[title] for title in untrained}
-        others = {hue for title, hue in hues.items() if title not in picked | untrained}
-        assert len(coloured | grey | others) == len(picked) + 2
+        black, soft = ({row["hue"] for row in rows if row["bold"] == bold} for bold in (True, False))
+        assert len(black) == len(soft) == 1
+        assert black != soft
+        hollow = [layer for layer in drawn["layer"] if layer.get("mark", {}).get("filled") is False]
+        assert {row["title"] for layer in hollow for row in data[layer["data"]["name"]]} <= untrained
+        assert sum(len(data[layer["data"]["name"]]) for layer in hollow) >= 1
+
+
+def test_every_count_of_encodings_is_of_all_of_them():
+    for name in OF_ALL:
+        assert f" of {len(ENCODINGS)} encodings (dot product of 512 positions; 3 are random here)" in made(name).finding
+
+
+def test_what_distance_alone_decides_stands_first():
+    (first, *_) = drawing.panels(made("encoding_measures"))
+    rows = max((rows for rows in first.to_dict()["datasets"].values() if "hue" in rows[0]), key=len)
+    values = [row["value"] for row in rows if not row["label"].startswith("\u200b")]
+    known = [value for value in values if value is not None]
+    assert known == sorted(known, reverse=True)
+    assert known.count(max(known)) > 1
 
 
 def test_without_stored_measures_a_sentence_says_how_to_make_them(tmp_path, monkeypatch):

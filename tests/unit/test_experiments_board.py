@@ -13,7 +13,7 @@ from analysis.ablation.variants import VARIANTS, WAYS, full_title
 from analysis.core.errors import AddendError, LinkError
 from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, row_tables
-from analysis.figures.experiments.board import axis_range
+from analysis.figures.experiments.board import axis_range, caption
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.experiments.imported_rows import imported_boards
 from analysis.imports.base import UserMetadata
@@ -91,7 +91,7 @@ def test_what_is_drawn_is_what_the_rows_hold(board):
         assert drawn["seeds"] == list(row.differences.values())
         assert drawn["rank"] == row.rank
         if row.gap and low <= row.gap.value <= high:
-            assert drawn["value"].replace("−", "-") == f"{round(row.gap.value, 2) + 0.0:+.2f}"
+            assert drawn["value"].replace("−", "-") == printed(row.gap.value)
         if row.gap and row.gap.value > high:
             assert data["loss"]["outliers"], "what lies beyond the axis is printed at its end"
     assert low < 0 < high
@@ -181,6 +181,11 @@ def test_the_figures_data_hold_every_number_of_the_board(board):
     }
 
 
+def printed(value: float) -> str:
+    """A difference with its sign, and none where it rounds to zero."""
+    return f"{value:+.2f}".replace("+0.00", "0.00").replace("-0.00", "0.00")
+
+
 def test_a_paper_gets_every_row_and_the_baselines_loss(board):
     """One picture of the losses, with a caption of nothing else, and a table with its unit."""
     figure = FIGURES["experiments_board"].make({"preset": board.preset})
@@ -191,9 +196,7 @@ def test_a_paper_gets_every_row_and_the_baselines_loss(board):
     }
     assert texts.keys() == trained.keys()
     for name, row in trained.items():
-        assert texts[name].startswith(
-            f"{round(row.gap.value, 2) + 0.0:+.2f}".replace("-", "−") if row.gap else f"loss {row.loss:.2f}"
-        )
+        assert texts[name].startswith(printed(row.gap.value).replace("-", "−") if row.gap else f"loss {row.loss:.2f}")
     assert not re.search("CoLA|similarity|plateau|a step", figure.caption)
     table = paper_table.of_figure(figure)
     head, *lines = table.cells(paper_table.Written())
@@ -322,6 +325,15 @@ def test_without_enough_seeds_the_title_says_how_many_there_must_be():
     assert few.finding == "No imported variant has the 3 seeds that a comparison with adding needs"
 
 
+def test_a_line_breaks_its_axis_where_the_head_says_so(board):
+    """The head names the end of the axis beyond which rows stand, and the caption the sign of the break."""
+    data = board_data(board)["loss"]
+    beyond = [row for row in board.rows if row.gap and row.gap.value > data["high"]]
+    assert bool(data["outliers"]) == ("beyond // the axis is broken" in caption(board)) == bool(beyond)
+    if beyond:
+        assert float(data["outliers"].removeprefix("> +")) <= min(row.gap.value for row in beyond)
+
+
 def test_the_column_of_widths_waits_for_judged_rows(board):
-    judged = [row for row in board.rows if any(gap.judged for gap in row.widths.values())]
+    judged = [row for row in board.rows if sum(gap.judged for gap in row.widths.values()) > 1]
     assert bool(board_data(board)["widths"]) == (len(judged) >= 3)

@@ -28,7 +28,7 @@ from analysis.figures.training.data import TrainingParameters, index, title, usu
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.parts import ALL_CHANGES
-from analysis.figures.training.settings import BEST, STUCK, UNTRAINED
+from analysis.figures.training.settings import BEST, STUCK
 from analysis.figures.training.verdict import verdict
 from analysis.narrative.answer.sentences.small import LEADS
 from analysis.statistics import smallest_detectable
@@ -53,6 +53,14 @@ def drawn(figure, *columns: str) -> list[pd.DataFrame]:
     specs = [panel.to_dict() for panel in drawing.panels(figure)]
     frames = [pd.DataFrame(rows) for spec in specs for rows in spec["datasets"].values()]
     return [frame for frame in frames if set(columns) <= set(frame.columns)]
+
+
+def all_drawn(figure, *columns: str) -> pd.DataFrame:
+    """The rows of the one panel that have these columns, each once: filled and hollow marks have a frame each."""
+    (panel,) = valid_panels(figure)
+    frames = {id(frame): frame for frame in panel["datasets"] if set(columns) <= set(frame)}
+    rows = pd.concat(list(frames.values()))
+    return rows[~rows.index.duplicated()].sort_index()
 
 
 def panel_titles(figure) -> list[str]:
@@ -362,16 +370,16 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     store_build.refresh()
     figure = made("training_settings")
     rows = figure.frame().set_index(["setting", "variant"])
-    (table,) = (panel.to_dict() for panel in drawing.panels(figure))
-    domain = table["layer"][0]["encoding"]["x"]["scale"]["domain"]
-    own, twice, pre, best = (name.replace("\n", " ") for name in domain)
-    cells = {(row["setting"], row["title"]): row for row in next(iter(table["datasets"].values()))}
-    assert not cells[own, OWN_MATRIX]["open"]
-    assert cells[twice, OWN_MATRIX]["open"], "one seed has no interval, so nothing is resolved"
-    assert (cells[twice, OWN_MATRIX]["text"], cells[twice, "Added once"]["text"]) == ("−0.10\n1 seed", "4.00\n1 seed")
-    assert figure.finding == (
-        "In 3 of 4 comparisons a variant ends lower than adding; 1 of 4 comparisons is beyond chance, 3 have one seed"
-    )
+    (panel,) = drawing.panels(figure)
+    text = str(panel.to_dict())
+    differences = all_drawn(figure, "gap", "setting").set_index("setting")
+    own, twice, pre, best = differences.index
+    assert differences.told_apart[own]
+    assert not differences.told_apart[twice], "one seed has no interval, so nothing is resolved"
+    assert differences.written[twice] == "−0.10, 1 seed"
+    assert "Peak rate 0.002: adding ends at 4.00 (1 seed)" in text
+    assert figure.finding == "In 3 of 4 comparisons a variant ends lower than adding"
+    assert "; 1 of 4 comparisons is beyond chance, 3 have one seed." in figure.caption
     assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norms first (pre-norm)", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
     paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()
@@ -457,11 +465,10 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
     whole_direction = 0
     for base in ("", "bert_a_d", "tupe_a", "no_cross", "tupe_a_tie_cls"):
         figure = made("training_settings", preset="cpu", baseline=base)
-        (rows,) = drawn(figure, "gap", "setting")
-        compared = rows[rows.gap.notna() & (rows.text != STUCK)]
-        assert f"of {len(compared)} comparisons" in figure.finding
-        assert f"{(~compared.open).sum() or 'none'} of {len(compared)}" in figure.finding
-        assert not [setting for setting in rows.setting if setting.startswith("steps")], "they have a figure"
+        compared = all_drawn(figure, "gap", "setting")
+        assert STUCK not in set(compared.written)
+        assert f"{compared.told_apart.sum() or 'none'} of {len(compared)} comparisons" in figure.caption
+        assert not [setting for setting in compared.setting if setting.startswith("steps")], "they have a figure"
         if "In " not in figure.finding[:3]:
             whole_direction += 1
             assert ((compared.gap < 0) == ("lower" in figure.finding)).all()
@@ -498,15 +505,18 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
     assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 
 
-def test_a_setting_at_which_a_variant_was_not_trained_says_so(store):
-    """The committed runs: every cell of the table has a text, and the scale of colours ends at what is resolved."""
-    figure = made("training_settings", preset="cpu")
-    (rows,) = drawn(figure, "gap", "setting")
-    assert len(rows) == rows.title.nunique() * rows.setting.nunique()
-    assert set(rows.text[rows.seeds == 0]) <= {UNTRAINED}
-    (panel,) = drawing.panels(figure)
-    colour = panel.to_dict()["layer"][0]["encoding"]["color"]
-    assert max(colour["scale"]["domain"]) == max(colour["legend"]["values"]) == rows.gap[~rows.open].abs().max()
+def test_the_axis_of_settings_holds_every_difference_on_both_sides_of_zero(store):
+    """The committed runs, against every baseline."""
+    for base in ("", "bert_a_d", "tupe_a"):
+        figure = made("training_settings", preset="cpu", baseline=base)
+        rows = all_drawn(figure, "gap", "setting")
+        (panel,) = drawing.panels(figure)
+        domains = [layer["encoding"]["x"]["scale"]["domain"] for layer in panel.to_dict()["layer"]
+                   if "scale" in layer.get("encoding", {}).get("x", {})]  # fmt: skip
+        assert len({tuple(domain) for domain in domains}) == 1
+        low, high = domains[0]
+        assert low < 0 < high
+        assert rows.gap.between(low, high).all()
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):

@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import colours
-from analysis.core.colours import Colour
 from analysis.core.errors import AddendError
-from analysis.core.formatting import join_names, sentences
+from analysis.core.formatting import sentences
 from analysis.encodings import ENCODINGS
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
-from analysis.figures.drawing import GREY, Chart, Theme
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
@@ -30,6 +29,12 @@ DRAWN = {
     "shift_r2_8": "A shift by 8 is one matrix",
 }
 """The measures that are drawn, from left to right -> their headings. Of each, 1 is the most there can be."""
+ENDS = {
+    "translation_invariance": ("0 not at all", "1 alone"),
+    "monotonicity": ("0 never", "1 always"),
+    "shift_r2_8": ("0 not at all", "1 exactly"),
+}
+"""The words at the ends of the axis of each drawn measure."""
 CHANCE = {"translation_invariance": 0.0, "monotonicity": 0.5, "shift_r2_8": 0.0}
 """The value of each drawn measure where nothing connects positions that are near."""
 HEADINGS = {
@@ -65,15 +70,15 @@ SAYS = {
 """The meaning of each measure in plain words."""
 LINE = 54
 """Letters in a line under the heading of a picture."""
-GREY_BECAUSE = "untrained"
-"""The word at the name of an encoding that a model learns and that is random here."""
+END = 12
+"""Letters in a line of the words at an end of an axis."""
+FIXED, RANDOM = "Computed or trained", "Random here: a model trains them"
+"""The groups of rows: encodings whose values are what a model uses, and those that are random until a model trains."""
 GOOD_ROW = "Good is"
 SHORT = 15
 """Pixels of a number such as .71."""
 LABEL = 20
 """Letters in a line of a name."""
-TINT = Colour("#dcefeb", "#17403b")
-"""The ground of the picked rows: a pale tone of the first colour of series."""
 
 
 class DescribedMeasure(NamedTuple):
@@ -198,16 +203,11 @@ def scalar_measures(params: ShadedParameters) -> Figure:
         title="All encodings, by what attention can read off their products",
         finding=_invariant(table),
         caption=sentences(
-            f"{rows.encoding.nunique()} encodings at about {table.about.max()} positions, compared by dot product"
-            + (
-                f"; grey, since only a model trains them: {join_names(untrained)}"
-                if (untrained := _untrained())
-                else ""
-            )
-            + ". Good, at the right of each picture, is what lets products of rows tell distances; dashed is chance. A "
-            "model can learn to use an encoding that is not good in this sense.",
-            "Distances compares another number of positions, by cosine, and so has other numbers. In colour: "
-            "the encodings that are picked.",
+            "At the right of each picture is what lets products of two positions' rows tell their distance; dashed is "
+            "chance. A model can learn to use an encoding that lies at the left.",
+            f"All at about {table.about.max()} positions, compared by dot product. The view Distances compares another "
+            "number of them, by cosine, and so has other numbers of the same encoding. A dash: undefined. Bold and in "
+            "black: the encodings that are picked.",
             *_about(rows, DRAWN),
         ),
         draw=lambda theme: [_dots(table, name, (params.encoding, params.other), theme) for name in DRAWN],
@@ -226,8 +226,8 @@ def other_measures(params: ShadedParameters) -> Figure:
         title="The other measures of all encodings",
         finding=_symmetric(table),
         caption=sentences(
-            f"The same encodings at about {table.about.max()} positions; tinted: those that are picked; grey: those "
-            "that only a model trains. Good, in the "
+            f"The same encodings at about {table.about.max()} positions, compared by dot product; tinted: those that "
+            "are picked. Good, in the "
             f"first row, is said of one measure at a time: {'; '.join(_good(name) for name in HEADINGS)}.",
             *_about(rows, HEADINGS),
             "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
@@ -281,8 +281,7 @@ def _about(rows: pd.DataFrame, shown: Mapping[str, str]) -> list[str]:
     missing = [encoding.title for name, encoding in ENCODINGS.items() if name not in set(rows.encoding)]
     return [
         " ".join(f"{heading}: {MEASURES[name].definition}" for name, heading in shown.items()),
-        "Rows stand by how positions enter: added to the words, rotating queries and keys, compared separately, "
-        "biasing the scores, absent.",
+        f"Rows stand by {next(iter(MEASURES[name].title for name in DRAWN)).lower()}, and those that are random last.",
         f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
         "Similarity is the dot product of rows, or the encoding's own score.",
         f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0); once trained they would "
@@ -324,10 +323,7 @@ def _invariant(table: pd.DataFrame) -> str:
     """A sentence on the number of encodings that compare positions by distance alone, at the longest length."""
     longest = _longest(table[~table.untrained], "translation_invariance")
     invariant = int((longest.value.round(2) == 1).sum())
-    return (
-        f"In {_of(invariant, len(longest))} encodings of about {table.about.max()} positions, how alike two of them "
-        "are depends on their distance alone"
-    )
+    return f"Distance alone decides how alike two positions are in {_of_all(invariant, table)}"
 
 
 def _symmetric(table: pd.DataFrame) -> str:
@@ -335,13 +331,16 @@ def _symmetric(table: pd.DataFrame) -> str:
     longest = _longest(table[~table.untrained], "symmetry")
     symmetric = int((longest.value.round(2) == 1).sum())
     return (
-        f"In {_of(symmetric, len(longest))} encodings of about {table.about.max()} positions, a position before is as "
-        "alike as one after: their products do not tell which it is"
+        f"A position before is as alike as one after in {_of_all(symmetric, table)}: their products do not tell which "
+        "it is"
     )
 
 
-def _of(count: int, total: int) -> str:
-    return f"all {total}" if count == total else f"{count} of {total}"
+def _of_all(count: int, table: pd.DataFrame) -> str:
+    """The count of all encodings, with the conditions of its measure, and how many it says nothing of."""
+    untrained = table.title[table.untrained].nunique()
+    random = f"; {untrained} are random here" if untrained else ""
+    return f"{count} of {table.title.nunique()} encodings (dot product of {table.about.max()} positions{random})"
 
 
 def _longest(table: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -379,76 +378,65 @@ def _short(name: str, value: float) -> str:
 
 
 def _rows_at_longest(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The rows of some measures at the longest length, one for each encoding and measure, in words, too."""
-    longest = table[(table.about == table.about.max()) & table.measure.isin(names)]
-    longest = longest.drop_duplicates(["encoding", "measure"])
+    """The rows of some measures at the longest length, one for each encoding and measure, in words, too.
+
+    Those that are random here stand last; of the others, those of which distance alone decides most stand first.
+    """
+    longest = table[table.about == table.about.max()].drop_duplicates(["encoding", "measure"])
+    first = longest[longest.measure == next(iter(DRAWN))].set_index("encoding").value.fillna(-1)
+    longest = longest[longest.measure.isin(names)].assign(rank=lambda rows: -rows.encoding.map(first).fillna(-1))
+    longest = longest.sort_values(["untrained", "rank"], kind="stable", ignore_index=True)
     return longest.assign(
-        named=[
-            f"{title}, {GREY_BECAUSE}" if untrained else title
-            for title, untrained in zip(longest.title, longest.untrained, strict=True)
-        ],
+        group=longest.untrained.map({False: FIXED, True: RANDOM}),
         meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         text=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
         short=longest.measure.map(lambda name: MEASURES[name].short),
     )
 
 
-def _picked_hues(selected: Sequence[str], theme: Theme) -> dict[str, str]:
-    """The titles of the picked encodings, each with its colour."""
-    titles = [ENCODINGS[name].title for name in dict.fromkeys(selected) if name in ENCODINGS]
-    return dict(zip(titles, theme.many(len(titles)), strict=True))
+def _picked(selected: Sequence[str]) -> list[str]:
+    """The titles of the picked encodings."""
+    return [ENCODINGS[name].title for name in selected if name in ENCODINGS]
 
 
 def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme) -> Chart:
-    """One measure: a row an encoding, with its dot and its number; the picked ones in colour, names included."""
+    """One measure: a row an encoding, with its dot and its number; the picked ones in black, the random ones hollow."""
     rows = _rows_at_longest(table, [name])
-    labels = marks.wrapped_labels(list(rows.named), LABEL)
-    picked = _picked_hues(selected, theme)
-    soft = theme.colour(colours.SOFT)
-    rows = rows.assign(
-        label=rows.named.map(labels),
-        hue=[
-            picked.get(title, GREY if untrained else soft)
-            for title, untrained in zip(rows.title, rows.untrained, strict=True)
-        ],
-        bold=rows.title.isin(list(picked)),
-    )
-    y = marks.labelled_rows(list(labels.values()), grid=True)
-    y["axis"]["labelFontWeight"] = {
-        "condition": {"test": _test(rows[rows.bold].label), "value": "bold"},
-        "value": "normal",
-    }
-    y["axis"]["labelColor"] = {
-        "condition": {"test": _test(rows[rows.untrained & ~rows.bold].label), "value": GREY}, "value": theme.ink
-    }  # fmt: skip
-    x = marks.number(alt.X, "value", None, domain=(-0.05, 1.05), values=[0, 0.5, 1], form=".1~f")
-    base = alt.Chart(
-        rows[["title", "named", "label", "value", "meaning", "short", "text", "hue", "bold", "length", "dim"]]
-    )
-    hue = alt.Color("hue:N", scale=None)
-    dots = base.transform_filter("isValid(datum.value)").mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
+    labels, y, titles, height = marks.grouped_rows(rows.title.tolist(), rows.group.tolist(), theme, LABEL, marks.ROW)
+    rows = rows.assign(label=labels, bold=rows.title.isin(_picked(selected)))
+    # Both are soft but for the picked ones, so that these can be found.
+    rows["hue"] = rows.bold.map({True: theme.ink, False: theme.colour(colours.SOFT)})
+    test = " || ".join(f"datum.label === {json.dumps(label)}" for label in rows.label[rows.bold]) or "false"
+    y["axis"]["labelFontWeight"] = {"condition": {"test": test, "value": "bold"}, "value": "normal"}
+    chance = CHANCE[name]
+    x = marks.number(alt.X, "value", None, domain=(-0.05, 1.05), values=sorted({0, chance, 1}))
+    x["axis"]["labelExpr"] = _end_words(name)
+    base = alt.Chart(rows[["title", "label", "value", "meaning", "short", "text", "hue", "bold", "length", "dim"]])
     numbers = base.mark_text(
         align="left", dx=6, fontSize=marks.TEXT, fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'")
     )
-    chance = CHANCE[name]
+    hue = alt.Color("hue:N", scale=None)
+    tooltip = (("title", "encoding"), ("short", "is"), "meaning", ("length:Q", "rows"), ("dim:Q", "columns"))
+    layers: list[Chart] = [marks.rule(theme, x=chance, dash=marks.DASH), titles]
+    for untrained, group in rows[np.isfinite(rows.value)].groupby("untrained"):
+        layers += marks.row_plot(
+            group[base.data.columns], x=x, y=y, theme=theme, ends=None, color=hue, filled=not untrained,
+            size=marks.LARGE_DOT, tooltip=tooltip,
+        )  # fmt: skip
+    layers.append(numbers.encode(x=alt.value("width"), y=y, text="text:N", color=hue))
     return marks.panel(
-        marks.rule(theme, x=chance, dash=marks.DASH),
-        dots.encode(
-            x=x, y=y, color=hue,
-            tooltip=marks.tips(
-                ("title", "encoding"), ("short", "is"), "meaning", ("length:Q", "rows"), ("dim:Q", "columns")
-            ),
-        ),
-        numbers.encode(x=alt.value("width"), y=y, text="text:N", color=hue),
-        theme=theme,
-        width=marks.THIRD,
-        height=marks.row_height(list(labels.values()), marks.ROW) * len(labels),
-        title=DRAWN[name],
-        below=[
-            *_says_in_lines(name),
-            f"good: 1; by chance {chance:.1g} (dashed); –: undefined".replace("0.", "."),
-        ],
-    )  # fmt: skip
+        *layers, theme=theme, width=marks.THIRD, height=height, title=DRAWN[name], below=_says_in_lines(name)
+    )
+
+
+def _end_words(name: str) -> str:
+    """Vega's expression of the words at the ends of a measure's axis, and where chance lies between them."""
+    # Of as many lines as in any other picture, so that rows stand level.
+    words = {0.0: ENDS[name][0], 1.0: ENDS[name][1]}
+    if CHANCE[name] not in words:
+        words[CHANCE[name]] = f"{CHANCE[name]} by chance"
+    lines = {value: json.dumps([*marks.wrap_lines(text, END), " "][:2]) for value, text in words.items()}
+    return " : ".join(f"datum.value === {value} ? {text}" for value, text in lines.items()) + " : ''"
 
 
 def _says_in_lines(name: str) -> list[str]:
@@ -457,19 +445,14 @@ def _says_in_lines(name: str) -> list[str]:
     return [*lines[name], *[" "] * (max(map(len, lines.values())) - len(lines[name]))]
 
 
-def _test(labels: pd.Series) -> str:
-    """Vega's test of an axis' label that is one of these."""
-    return " || ".join(f"datum.label === {json.dumps(label)}" for label in labels) or "false"
-
-
 def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
     """One table: a row an encoding, a column a measure; the picked ones tinted, and what is good in the first row."""
     cells = _rows_at_longest(table, list(HEADINGS))
-    picked = _picked_hues(selected, theme)
+    picked = cells.title.isin(_picked(selected))
     cells = cells.assign(
-        column=cells.measure.map(HEADINGS), tint=cells.title.isin(list(picked)).astype(float),
-        bold=cells.title.isin(list(picked)), open=cells.untrained & ~cells.title.isin(list(picked)),
-        title=cells.named,
+        column=cells.measure.map(HEADINGS), tint=picked.astype(float), bold=picked, open=False,
+        title=[f"{title}, random" if untrained else title for title, untrained in
+               zip(cells.title, cells.untrained, strict=True)],
     )  # fmt: skip
     good = pd.DataFrame(
         [
@@ -483,7 +466,7 @@ def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
         columns=list(HEADINGS.values()),
         titles=[GOOD_ROW, *dict.fromkeys(cells.title)],
         value="tint",
-        scale=alt.Scale(domain=[0, 1], range=[theme.ground, TINT.on(dark=theme.dark)], interpolate="rgb"),
+        scale=alt.Scale(domain=[0, 1], range=[theme.ground, theme.grid], interpolate="rgb"),
         key=None,
         strong="false",
         number=SHORT,

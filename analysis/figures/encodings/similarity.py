@@ -93,11 +93,11 @@ def similarity(params: RowSimilarityParameters) -> Figure:
     ]
     return Figure(
         title="Similarity against distance",
-        finding=_finding(shown, comparisons),
+        finding=_finding(shown, comparisons, f"{COMPARISONS[params.compare].lower()} of {params.length} positions"),
         frame=frame,
         caption=sentences(
-            f"{COMPARISONS[params.compare]} of {params.length} positions; Measures compares another number of "
-            "them, by dot product, and so has other numbers. "
+            "How alike two positions are, by how far apart they stand. The view Measures compares another number of "
+            "positions, by dot product, and so has other numbers of the same encoding. "
             "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
             "over those pairs, of which the farthest distance has only one. Maps: every pair.",
             " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in NUMBERS),
@@ -113,8 +113,8 @@ def similarity(params: RowSimilarityParameters) -> Figure:
     )
 
 
-def _finding(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities]) -> str:
-    """The share of the similarity that distance alone accounts for, in each encoding that has one."""
+def _finding(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], condition: str) -> str:
+    """The share of the similarity that distance alone accounts for, in each encoding that has one, and how measured."""
     shares = [
         (percent(comparison.numbers["translation_invariance"]), entry.title)
         for entry, comparison in zip(shown, comparisons, strict=True)
@@ -124,7 +124,7 @@ def _finding(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilariti
         f"{share}{' of how alike two positions are' * (index == 0)} in {title}"
         for index, (share, title) in enumerate(shares)
     ]
-    return f"Distance alone accounts for {join_names(named)}" if named else ""
+    return f"Distance alone accounts for {join_names(named)} ({condition})" if named else ""
 
 
 def _comparison_sentence(entry: SizedEncoding, comparison: RowSimilarities) -> str:

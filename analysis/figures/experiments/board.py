@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.ablation.variants import WAYS, named
 from analysis.core import colours
-from analysis.core.formatting import join_names, plural, sentences, signed
+from analysis.core.formatting import join_names, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
@@ -103,7 +103,9 @@ def caption(shown: ExperimentsBoard) -> str:
         )
     beyond = [row.title for row in shown.rows if row.gap and row.gap.value > axis_range(shown)[1]]
     return sentences(
-        f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better.",
+        f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better"
+        + (", and beyond // the axis is broken" if beyond else "")
+        + f" (recipe {shown.preset}, {plural(shown.needed, 'seed')} unless a row says fewer).",
         "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds.",
         f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged."
         if any(row.outcome == "few" for row in shown.rows)
@@ -243,7 +245,7 @@ def written(row: VariantRow) -> str:
     if row.outcome == "baseline" and row.loss is not None:
         number = f"loss {row.loss:.2f}"
     else:
-        number = signed(row.gap.value) if row.gap else ""
+        number = signed_or_zero(row.gap.value) if row.gap else ""
     return f"{number} ({rank})" if (rank := places(row)) else number
 
 

@@ -1,17 +1,15 @@
-"""The path from adding positions once to TUPE-A, a change a step: what each contrast of two encoders adds to the loss.
+"""What each single change of how positions are told adds to the loss: all contrasts of two encoders on one axis.
 
-A step is one statement of the rules, whose two encoders differ as its words say. The other contrasts of the same rules
-stand below, each by itself.
+A row is one statement of the rules, whose two encoders differ as its words say.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import full_title, named
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
@@ -29,74 +27,72 @@ NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
 OPEN = "open"
-LETTERS = 26
+LETTERS = 24
 """Letters in a line of a label: on a phone longer ones would leave the plot little room."""
-SAME = "grey: within ±{}, which the rules call the same"
-"""The name of the grey boxes."""
-LEAST_ROW = 44
-"""Pixels of a row, at least."""
+ROW = 38
+"""Pixels of a row: two lines of text, and of a label three."""
 
 
 @dataclass(frozen=True)
-class Rung:
-    """One contrast as a step. statement: its id. words: what is changed.
+class SingleChange:
+    """One contrast. statement: its id. words: what is changed, less the encoder that the group or "then" names.
 
-    turned: the statement compares the encoder before the step with the one after it, instead of the reverse.
-    whole: it repeats several steps at once, and no step goes on from it.
+    turned: the statement compares the encoder before the change with the one after it, instead of the reverse.
     """
 
     statement: str
     words: str
     turned: bool = False
-    whole: bool = False
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """Steps that follow each other. preset: of its trainings. note: what a reader must know of its statements."""
+class Group:
+    """Changes of one encoder, which the title names, or of each other. preset: of the trainings."""
 
     title: str
     preset: str
-    steps: tuple[Rung, ...]
-    note: str = ""
+    changes: tuple[SingleChange, ...]
 
 
-LADDERS = (
-    Ladder(
-        "Every layer, then own matrices (TUPE-A), in two steps",
+GROUPS = (
+    Group(
+        "From adding once, one change after another",
+        "width128",
+        (
+            SingleChange("C34i", "a normalisation of their own"),
+            SingleChange("C34d", "then queries and keys alone, in the first layer"),
+            SingleChange("C34c", "then queries and keys of every layer"),
+            SingleChange("C34b", "all three at once"),
+        ),
+    ),
+    Group(
+        "From queries and keys of every layer",
+        "width128",
+        (
+            SingleChange("C34a", "matrices of their own", turned=True),
+            SingleChange("C34h", "no cross terms"),
+        ),
+    ),
+    Group(
+        "From adding once, normalised: every layer first",
+        "width128",
+        (
+            SingleChange("C34e", "added again in every layer"),
+            SingleChange("C34g", "then kept out of the stream: queries, keys and values alone"),
+            SingleChange("C34f", "then kept out of the values, too"),
+        ),
+    ),
+    Group(
+        "From adding once to TUPE-A (recipe cpu2)",
         training_rules().preset,
         (
-            Rung("C34q", "told to the attention of every layer, without cross terms"),
-            Rung("C34r", "given matrices of their own"),
-        ),
-        "preset cpu2, compared after its runs were stored",
-    ),
-    Ladder(
-        "One change at a time",
-        "width128",
-        (
-            Rung("C34i", "given a normalisation of their own"),
-            Rung("C34d", "told to queries and keys alone, in the first layer"),
-            Rung("C34c", "told to queries and keys of every layer"),
-            Rung("C34b", "the three steps above at once, measured directly", whole=True),
-            Rung("C34a", "given matrices of their own", turned=True),
-            Rung("C34h", "without the two cross terms"),
-        ),
-    ),
-    Ladder(
-        "The other way round: every layer first",
-        "width128",
-        (
-            Rung("C34e", "added again to the hidden state of every layer"),
-            Rung("C34g", "kept out of the stream, told to queries, keys and values"),
-            Rung("C34f", "kept out of the values, too"),
+            SingleChange("C34q", "attention of every layer, no cross terms"),
+            SingleChange("C34r", "then matrices of their own"),
         ),
     ),
 )
-"""Two paths of single changes, and the short one of earlier trainings. The first two begin at adding positions once."""
-BEGINNING = {full_title("bert_a"): named("bert_a")}
-"""The encoder with which a ladder begins, in the words of its axis."""
-SIDES = Ladder("Other contrasts, each by itself", "width128", ())
+"""Paths of single changes; the last is of earlier trainings, which were compared after they were stored."""
+OTHERS = Group("Other contrasts", "width128", ())
 TOTAL, MATRIX = "C34b", "C34a"
 """The contrasts that the heading tells: of telling in every layer, and of a matrix of their own."""
 
@@ -114,36 +110,38 @@ def contrasts(_: Parameters) -> Figure:
             "No contrast of these rules has been trained yet. Train both sides, for example: python -m analysis ablate "
             "--preset width128 --variants bert_a,every_layer_attention"
         )
-    ladders = _ladders(found)
-    table = pd.concat([_rows(ladder, found) for ladder in ladders], ignore_index=True)
+    table = pd.concat([_rows(group, found) for group in _groups(found)], ignore_index=True)
     waiting = found[found.effect.isna() & ~found.id.isin(table.id)]
     words = {row.id: standing(row.verdict, row.low, row.high, row.line) for row in frames.rows(frame)}
-    needed = len(encoder_rules().seeds)
+    undecided = len(found) - sum(word != OPEN for word in words.values())
+    judged = training_rules().preset
     return Figure(
-        title="What untying gains, step by step",
+        title="Single changes of how positions are told",
         finding=_finding(found, words),
         frame=lambda: frame,
         summary=lambda: frame[["pair", "effect", "low", "high", "seeds"]],
         quantity="Final loss, first \N{MINUS SIGN} second (nats)",
         caption=sentences(
-            "Each row changes one thing more about how positions are told; it begins where the row above it ended, and "
-            f"shows what that adds to the final loss, in {NATS}, with its 95 % interval.",
-            "Differences are paired by seed (Student's t). A step ends lower or higher where its whole interval lies "
-            "outside its grey box, and at the same loss where it lies within. Filled: decided, with as many seeds as "
-            f"the rules ask for ({needed}; {seeds_needed(training_rules().preset)} of preset "
-            f"{training_rules().preset}). Hollow: open; its interval is of the seeds trained so far, so that steps "
-            "need not add up to what is measured directly. Not run: dashed. The rules of preset width128 were frozen "
-            "before its trainings.",
-            f"Not run yet, and not on a path that is drawn: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
+            f"What one change adds to the final loss, in {NATS}, with its 95 % interval; {undecided} of "
+            f"{plural(len(found), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow).",
+            "A row that begins with “then” changes the encoder of the row above it, and every other row the encoder "
+            "that the title of its group names.",
+            "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
+            "outside the grey band, and the same where it lies within. Filled: decided, with as many seeds as "
+            f"the rules ask for ({len(encoder_rules().seeds)}; {seeds_needed(judged)} of recipe {judged}). Hollow: "
+            "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
+            f"measured at once. The rules of recipe width128 were frozen before its trainings; those of {judged} were "
+            "compared after its runs were stored.",
+            f"Not run yet, and on no path: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
         ),
-        alt="Steps of final loss, one row each: "
+        alt="Differences of final loss, one row each: "
         + "; ".join(f"{row.after}{JOINED}{row.before} {row.text}".replace("\n", ", ") for row in frames.rows(table))
         + ".",
         command="\n".join(dict.fromkeys(frame.command)),
         provenance={"rules": f"encoders.toml, SHA-256 {encoder_rules().sha256}; corrections.toml"},
         citation_keys=("ke2021tupe",),
         sentences=tuple(f"{pair}." for pair in waiting.pair),
-        draw=lambda theme: _draw(table, [ladder.title for ladder in ladders], theme),
+        draw=lambda theme: [_draw(table, theme)],
     )
 
 
@@ -170,8 +168,8 @@ def turned(word: str) -> str:
 
 
 def _stored() -> pd.DataFrame:
-    """Every contrast: of the newest rules, and those of earlier trainings that a ladder names."""
-    earlier = [step.statement for ladder in LADDERS if ladder.preset != "width128" for step in ladder.steps]
+    """Every contrast: of the newest rules, and those of earlier trainings that a group names."""
+    earlier = [change.statement for group in GROUPS if group.preset != OTHERS.preset for change in group.changes]
     return read.query(
         "SELECT id, statement, pair, effect, low, high, seeds, verdict, line, command FROM statements "
         f"WHERE parent IN {PARENTS} AND unit = '{NATS}' "
@@ -180,58 +178,44 @@ def _stored() -> pd.DataFrame:
     )
 
 
-def _ladders(found: pd.DataFrame) -> list[Ladder]:
-    """The ladders of which a step is measured, and the contrasts on none that are measured."""
+def _groups(found: pd.DataFrame) -> list[Group]:
+    """The groups of which a contrast is measured, and one of the measured contrasts that are in none of these."""
     measured = found[found.effect.notna()]
-    ladders = [ladder for ladder in LADDERS if {step.statement for step in ladder.steps} & set(measured.id)]
-    on_one = {step.statement for ladder in ladders for step in ladder.steps}
-    rest = measured[~measured.id.isin(on_one)]
-    steps = tuple(Rung(row.id, row.pair.replace(JOINED, " minus "), whole=True) for row in frames.rows(rest))
-    return [*ladders, Ladder(SIDES.title, SIDES.preset, steps)] if steps else ladders
+    groups = [group for group in GROUPS if {change.statement for change in group.changes} & set(measured.id)]
+    grouped = {change.statement for group in groups for change in group.changes}
+    rest = measured[~measured.id.isin(grouped)]
+    changes = tuple(SingleChange(row.id, row.pair.replace(JOINED, " less ")) for row in frames.rows(rest))
+    return [*groups, replace(OTHERS, changes=changes)] if changes else groups
 
 
-def _rows(ladder: Ladder, found: pd.DataFrame) -> pd.DataFrame:
-    """A row a step: the loss that it begins at and ends at, less that of the encoder with which the ladder begins.
-
-    A step that is not measured ends where it begins. Those that repeat several begin where the ladder does.
-    """
+def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
+    """A row a change, with its effect in the direction of the change. One that is not measured has none."""
     by_id = {row.id: row for row in frames.rows(found)}
-    levels: dict[str, float] = {}
     records: list[dict[str, object]] = []
-    previous = ""
-    for step in ladder.steps:
-        row = by_id.get(step.statement)
+    for change in group.changes:
+        row = by_id.get(change.statement)
         if row is None:
             continue
         after, _, before = row.pair.partition(JOINED)
         effect, low, high = row.effect, row.low, row.high
         word = standing(row.verdict, row.low, row.high, row.line)
-        if step.turned:
+        if change.turned:
             after, before, word = before, after, turned(word)
             effect, low, high = -effect, -high, -low
-        begin = levels.get(before, 0.0)
-        measured = bool(effect == effect)
-        level = begin + effect if measured else begin
-        if not step.whole:
-            levels[after] = level
         seeds = int(row.seeds) if row.seeds == row.seeds else 0
         records.append(
             {
-                "ladder": ladder.title, "note": ladder.note, "preset": ladder.preset, "id": row.id,
-                "statement": row.statement, "pair": row.pair, "words": step.words, "after": after, "before": before,
-                "begin": begin, "level": level, "low": begin + low, "high": begin + high,
-                "effect": effect, "effect_low": low, "effect_high": high, "margin": row.line,
-                "box_low": begin - row.line, "box_high": begin + row.line, "seeds": seeds, "verdict": row.verdict,
-                "word": word, "measured": measured, "follows": before == previous and not step.whole,
-                "text": _text(effect, word, seeds, seeds_needed(ladder.preset)),
+                "group": group.title, "preset": group.preset, "id": row.id, "statement": row.statement,
+                "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
+                "low": low, "high": high, "margin": row.line, "seeds": seeds, "verdict": row.verdict, "word": word,
+                "measured": bool(effect == effect), "text": _text(effect, word, seeds, seeds_needed(group.preset)),
             }
         )  # fmt: skip
-        previous = "" if step.whole else after
     return pd.DataFrame(records)
 
 
 def _text(effect: float, word: str, seeds: int, needed: int) -> str:
-    """The size of a step, its word, and how many seeds it rests on. What rounds to zero has no sign."""
+    """The size of a difference, its word, and how many seeds it rests on. What rounds to zero has no sign."""
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
     stored = f"{seeds} of {needed} seeds" if word == OPEN and seeds < needed else plural(seeds, "seed")
@@ -239,109 +223,63 @@ def _text(effect: float, word: str, seeds: int, needed: int) -> str:
 
 
 def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
-    """The decided effects of telling in every layer and of a matrix of its own, and how much is open."""
-    effects = {row.id: abs(row.effect) for row in frames.rows(found)}
+    """The decided effects of telling in every layer and of a matrix of its own; else how many are decided."""
+    by_id = {row.id: row for row in frames.rows(found)}
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        once = "with adding once"
-        parts.append(f"with positions told to every layer's attention the loss {_does(total, effects[TOTAL], once)}")
-    if matrix == "same" and parts:
-        parts[-1] += ", with a matrix of their own or not"
-    elif matrix != OPEN:
-        size = f"{effects[MATRIX]:.2f} nats " if matrix in ("lower", "higher") else ""
-        parts.append(f"a matrix of their own: {size}{'the same' if matrix == 'same' else matrix}")
-    undecided = len(found) - sum(word != OPEN for word in words.values())
-    parts.append(f"{undecided or 'none'} of {plural(len(found), 'contrast')} {'is' if undecided < 2 else 'are'} open")
+        parts.append(f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}")
+    if matrix != OPEN:
+        parts.append(f"a matrix of their own {_changes(matrix, by_id[MATRIX])}")
+    if not parts:
+        decided = sum(word != OPEN for word in words.values())
+        return f"{decided or 'None'} of {plural(len(found), 'contrast')} {'are' if decided > 1 else 'is'} decided"
     return capitalised("; ".join(parts))
 
 
-def _does(word: str, size: float, other: str) -> str:
-    """The standing of one loss against another, as a verb: ends 0.25 nats lower than with adding once."""
+def _changes(word: str, row: Any) -> str:
+    """The standing of a loss after a change, as a verb: lowers the loss by 0.25 nats."""
     if word in ("lower", "higher"):
-        return f"ends {size:.2f} nats {word} than {other}"
+        return f"{'lowers' if word == 'lower' else 'raises'} the loss by {abs(row.effect):.2f} nats"
     if word == "same":
-        return f"ends where it does {other}"
-    return f"does not end {word.removeprefix('not ')} than {other}"
+        return f"changes the loss by less than {row.line:g}"
+    return f"does not {'lower' if word == 'not lower' else 'raise'} the loss"
 
 
-def _draw(table: pd.DataFrame, ladders: Sequence[str], theme: Theme) -> list[Chart]:
-    """One panel a ladder, all on one scale; the contrasts on none have one of their own."""
-    alone = table.ladder == SIDES.title
-    domains = {apart: _domain(rows) for apart, rows in ((False, table[~alone]), (True, table[alone])) if len(rows)}
-    return [_panel(table[table.ladder == title], title, domains[title == SIDES.title], theme) for title in ladders]
-
-
-def _domain(rows: pd.DataFrame) -> tuple[float, float]:
-    """The range of all that is drawn."""
-    ends = rows[["begin", "level", "low", "high", "box_low", "box_high"]].to_numpy(dtype=float)
-    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    room = 0.03 * (high - low)
-    return low - room, high + room
-
-
-def _panel(rows: pd.DataFrame, title: str, domain: tuple[float, float], theme: Theme) -> Chart:
-    """Rows with the box of what the rules call the same, where the step begins, and where it ends."""
-    alone = title == SIDES.title
-    before = BEGINNING.get(rows.before.iloc[0], rows.before.iloc[0])
-    labels = ["\n".join(marks.wrap_lines(row.words, LETTERS)) for row in frames.rows(rows)]
-    level = marks.level_labels(labels)
-    shown = rows.drop(columns=["note", "ladder"]).assign(label=[level[label] for label in labels], written=rows.text)
+def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
+    """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
+    labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
+    shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
+    ends = shown[["effect", "low", "high", "band_low", "band_high"]]
+    least, most = float(ends.min().min()), float(ends.max().max())
+    room = 0.03 * (most - least)
     x = marks.number(
-        alt.X, "level", ["difference in final loss", "(nats; left is lower)"] if alone
-        else [f"final loss less that of {before}", "(nats; left is lower)"],
-        domain=domain, nice=False, ticks=6,
+        alt.X, "effect", ["change of the final loss", "(nats; left is lower)"], domain=(least - room, most + room),
+        nice=False, ticks=4,
     )  # fmt: skip
-    y = marks.labelled_rows([level[label] for label in labels], gap=0)
-    height = marks.row_height(labels, LEAST_ROW)
     tips: list[marks.Tip] = [
-        "pair",
-        ("effect", "step, nats", "+.3f"),
-        ("effect_low", "95 % interval from", "+.3f"),
-        ("effect_high", "to", "+.3f"),
-        "seeds",
-        "verdict",
-        "statement",
-        "id",
-    ]
-    layers: list[Chart] = []
-    for measured in (True, False):
-        part = shown[shown.measured == measured]
-        if len(part):
-            dash = alt.Undefined if measured else marks.DASH
-            boxes = alt.Chart(part).mark_rect(
-                color=theme.grid, height={"band": 0.86}, opacity=1 if measured else 0.5,
-                stroke=theme.faint, strokeWidth=0 if measured else 1, strokeDash=dash,
-            )  # fmt: skip
-            layers.append(boxes.encode(x=marks.same_axis(x, "box_low"), x2=alt.X2("box_high:Q"), y=y))
-    # A step that goes on begins in the middle of the row above, where that one's dot stands.
-    for follows in (False, True):
-        part = shown[shown.follows == follows]
-        if len(part):
-            begin = alt.Chart(part).mark_tick(
-                orient="vertical", thickness=1.5, color=theme.ink, opacity=0.75,
-                size=height * (1.43 if follows else 0.86), yOffset=-0.285 * height if follows else 0,
-            )  # fmt: skip
-            layers.append(begin.encode(x=marks.same_axis(x, "begin"), y=y))
+        "pair", ("effect", "change, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds", "verdict", "statement", "id",
+    ]  # fmt: skip
     known = shown[shown.measured]
-    moves = alt.Chart(known).mark_rule(strokeWidth=1.5, strokeDash=[2, 3], color=theme.ink)
-    layers.append(moves.encode(x=marks.same_axis(x, "begin"), x2=alt.X2("level:Q"), y=y))
+    band = alt.Chart(known).mark_rect(color=theme.grid)
+    layers: list[Chart] = [
+        band.encode(x=marks.same_axis(x, "band_low"), x2=alt.X2("band_high:Q"), y=y),
+        marks.rule(theme, x=0),
+        titles,
+    ]
     for decided, part in ((True, known[known.word != OPEN]), (False, known[known.word == OPEN])):
         if len(part):
-            colour = theme.series if decided else theme.colour(SOFT)
-            spans = alt.Chart(part).mark_rule(strokeWidth=3, color=colour, opacity=0.6)
-            layers.append(spans.encode(x=marks.same_axis(x, "low"), x2=alt.X2("high:Q"), y=y))
             layers += marks.row_plot(
-                part, x=x, y=y, theme=theme, ends=None, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
-                color=colour,
+                part, x=x, y=y, theme=theme, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
+                color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
-    text = alt.Chart(shown).mark_text(
-        align="left", dx=8, dy=-marks.LABEL_LINE / 2, lineBreak="\n", lineHeight=marks.LABEL_LINE,
-        fontSize=marks.TEXT, color=theme.ink,
-    )  # fmt: skip
-    layers.append(text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N")))
+    layers.append(marks.texts_beside(shown, y, theme))
+    margin = f"±{table.margin.iloc[0]:g} nats" if table.margin.nunique() == 1 else "the margin"
     return marks.panel(
-        *layers, theme=theme, width=520, height=height * len(labels), title=title,
-        below=[SAME.format(f"{rows.margin.iloc[0]:g} nats" if rows.margin.nunique() == 1 else "the margin"),
-               *([rows.note.iloc[0]] if rows.note.iloc[0] else [])],
+        *layers, theme=theme, width=520, height=height,
+        title="Final loss after a change, less that before it",
+        below=[
+            f"grey: within {margin}, which the rules call the same",
+            f"recipe {OTHERS.preset}, unless a title names another",
+        ],
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """The sentence encoder refitted: what each way of telling positions recovers of their worth."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import altair as alt
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.claims.statements.refitted import MISSED, ORDER_ERROR, ROWS, Runs, load_runs, values
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, uncapitalised
+from analysis.core.formatting import capitalised, join_names, percent, plural, sentences, span, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -22,17 +22,12 @@ from analysis.store import read
 
 MODEL = "all-MiniLM-L6-v2"
 COMMAND = "python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV"
-LABEL_CHARACTERS = 34
+LETTERS = 24
 """Letters in a line of a row's label."""
-ROW = 30
-"""Pixels of a row, at least."""
-RINGED_DOT = (
-    "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0"
-    "M-1.75,0A1.75,1.75,0,1,1,1.75,0A1.75,1.75,0,1,1,-1.75,0"
-    "M-1.4,0A1.4,1.4,0,1,0,1.4,0A1.4,1.4,0,1,0,-1.4,0"
-)
+ROW = 34
+"""Pixels of a row, at least: two lines of text."""
 HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"
-"""Symbols as paths whose holes run against their outlines: a dot within a ring, and the outline of a diamond."""
+"""The outline of a diamond as a path whose hole runs against it."""
 
 
 def way(arm: str) -> str:
@@ -135,21 +130,24 @@ def refit_recovered(_: Parameters) -> Figure:
         frame=lambda: frame,
         caption=sentences(
             f"{MODEL} after a change of its positions, trained on for {judged.tokens:,} tokens to give the states that "
-            "the intact encoder gives; its embedding tables are not trained. Above: of the loss on held-out texts, 0 % "
+            "the intact encoder gives; its embedding tables are not trained. Of the loss on held-out texts, 0 % "
             "is what the encoder without positions ends with and 100 % what the intact one does, both trained on in "
             f"the same way; shaded: at most {percent(rules.margins[MISSED])} is missed, which the rules count as "
-            "recovered",
+            "recovered.",
             f"Diamonds: pilots of {pilot.tokens:,} tokens and one other seed, each at the best of "
-            f"{len(rules.rates)} rates; they choose that rate and decide nothing"
+            f"{len(rules.rates)} rates; they choose that rate and decide nothing."
             if frame.pilot.notna().any()
             else "",
-            f"Directions are those in which the first {READ} positions vary most: no text here is longer",
-            f"Below: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the pooled "
-            "vectors tells from their copies with two words exchanged; dashed: guessing; pilots were not asked",
-            f"Lines: 95 % intervals of the mean (Student's t) over {plural(int(frame.seeds.max()), 'seed')}, which "
-            "change the order of the texts alone, so that this is one model",
+            f"Directions are those in which the first {READ} positions vary most: no text here is longer.",
+            f"Word order: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the "
+            "pooled vectors tells from their copies with two words exchanged; guessing finds 50 %; pilots were not "
+            "asked.",
+            f"Lines: 95 % intervals of the mean (Student's t) over {frame.seeds.max()} seeds."
+            if frame.seeds.max() > 1
+            else "",
+            "A seed changes the order of the texts alone, so that this is one model.",
             _still_to_run(frame, len(judged.seeds)),
-            still_to_be_trained(frame, rules),
+            _still_to_be_trained(frame, rules),
         ),
         alt=f"Rows of recovered shares: {listed(dict(zip(frame.way, frame.value, strict=True)), percent)}. "
         f"Pilots: {listed(dict(zip(frame.way, frame.pilot, strict=True)), percent) or 'none'}. "
@@ -158,36 +156,31 @@ def refit_recovered(_: Parameters) -> Figure:
         provenance=origin(),
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
         summary=lambda: trained[["way", "value", "low", "high", "order", "stsb", "seeds"]],
-        draw=lambda theme: _recovered_panels(frame, rules, theme),
+        draw=lambda theme: _draw(frame, rules, theme),
     )
 
 
 def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
-    """The shares that are recovered, from the least to the most; empty where there is no row of another way."""
+    """The shares that are recovered, from the least to the most, and in how many seeds where some are missing.
+
+    Empty where there is no row of another way.
+    """
     others = frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()]
     if others.empty:
         return ""
     most, least = others.iloc[0], others.iloc[-1]
-    untrained = frame[frame.seeds == 0]
-    remain = ""
-    if len(untrained):
-        one = len(untrained) == 1
-        remain = f"; {plural(len(untrained), 'way')} {'is' if one else 'are'} still to be trained"
-        if untrained.pilot.notna().all():
-            ends = " to ".join(
-                dict.fromkeys(percent(share) for share in (untrained.pilot.min(), untrained.pilot.max()))
-            )
-            remain = f"; {plural(len(untrained), 'way')} {'has' if one else 'have'} only pilots ({ends})"
+    asked = len(rules.purposes[JUDGED].seeds)
+    so_far = f"So far in {span(others.seeds)} of {plural(asked, 'seed')}, " if others.missing.any() else ""
     if len(others) == 1:
-        so_far = f", in {most.seeds} of {most.seeds + most.missing} seeds" if most.missing else ""
-        return (
-            f"Training on brings back {percent(most.value)} of what positions are worth: "
-            f"{uncapitalised(most.way)}{so_far}{remain}"
+        text = (
+            f"further training brings back {percent(most.value)} of what positions are worth: {uncapitalised(most.way)}"
         )
-    return (
-        f"Training on brings back {percent(least.value)} to {percent(most.value)} of what positions are worth, most "
-        f"with {uncapitalised(most.way)}{remain}"
-    )
+    else:
+        text = (
+            f"further training brings back {percent(least.value)} to {percent(most.value)} of what positions are "
+            f"worth, most with {uncapitalised(most.way)}"
+        )
+    return capitalised(so_far + text)
 
 
 def _still_to_run(frame: pd.DataFrame, asked: int) -> str:
@@ -195,12 +188,12 @@ def _still_to_run(frame: pd.DataFrame, asked: int) -> str:
     if missing := int(frame.missing.sum()):
         return (
             f"The rules ask for {plural(asked, 'seed')} of every row, and {missing} of {asked * len(frame)} trainings "
-            "are still to be run; a row that lacks some decides nothing yet"
+            "are still to be run; a row that lacks some decides nothing yet."
         )
     return ""
 
 
-def still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
+def _still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
     """A sentence that counts and names the ways of which no judged training is stored; empty where each has one."""
     untrained = frame[frame.seeds == 0]
     if untrained.empty:
@@ -210,53 +203,40 @@ def still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
     pilots = f"; diamonds show their pilots of {rules.purposes[PILOT].tokens:,} tokens"
     return (
         f"{len(untrained)} of {len(frame)} ways {verb} not trained under the rules yet: {names}"
-        f"{pilots if untrained.pilot.notna().all() else ''}"
+        f"{pilots if untrained.pilot.notna().all() else ''}."
     )
 
 
-def untrained_line() -> str:
-    """The sentence of `still_to_be_trained` on what is stored. Raises NoResults where no encoder was refitted."""
-    rules = refit_rules()
-    return still_to_be_trained(recovered_rows(stored_runs(rules), rules, _pilot_shares(rules)), rules)
+def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
+    """Recovered shares of what the rules have trained, with the word order that is found; below them those of pilots.
 
-
-def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares and exchanged words of what the rules have trained; shares of pilots in a panel of their own.
-
-    A way of which nothing is stored has no row: the line under the figure names it.
+    A way of which nothing is stored has no row: the caption names it.
     """
-    asked, pilot = len(rules.purposes[JUDGED].seeds), rules.purposes[PILOT]
-    so_far = set(frame.seeds[(frame.seeds > 0) & (frame.missing > 0)])
-    whole, part = plural(asked, "seed"), f"{min(so_far, default=0)} of {asked} seeds so far"
-    if len(so_far) > 1:
-        part = f"fewer than {asked} seeds so far"
+    asked = len(rules.purposes[JUDGED].seeds)
     frame = frame[(frame.seeds > 0) | frame.pilot.notna()]
-    labels = marks.wrapped_labels(list(frame.way), LABEL_CHARACTERS)
+    trained = f"Trained on for {rules.purposes[JUDGED].tokens:,} tokens"
+    pilots = f"Only pilots so far, of {rules.purposes[PILOT].tokens:,} tokens"
     frame = frame.assign(
-        label=frame.way.map(labels),
-        progress=[f"{seeds} of {whole}" for seeds in frame.seeds],
-        state=[part if missing else whole for missing in frame.missing],
-        written=[percent(judged if seeds else share) for seeds, judged, share in zip(
-            frame.seeds, frame.value, frame.pilot, strict=True)],
-        found=["" if math.isnan(order) else f"{order:.1f} %" for order in frame.order],
-    )  # fmt: skip
-    trained = frame[frame.seeds > 0]
-    pilots = frame[(frame.seeds == 0) & frame.pilot.notna()]
-    symbols = {whole: "circle", part: RINGED_DOT}
-    key = {state: symbols[state] for state in symbols if state in set(trained.state)}
-    known = frame[["value", "low", "high", "pilot"]].to_numpy(dtype=float)
+        group=[trained if seeds else pilots for seeds in frame.seeds],
+        shown=frame.value.where(frame.seeds > 0, frame.pilot),
+        progress=[f"{seeds} of {plural(asked, 'seed')}" for seeds in frame.seeds],
+        written=[
+            f"{percent(row.value)}, {row.seeds} of {plural(asked, 'seed')}\nword order {row.order:.1f} %"
+            if row.seeds
+            else percent(row.pilot)
+            for row in frames.rows(frame)
+        ],
+    )
+    labels, y, titles, height = marks.grouped_rows(frame.way.tolist(), frame.group.tolist(), theme, LETTERS, ROW)
+    frame = frame.assign(label=labels)
+    known = frame[["shown", "low", "high"]].to_numpy(dtype=float)
     ends = (min(0.0, float(np.nanmin(known))) - 0.03, max(1.0, float(np.nanmax(known))) + 0.03)
-    x = marks.number(
-        alt.X,
-        "value",
-        ["share of what positions", "are worth, recovered", "(shaded: enough by the rules)"],
-        form=".0%",
-        domain=ends,
-        ticks=5,
-    )
-    order_x = marks.number(
-        alt.X, "order", ["exchanged words found (%)", "(dashed: guessing)"], domain=(46, 102), ticks=5
-    )
+    title = ["share of what positions", "are worth, recovered"]
+    x = marks.number(alt.X, "shown", title, form=".0%", domain=ends, ticks=5)
+    band = alt.Chart(pd.DataFrame({"from": [1 - rules.margins[MISSED]], "to": [1.0]})).mark_rect(color=theme.grid)
+    layers: list[Chart] = [
+        band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), marks.rule(theme, x=0), marks.rule(theme, x=1), titles,
+    ]  # fmt: skip
     tips: list[marks.Tip] = [
         ("way", "told"),
         ("value", "recovered", ".1%"),
@@ -265,80 +245,21 @@ def _recovered_panels(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> l
         ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
         "progress",
     ]
-    band = alt.Chart(pd.DataFrame({"from": [1 - rules.margins[MISSED]], "to": [1.0]})).mark_rect(
-        color=theme.series, opacity=0.13
-    )
-    shape = marks.shapes("state", key, marks.legend(place="top"))
-    ground = [band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), marks.rule(theme, x=0), marks.rule(theme, x=1)]
-
-    def panel(rows: pd.DataFrame, layers: Iterable[Chart], title: str) -> Chart:
-        names = [labels[way] for way in rows.way]
-        height = marks.row_height(names, ROW) * len(names)
-        return marks.panel(*layers, theme=theme, width=marks.WIDE, height=height, title=title)
-
-    def rows_of(rows: pd.DataFrame) -> alt.Y:
-        return marks.labelled_rows([labels[way] for way in rows.way], grid=True)
-
-    panels: list[Chart] = []
-    if len(trained):
-        y = rows_of(trained)
-        shares = _dots(trained, x, y, ("low", "high"), rules, theme, tips, shape)
-        found = _dots(trained, order_x, y, ("order_low", "order_high"), rules, theme, tips, shape)
-        panels += [
-            panel(
-                trained,
-                [*ground, *shares, *_numbers_beside(trained, y, "written", theme)],
-                f"Share recovered after {rules.purposes[JUDGED].tokens:,} tokens",
-            ),
-            panel(
-                trained,
-                [marks.rule(theme, x=50, dash=marks.DASH), *found, *_numbers_beside(trained, y, "found", theme)],
-                "Word order that the vectors still tell",
-            ),
-        ]
-    if len(pilots):
-        y = rows_of(pilots)
-        shares = marks.row_plot(
-            pilots, x=marks.same_axis(x, "pilot"), y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
+    judged = frame[frame.seeds > 0]
+    for complete in (True, False):
+        rows = judged[(judged.missing == 0) == complete]
+        if len(rows):
+            layers += marks.row_plot(
+                rows, x=x, y=y, theme=theme, color=theme.ink, filled=complete, size=marks.LARGE_DOT, tooltip=tips
+            )
+    if (frame.seeds == 0).any():
+        layers += marks.row_plot(
+            frame[frame.seeds == 0], x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
             shape=HOLLOW_DIAMOND, size=marks.LARGE_DOT,
             tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
         )  # fmt: skip
-        panels.append(
-            panel(
-                pilots,
-                [*ground, *shares, *_numbers_beside(pilots, y, "written", theme)],
-                f"Only pilots of {pilot.tokens:,} tokens so far",
-            )
-        )
-    return panels
-
-
-def _dots(
-    trained: pd.DataFrame,
-    x: alt.X,
-    y: alt.Y,
-    ends: tuple[str, str],
-    rules: RefitRules,
-    theme: Theme,
-    tooltip: list[marks.Tip],
-    shape: alt.Shape,
-) -> list[Chart]:
-    """A dot for each trained row, black for the two that the others are measured by; ringed where seeds are missing."""
-    layers: list[Chart] = []
-    measured_by = trained.arm.isin((rules.control, rules.floor))
-    for rows, color in ((trained[measured_by], theme.ink), (trained[~measured_by], theme.series)):
-        if len(rows):
-            layers += marks.row_plot(
-                rows, x=x, y=y, theme=theme, ends=ends, color=color, shape=shape, size=marks.LARGE_DOT, tooltip=tooltip
-            )
-    return layers
-
-
-def _numbers_beside(frame: pd.DataFrame, y: alt.Y, written: str, theme: Theme) -> list[Chart]:
-    """The number of each row at the right: in ink that of a judged training, softly that of a pilot."""
-    layers: list[Chart] = []
-    for rows, color in ((frame[frame.seeds > 0], theme.ink), (frame[frame.seeds == 0], theme.colour(colours.SOFT))):
-        if len(rows):
-            texts = alt.Chart(rows[["label", written]]).encode(y=y, x=alt.value("width"), text=alt.Text(f"{written}:N"))
-            layers.append(texts.mark_text(align="left", dx=14, fontSize=marks.TEXT, color=color))
-    return layers
+    layers.append(marks.texts_beside(frame, y, theme))
+    below = ["shaded: enough by the rules", "word order: exchanged words that are found (guessing: 50 %)"]
+    if judged.missing.any():
+        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
+    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=height, title="Share recovered", below=below)]

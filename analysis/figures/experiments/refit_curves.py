@@ -70,7 +70,7 @@ def _curves(lines: pd.DataFrame, order: list[str], theme: Theme) -> Chart:
     rules = refit_rules()
     measured_by = [way(arm) for arm in (rules.floor, rules.control) if way(arm) in order]
     others = [way for way in order if way not in measured_by]
-    hues = dict(zip(others, theme.many(len(others)), strict=True)) | dict.fromkeys(measured_by, theme.ink)
+    hues = dict(zip(others, theme.many(len(others) + 1)[1:], strict=True)) | dict.fromkeys(measured_by, theme.ink)
     color = marks.hues("way", hues)
     patterns = {way: DASHES[index // len(SERIES)] for index, way in enumerate(others)}
     dash = marks.dashes("way", patterns | dict(zip(measured_by, DASHES[1::-1], strict=False)))

@@ -61,8 +61,8 @@ def row_curves(params: RowCurvesParameters) -> Figure:
         finding=_finding(row, shown),
         frame=lambda: losses[["variant", "seed", "step", "value", "run_id"]],
         caption=sentences(
-            f"Loss on held-out text, in {UNIT}. Line: the mean over seeds; band: the lowest and the highest seed; dot "
-            f"and number: the final loss on {trainings.sample}.",
+            f"Loss on held-out text, in {UNIT}; {trainings.conditions(variants)}. Line: the mean over seeds; band: "
+            f"the lowest and the highest seed; dot and number: the final loss on {trainings.sample}.",
             f"Seeds: {'; '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
             "Dotted: the step after which a variant has left the plateau.",
             _rules_note(row, params.preset),
@@ -125,9 +125,11 @@ def _rules_note(row: VariantRow, preset: str) -> str:
 
 def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[str, VariantRow], theme: Theme) -> Chart:
     """The curves with their names and final losses at the right."""
-    strong = {row.variant: theme.colour(colours.LINK), BASELINE: theme.ink}
+    strong = {row.variant: theme.colour(colours.of_way(row.way)), BASELINE: theme.ink}
     colour = {name: strong.get(name, theme.colour(colours.SOFT)) for name in ends.variant}
     hue = marks.hues("variant", colour)
+    # A row that adds, too, has the colour of adding: dashes tell them apart.
+    dash = marks.dashes("variant", {name: [6, 3] if name != BASELINE == row.variant else [1, 0] for name in colour})
     low = float(min(lines["min"].min(), ends.value.min()))
     domain = (low - 0.1, TALLEST)
     x = marks.number(alt.X, "step", "training steps", domain=(0, int(lines.step.max())), ticks=5, form=",d", grid=False)
@@ -140,7 +142,7 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
     tooltip = (("title", "variant"), ("step", "steps", ","), ("value", "mean loss", ".3f"), "seeds:Q")
     curves: list[Chart] = []
     for width, group in clipped.groupby(clipped.variant.isin(list(strong)).map({False: 1.4, True: 2.6})):
-        line = {"theme": theme, "color": hue, "dots": 0, "width": float(str(width)), "tooltip": tooltip}
+        line = {"theme": theme, "color": hue, "dash": dash, "dots": 0, "width": float(str(width)), "tooltip": tooltip}
         curves += marks.line_plot(group, x=x, y=y, **line)
     dots = alt.Chart(ends).mark_point(filled=True, size=marks.DOT, opacity=1).encode(x=x, y=y, color=hue)
     layers: list[Chart] = [band, *curves, dots]

@@ -44,7 +44,7 @@ def row_widths(params: RowCurvesParameters) -> Figure:
             "seeds": gap.seeds,
             "needed": gap.needed,
             "judged": gap.judged,
-            "written": signed(gap.value),
+            "written": f"{signed(gap.value)}, {plural(gap.seeds, 'seed')}",
         }
         for width, gap in sorted(row.widths.items())
     )
@@ -54,19 +54,17 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Final loss less that of {named(BASELINE)}, in nats per masked word, by the width of the model; below 0 "
-            "is better. Bars: 95 % t intervals over pairs of one seed.",
+            f"is better ({_recipes(row.widths)}). Bars: 95 % t intervals over pairs of one seed.",
             f"Ring: fewer than {table.needed.max()} seeds, which is too few to judge."
             if not table.judged.all()
             else "",
             f"Not trained yet: width {join_names(map(str, missing))}." if missing else "",
             "These trainings follow one recipe for all widths, which is not that of preset cpu2.",
         ),
-        alt="Dots by width: "
-        + "; ".join(f"width {found.width} {found.written}, {found.seeds} seeds" for found in table.itertuples())
-        + ".",
+        alt="Dots by width: " + "; ".join(f"width {found.width} {found.written}" for found in table.itertuples()) + ".",
         command="\n".join(ablate(WIDTHS[width], [BASELINE, row.variant]) for width in sorted(row.widths)),
         provenance={f"width {width}": f"preset {WIDTHS[width]}" for width in sorted(row.widths)},
-        draw=lambda theme: [_draw(table, theme)],
+        draw=lambda theme: [_draw(table, row.way, theme)],
         columns=1,
     )
 
@@ -76,7 +74,8 @@ def _finding(name: str, widths: Mapping[int, Gap]) -> str:
     judged = {width: gap for width, gap in sorted(widths.items()) if gap.judged}
     if len(judged) < 2:
         counts = join_names(
-            f"{gap.seeds} of {plural(gap.needed, 'seed')} at width {width}" for width, gap in sorted(widths.items())
+            f"{signed(gap.value)} nats in recipe {WIDTHS[width]} ({gap.seeds} of {plural(gap.needed, 'seed')})"
+            for width, gap in sorted(widths.items())
         )
         return f"{'One width is' if judged else 'No width can be'} judged yet: {counts}"
     (narrow, first), *_, (wide, last) = judged.items()
@@ -86,9 +85,15 @@ def _finding(name: str, widths: Mapping[int, Gap]) -> str:
     )
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
+def _recipes(widths: Mapping[int, Gap]) -> str:
+    """The recipes of the widths that are stored."""
+    names = join_names(WIDTHS[width] for width in sorted(widths))
+    return f"{'recipe' if len(widths) == 1 else 'recipes'} {names}"
+
+
+def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
     """A dot a width with its interval and its number; a ring where there are too few seeds."""
-    accent = theme.colour(colours.LINK)
+    accent = theme.colour(colours.of_way(way))
     x = marks.number(alt.X, "width", "width of the model", log=2, domain=(50, 330), values=list(WIDTHS), form="d")
     ends = [0.0, *table.value, *table.low.dropna(), *table.high.dropna()]
     room = 0.1 * (max(ends) - min(ends) or 1)

@@ -14,6 +14,7 @@ from analysis.figures.geometry.estimates import (
     stored_cases,
     stored_rows,
 )
+from analysis.figures.geometry.margins import spelled
 
 
 def _searched(config: RunSettings) -> str:
@@ -50,7 +51,7 @@ def collisions(params: GeometryParameters) -> Figure:
     domain = (0.97 * float(values.min().min()), 1.03 * float(values.max().max()))
     first, ratio, config = cases.iloc[0], estimate(rows, "collision_ratio", "nearest"), run_settings(rows)
     text = (
-        f"The nearest two sums: “{first.word}” at {first.position} and “{first.other_word}” at "
+        f"The nearest two sums: {spelled(str(first.word))} at {first.position} and {spelled(str(first.other_word))} at "
         f"{first.other_position:.0f}, {first.distance:.3f} apart; the next two are {first.margin:.4f} farther apart. "
         f"That is {ratio.value:.2f} times the smallest distance between two words at one position (with the positions "
         f"rotated: {ratio.baseline:.2f})."

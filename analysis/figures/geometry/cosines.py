@@ -107,7 +107,7 @@ def _distributions(
     model_rows: pd.DataFrame, random: pd.DataFrame, means: dict[str, float], dim: int, theme: Theme
 ) -> Chart:
     """Shares of pairs by cosine: random ones as a grey area, the model's as lines that carry their names."""
-    hues = {"word_position": theme.ink, "word_position_centred": theme.colour(colours.LINK)}
+    dashes = dict(zip(SERIES.values(), ([1, 0], [6, 3]), strict=True))
     by_subject = {subject: model_rows[model_rows.subject == subject] for subject in SERIES}
     limit = axis_limit(random, *by_subject.values())
     inside = panels.chart_rows(model_rows[model_rows.along.abs() <= limit])
@@ -115,7 +115,7 @@ def _distributions(
     x = marks.number(alt.X, "along", "cosine of a word and a position", domain=(-limit, limit), grid=False, ticks=7)
     y = marks.number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True, form="%", ticks=5)
     names = [
-        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": hues[subject], "align": "left", "dx": 10, "dy": 0,
+        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": theme.ink, "align": "left", "dx": 10, "dy": 0,
          **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], 1), strict=True))}
         for subject, shares in by_subject.items()
         if len(shares) and subject in means
@@ -129,7 +129,7 @@ def _distributions(
     tooltip: tuple[marks.Tip, ...] = (("along", "cosine", ".2f"), ("value", "share of pairs", ".3~%"))
     lines = marks.line_plot(
         inside.assign(of=inside.series), x=x, y=y, theme=theme, dots=0, tooltip=("of", *tooltip),
-        color=marks.hues("series", {SERIES[subject]: hue for subject, hue in hues.items()}),
+        dash=marks.dashes("series", dashes),
     )  # fmt: skip
     area = alt.Chart(shown_random).mark_area(opacity=0.4, color=GREY)
     return marks.panel(

@@ -19,11 +19,13 @@ def heads(params: GeometryParameters) -> Figure:
     model = params.model
     rows = stored_rows(model, "head_overlap", "head_loss")
     names = {
-        "word_position": "Overlap of the directions used",
-        "word_without_position": "Word's term lost without position's directions",
-        "position_without_word": "Position's term lost without word's directions",
+        "word_position": ("Overlap", "of the directions used"),
+        "word_without_position": ("Lost of word's term", "without position's directions"),
+        "position_without_word": ("Lost of position's term", "without word's directions"),
     }
     overlap = rows[rows.measure == "head_overlap"]
+    # From zero, and below it: what is removed may have worked against the rest.
+    limits = (min(0.0, float(rows.value.min())) - 0.03, 1.03)
     below = int((overlap.value < overlap.baseline_low).sum())
     text = (
         f"In {below} of {len(overlap)} heads, word and position share fewer directions than in random heads with the "
@@ -44,16 +46,15 @@ def heads(params: GeometryParameters) -> Figure:
         alt=text,
         columns=3,
         draw=lambda theme: [
-            _heads(rows[rows.subject == subject], title, "overlap" if "Overlap" in title else "share lost", theme)
-            for subject, title in names.items()
+            _heads(rows[rows.subject == subject], title, below, limits, theme)
+            for subject, (title, below) in names.items()
         ],
     )
 
 
-def _heads(rows: pd.DataFrame, title: str, value: str, theme: Theme) -> Chart:
-    """A dot a head, layer by layer; random heads as grey bars beside them."""
-    # From zero, and below it: what is removed may have worked against the rest.
-    y = marks.number(alt.Y, "value", value, zero=True)
+def _heads(rows: pd.DataFrame, title: str, below: str, limits: tuple[float, float], theme: Theme) -> Chart:
+    """A dot a head, layer by layer; random heads as grey bars beside them. limits: of an axis that all panels share."""
+    y = marks.number(alt.Y, "value", "share", domain=limits, ticks=6)
     base = alt.Chart(panels.chart_rows(rows)).encode(
         x=marks.categories(alt.X, "layer", "layer"), xOffset=alt.XOffset("head:O")
     )
@@ -66,4 +67,5 @@ def _heads(rows: pd.DataFrame, title: str, value: str, theme: Theme) -> Chart:
         width=marks.THIRD,
         height=panels.HEIGHT,
         title=title,
+        below=[below],
     )

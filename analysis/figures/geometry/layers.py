@@ -48,7 +48,7 @@ def layers(params: GeometryParameters) -> Figure:
                 marks.THIRD,
                 title=title,
                 value=value,
-                along="hidden states entering layer",
+                along="layer entered",
             )
             for name, (title, _, value) in list(SUBSPACES.items())[1:]
         ],

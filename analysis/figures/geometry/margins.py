@@ -46,7 +46,7 @@ def calls(params: WordParameters) -> Figure:
     side = "nearer" if selected.margin < 0 else "farther"
     verb = "turns it into" if selected.margin < 0 else "brings it nearest to"
     text = (
-        f"{_spelled(selected.word)}: position {selected.position} {verb} {_spelled(selected.other_word)}, "
+        f"{spelled(selected.word)}: position {selected.position} {verb} {spelled(selected.other_word)}, "
         f"{selected.distance:.2f} away "
         f"({side} by {significant(abs(selected.margin), 2)} than the word itself)."
     )
@@ -55,8 +55,8 @@ def calls(params: WordParameters) -> Figure:
         "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
-        finding=f"{capitalised(_lost_words(lost))} of {len(rows):,} words "
-        f"{'looks' if len(lost) == 1 else 'look'} like another word at some position",
+        finding=f"{capitalised(_lost_words(lost, len(rows)))} {'looks' if len(lost) == 1 else 'look'} like another "
+        "word at some position",
         caption=(
             f"Each of {len(rows):,} words of {readable(model)} stands at the one position that brings another word "
             f"nearest, among those that a word can hold. {text} {below} below zero, where a word "
@@ -69,10 +69,10 @@ def calls(params: WordParameters) -> Figure:
     )
 
 
-def _lost_words(lost: pd.DataFrame) -> str:
-    """The number of lost words, with their names if they are few."""
+def _lost_words(lost: pd.DataFrame, count: int) -> str:
+    """The number of lost words of all, with their names if they are few."""
     named = f" ({join_names(map(_described, lost.word))})" if 0 < len(lost) <= NAMED else ""
-    return f"{len(lost) or 'none'}{named}"
+    return f"{len(lost) or 'none'} of {count:,} words{named}"
 
 
 def _hues(rows: pd.DataFrame, theme: Theme) -> list[str]:
@@ -120,7 +120,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     named = pd.concat(listed).drop_duplicates("rank")
     named = named.sort_values("rank").assign(
         label=[
-            f"{_spelled(word)} at {position} → {_spelled(other)}"
+            f"{spelled(word)} at {position} → {spelled(other)}"
             for word, position, other in zip(named.word, named.position, named.other_word, strict=True)
         ],
         hue=_hues(named, theme),
@@ -148,10 +148,10 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
 def _described(word: str) -> str:
     """A word as `_spelled` has it; a single letter that is not Latin with its name, too."""
     name = unicodedata.name(word, "") if len(word) == 1 and not word.isascii() else ""
-    return f"U+{ord(word):04X}, {name.capitalize()}" if name else _spelled(word)
+    return f"U+{ord(word):04X}, {name.capitalize()}" if name else spelled(word)
 
 
-def _spelled(word: str) -> str:
+def spelled(word: str) -> str:
     """A word in quotation marks; letters that are not Latin, which fonts may lack, by their script and code points."""
     letters = [letter for letter in word if not letter.isascii()]
     names = [unicodedata.name(letter, "") for letter in letters]

@@ -1,6 +1,7 @@
 """Four ways of counting the directions that words and positions use."""
 
 from analysis.ablation.variants import readable
+from analysis.core.colours import TERMS
 from analysis.figures import marks, panels
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import (
@@ -58,7 +59,14 @@ def ranks(params: GeometryParameters) -> Figure:
         else "",
         columns=2,
         draw=lambda theme: [
-            panels.dots_over_chance(rows[rows.measure == measure], theme, marks.HALF, title=title, value="directions")
+            panels.dots_over_chance(
+                rows[rows.measure == measure],
+                theme,
+                marks.HALF,
+                title=title,
+                value="directions",
+                colours={title: theme.colour(TERMS[name.partition("_")[0]]) for name, title in SUBJECTS.items()},
+            )
             for measure, title in RANKS.items()
         ],
     )

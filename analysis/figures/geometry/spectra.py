@@ -1,8 +1,10 @@
 """Energy in the leading directions of words and of positions, and the singular values of both tables."""
 
 from analysis.ablation.variants import readable
+from analysis.core.colours import TERMS
 from analysis.core.formatting import percent
 from analysis.figures import marks, panels
+from analysis.figures.drawing import Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import (
     BAND,
@@ -13,6 +15,11 @@ from analysis.figures.geometry.estimates import (
     run_settings,
     stored_rows,
 )
+
+
+def hues(theme: Theme) -> dict[str, str]:
+    """The colours of words and positions, by the names of their curves."""
+    return {name: theme.colour(TERMS[name.removesuffix("s")]) for name in ("positions", "words")}
 
 
 @figure("geometry_spectra", GeometryParameters)
@@ -56,6 +63,7 @@ def spectra(params: GeometryParameters) -> Figure:
                 along="directions",
                 domain=(0, 1),
                 log=True,
+                colours=hues(theme),
             ),
             panels.curves_over_chance(
                 values,
@@ -65,6 +73,7 @@ def spectra(params: GeometryParameters) -> Figure:
                 value="over the largest",
                 along="number of the direction",
                 log=True,
+                colours=hues(theme),
             ),
         ],
     )

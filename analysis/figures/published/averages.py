@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.formatting import join_names, signed
 from analysis.figures import marks
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.published.table_parts import (
     AverageParameters,
@@ -170,7 +170,7 @@ def _dumbbells(means: pd.DataFrame, names: dict[str, str], baseline: str, theme:
         spans(frame, x, y, theme),
         *marks.row_plot(
             frame, x=x, y=y, theme=theme, ends=None, size=marks.LARGE_DOT,
-            color=marks.series("set", list(kinds), theme, marks.legend(place="top")),
+            color=marks.hues("set", dict(zip(kinds, (theme.ink, GREY), strict=False)), marks.legend(place="top")),
             tooltip=("variant", ("set", "average over"), ("written", "points"), ("average", "average over all")),
         ),
         *marks.values_beside(alt.Chart(frame).encode(y=y), theme, "left", x),

@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.core.colours import SOURCES
 from analysis.core.formatting import join_names, plural
 from analysis.figures import marks
-from analysis.figures.drawing import SERIES, Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.published.table_parts import (
     SD_TIP,
@@ -27,11 +27,10 @@ from analysis.figures.published.table_parts import (
 from analysis.literature import tables as published
 from analysis.literature.tables import Table
 
-SHAPES = ("circle", "square", "triangle-up", "diamond")
 LOG_ABOVE = 8
 """Perplexities that differ by more than this factor stand on a logarithmic axis."""
-PHONE_WIDTH = 300
-"""Pixels that a legend may take on a phone."""
+OTHERS = "others, in the table's order"
+"""The name of the variants that the heading does not name: as many hues would have meanings of their own."""
 
 
 @figure("published_scores", TableParameters)
@@ -67,8 +66,8 @@ def scores(params: TableParameters) -> Figure:
     )
 
 
-def _best_variant(cells: pd.DataFrame) -> str:
-    """A sentence naming the variant that is best in most columns; empty if no column says which direction is better."""
+def _best_in_columns(cells: pd.DataFrame) -> tuple[str, int, int]:
+    """The variant that is best in most columns, in how many, and of how many; no name if none says what is better."""
     rated = cells[cells.higher_is_better.notna()]
     best: dict[str, int] = {}
     columns = rated.groupby(["panel", "column"], sort=False)
@@ -76,10 +75,14 @@ def _best_variant(cells: pd.DataFrame) -> str:
         top = rows.value.max() if bool(rows.higher_is_better.iloc[0]) else rows.value.min()
         for variant in rows.row[rows.value == top].unique():
             best[variant] = best.get(variant, 0) + 1
-    if not best:
-        return ""
-    winner = max(best, key=lambda variant: best[variant])
-    return f"{winner} has the best score in {best[winner]} of {plural(columns.ngroups, 'column')}"
+    winner = max(best, key=lambda variant: best[variant], default="")
+    return winner, best.get(winner, 0), columns.ngroups
+
+
+def _best_variant(cells: pd.DataFrame) -> str:
+    """A sentence naming the variant that is best in most columns; empty if no column says which direction is better."""
+    winner, count, columns = _best_in_columns(cells)
+    return f"{winner} has the best score in {count} of {plural(columns, 'column')}" if winner else ""
 
 
 def _number(value: float) -> str:
@@ -96,15 +99,15 @@ def _scores_frame(table: Table) -> pd.DataFrame:
 
 
 def _draw(cells: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """Columns down and a colour a variant; where there is one column, variants down."""
-    variants = list(dict.fromkeys(cells.row))
+    """Columns down, the variant of the heading in black; where there is one column, variants down."""
+    variants, (winner, *_) = list(dict.fromkeys(cells.row)), _best_in_columns(cells)
     deviations = cells.sd.fillna(0)
     by_unit = cells.assign(low=cells.value - deviations, high=cells.value + deviations).groupby("unit")
     extents = {unit: (float(result.low.min()), float(result.high.max())) for unit, result in by_unit}
     return [
         _variants_down(rows, wrapped_title(setting), extents[unit], theme)
         if rows.column.nunique() == 1
-        else _columns_down(rows, wrapped_title(setting), extents[unit], variants, theme)
+        else _columns_down(rows, wrapped_title(setting), extents[unit], variants, winner, theme)
         for setting, unit, rows in panels(cells)
     ]
 
@@ -130,18 +133,16 @@ def _variants_down(cells: pd.DataFrame, title: list[str], extent: tuple[float, f
 
 
 def _columns_down(
-    cells: pd.DataFrame, title: list[str], extent: tuple[float, float], variants: list[str], theme: Theme
+    cells: pd.DataFrame, title: list[str], extent: tuple[float, float], variants: list[str], winner: str, theme: Theme
 ) -> Chart:
     frame, labels = labelled(cells, cells.column)
-    legend_columns = int(max(1, min(4, PHONE_WIDTH // (max(map(len, variants)) * 6.6 + 34))))
-    key = marks.legend(place="top", columns=legend_columns)
-    shapes = {name: SHAPES[index // len(SERIES)] for index, name in enumerate(variants)}
+    who = {winner: theme.ink, OTHERS: GREY} if winner else {OTHERS: theme.ink}
+    frame = frame.assign(who=frame.row.where(frame.row == winner, OTHERS))
     x, y = _score_axis(cells, extent, ""), marks.labelled_rows(labels, gap=0.15)
     dots = marks.row_plot(
         frame, x=x, y=y, theme=theme, ends=None,
         offset=alt.YOffset("row:N", sort=variants, scale=alt.Scale(domain=variants, padding=0.5)),
-        color=marks.series("row", variants, theme, key),
-        shape=marks.shapes("row", shapes, key) if len(variants) > len(SERIES) else alt.Undefined,
+        color=marks.hues("who", who, marks.legend(place="top")),
         tooltip=(*VARIANT, SD_TIP, *SOURCE),
     )  # fmt: skip
     # Dots of one row stand below one another, each in full.

@@ -157,7 +157,7 @@ def _lines(frame: pd.DataFrame, depth: int, theme: Theme) -> Chart:
         alt.Y, "change", [f"how far the output of “{WORDS[-1]}”", "moves (share of its length)"], domain=(-0.12, top),
         values=[0, 0.5, 1, 1.5, 2, 2.5],
     )  # fmt: skip
-    hues = dict(zip(MASKS, (theme.ink, theme.series), strict=True))
+    hues = dict(zip(MASKS, theme.many(len(MASKS)), strict=True))
     # A change that is rounding is printed as none.
     written = [f"{change:.2g}" if change > ROUNDING else "0" for change in frame.change]
     rows = frame.assign(written=written, hue=frame["mask"].map(hues))

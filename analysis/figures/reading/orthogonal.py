@@ -13,7 +13,7 @@ from analysis.core import default_model
 from analysis.core.colours import SOFT
 from analysis.core.formatting import first_sentence, percent
 from analysis.figures import marks, panels
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
 
@@ -81,7 +81,7 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, mean: float, theme: Theme
     """Bars of the cosine's distribution, the mean of its size on both sides, and the outline of another one."""
     top = 1.05 * float(max(frame.share.max(), compared.share.max()))
     soft = theme.colour(SOFT)
-    bars = alt.Chart(frame).mark_bar(color=theme.series, binSpacing=0)
+    bars = alt.Chart(frame).mark_bar(color=GREY, binSpacing=0)
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
         x2=alt.X2("high:Q"),

@@ -15,7 +15,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
-from analysis.figures.training.row_marks import HUE, hues, row_texts
+from analysis.figures.training.row_marks import HUE, hues
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
 
@@ -228,5 +228,5 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
             tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
     return marks.panel(
-        *layers, row_texts(every, y, theme), theme=theme, width=marks.HALF, height=marks.ROW * len(order)
+        *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=marks.ROW * len(order)
     )

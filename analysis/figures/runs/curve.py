@@ -107,7 +107,7 @@ def _hides_more(share: float) -> str:
 def _curve(rows: pd.DataFrame, label: str, theme: Theme) -> Chart:
     """Validation and training loss of one run; what was measured on training texts is dashed."""
     kinds = [name for name in LOSSES.values() if name in set(rows.loss)]
-    colour = dict(zip(kinds, [theme.ink, *theme.many(len(kinds) - 1)], strict=True))
+    colour = dict(zip(kinds, theme.many(len(kinds)), strict=True))
     dash = {name: [1, 0] if index % 2 == 0 else [5, 3] for index, name in enumerate(kinds)}
     lines = marks.line_plot(
         rows, theme=theme, dots=EVALUATION,

@@ -79,8 +79,9 @@ def advantage(params: SettingsParameters) -> Figure:
         finding=_doubling(table, fits, base),
         frame=lambda: table,
         caption=sentences(
-            f"Each length is a separate training of preset {params.preset}, with its own learning-rate decay, paired "
-            f"by seed; losses are measured on {sample}. Left: the difference in final loss. Dots are seeds; the line "
+            f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
+            f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: "
+            "the difference in final loss. Dots are seeds; the line "
             "is a power law fitted to their logarithms, with the 95 % confidence interval of its mean, and is dotted "
             f"beyond the longest training, up to {EXTRAPOLATION} times its length. Right: the steps to the baseline's "
             "final loss as a share of the baseline's own steps; diamonds are geometric means with their 95 % "
@@ -132,6 +133,12 @@ def two_recipes(preset: str) -> str:
                 f"{EXPLORATORY} comes to {signed(longer.gap[longer.steps == after].mean())}."
             )
     return ""
+
+
+def _seeds(pairs: pd.DataFrame) -> str:
+    """The number of seeds at each length."""
+    counts = pairs.groupby("steps").seed.nunique()
+    return ", ".join(f"{steps:,} steps: {plural(int(count), 'seed')}" for steps, count in counts.items())
 
 
 def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:
@@ -213,8 +220,8 @@ def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) 
         if fit.exponent < 0 and (table.gap[table.variant == variant] < 0).all():
             within = "" if np.isnan(fit.low) else f" (95 % interval {span((100 * 2**fit.low, 100 * 2**fit.high))} %)"
             return (
-                f"Each doubling of the training leaves {percent(2**fit.exponent)} of the lead of {named(variant)} over "
-                f"{named(base)} in final loss{within}"
+                f"The lead of {named(variant)} over {named(base)} in final loss shrinks: each doubling of the training "
+                f"leaves {percent(2**fit.exponent)} of it{within}"
             )
         return (
             f"Each doubling of the training multiplies the loss difference of {named(variant)} to {named(base)} by "
@@ -251,7 +258,7 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
     color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x = _steps(trained, max([*trained, *lines.steps]))
-    y = marks.number(alt.Y, "size", f"final loss less {baseline}'s (nats)", zero=True)
+    y = marks.number(alt.Y, "size", f"final loss less {baseline}'s (nats; below 0: lower)", zero=True)
     beyond = lines.beyond.astype(bool)
     lines = lines.assign(
         low=lines.low.mask(beyond),
@@ -270,7 +277,7 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
     ratios = marks.line_plot(
         table, x=_steps(trained, max(trained)), theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
-        y=marks.number(alt.Y, "ratio", f"steps to reach {baseline}'s final loss (share)", domain=(0, top)),
+        y=marks.number(alt.Y, "ratio", f"share of {baseline}'s steps (1: as many)", domain=(0, top)),
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
     return [
@@ -287,6 +294,11 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
             else ["dots: seeds"],
         ),
         marks.panel(
-            marks.rule(theme, y=1), *ratios, theme=theme, width=marks.HALF, height=HEIGHT, title="Share of steps"
+            marks.rule(theme, y=1),
+            *ratios,
+            theme=theme,
+            width=marks.HALF,
+            height=HEIGHT,
+            title=f"Steps to reach {baseline}'s final loss",
         ),
     ]

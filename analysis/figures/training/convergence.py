@@ -106,7 +106,7 @@ def convergence(params: ComparedParameters) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"How much of {named(trainings.baseline)}'s training each variant needs to reach "
-            f"{named(trainings.baseline)}'s final loss; 0.5 is half of it.",
+            f"{named(trainings.baseline)}'s final loss; 0.5 is half of it ({trainings.conditions()}).",
             f"This is the number of steps (or seconds) until a variant's validation loss first reaches that loss, "
             f"divided by those of {named(trainings.baseline)}'s whole run of the same seed. Small dots are seeds; "
             "diamonds are their geometric mean, with a 95 % t interval over the logarithms.",

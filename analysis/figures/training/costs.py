@@ -19,7 +19,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, default_preset
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, objective, title, usual_baseline
-from analysis.figures.training.row_marks import VARIANT, row_texts
+from analysis.figures.training.row_marks import VARIANT
 from analysis.store import read
 
 UNMATCHED = "Why its size differs"
@@ -272,7 +272,7 @@ def _draw(shares: pd.DataFrame, wide: pd.DataFrame, theme: Theme) -> list[Chart]
             marks.panel(
                 marks.rule(theme, x=0),
                 *rows,
-                row_texts(frame, y, theme),
+                marks.texts_beside(frame, y, theme),
                 theme=theme,
                 width=PANEL,
                 height=marks.ROW * len(order),

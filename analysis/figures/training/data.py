@@ -182,6 +182,12 @@ class Trained:
         )
         return f"{text} {self.left_out}".strip()
 
+    def conditions(self, variants: Sequence[str] | None = None) -> str:
+        """The recipe and how many seeds each variant has, for the line under a heading: recipe cpu2, 3 to 5 seeds."""
+        runs = self.runs[self.runs.variant.isin(list(variants or self.variants))]
+        seeds = span(runs.groupby("variant").seed.nunique())
+        return f"recipe {self.preset}, {seeds} seed{'' if seeds == '1' else 's'}"
+
     def pace_note(self, variants: list[str] | None = None) -> str:
         """A caveat on comparing seconds, where the runs of one variant differ in time per step; else empty."""
         rows = self.curves("validation_loss", variants=variants)

@@ -117,7 +117,8 @@ def gap(params: ComparedParameters) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss less that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
-            "their means with 95 % t intervals. Colours say how positions are told, as in the learning curves.",
+            f"their means with 95 % t intervals; {trainings.conditions()}. Colours say how positions are told, as in "
+            "the learning curves.",
             f"Measured on {trainings.sample}. Below 0 is better.",
             f"At the edge, and too far for the axis: {join_names(beyond)}." if beyond else "",
             "Filled: significantly different from 0 after Holm's correction over "
@@ -239,11 +240,7 @@ def _draw(
             edge, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=TRIANGLE, size=marks.LARGE_DOT,
             color=HUE, tooltip=tooltip,
         )  # fmt: skip
-    text = alt.Chart(shown[["label", "title", "written"]]).mark_text(
-        align="left", dx=8, dy=-marks.LABEL_LINE / 2, lineBreak="\n", lineHeight=marks.LABEL_LINE,
-        fontSize=marks.TEXT, color=theme.ink,
-    )  # fmt: skip
-    layers.append(text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N")))
+    layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",

@@ -68,7 +68,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
         frame=lambda: rows[columns].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
-            "every run.",
+            f"every run; {trainings.conditions(variants)}.",
             "Thin: one seed; thick: the mean over seeds.",
             f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
             "interpolated linearly between evaluations."

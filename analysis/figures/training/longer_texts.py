@@ -15,7 +15,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import ORDERLESS, UNIT, TrainingParameters, command, select_trainings, title
 from analysis.figures.training.line_marks import padded_range
-from analysis.figures.training.row_marks import VARIANT, row_texts
+from analysis.figures.training.row_marks import VARIANT
 from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)
@@ -65,7 +65,7 @@ def longer(params: TrainingParameters) -> Figure:
         summary=lambda: table[["title", "times", "value", "low", "high", "seeds"]],
         quantity="Validation loss (nats)",
         caption=sentences(
-            f"Validation loss in {UNIT} on texts of 1, 2 and 4 times the training length"
+            f"Validation loss in {UNIT} on texts of 1, 2 and 4 times the training length, {trainings.conditions()}"
             + (
                 "; right of the dashed line, a model would do better without its positions."
                 if controlled
@@ -235,7 +235,7 @@ def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         .mark_text(dy=-13, fontSize=marks.TEXT, color=theme.ink)
         .encode(x=x, y=y, text=alt.Text("name:N"))
     )
-    layers.append(row_texts(ends[["title", "written"]], y, theme))
+    layers.append(marks.texts_beside(ends[["title", "written"]], y, theme))
     return marks.panel(
         *layers,
         theme=theme,
@@ -285,7 +285,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
                 part, x=x, y=y, theme=theme, ends=("share_low", "share_high") if number == longest else None,
                 color=hue, size=SIZES.get(int(number), marks.SEED), tooltip=tooltip,
             )  # fmt: skip
-    layers.append(row_texts(texts[["title", "written"]], y, theme))
+    layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
     between = f"small: at {', '.join(f'{number}' for number in times[1:-1])}×" if len(times) > 2 else " "
     return marks.panel(
         *layers,

@@ -114,8 +114,8 @@ def plateau(params: TrainingParameters) -> Figure:
         frame=lambda: exits.seeds,
         caption=sentences(
             "A model first learns which words are frequent and which go together, and its loss stalls until it "
-            f"begins to use order. It has left this plateau once its validation loss is {PLATEAU_MARGIN:g} nats below "
-            f"the level at which {named(orderless)} ends ({level:.2f}, mean of "
+            f"begins to use order ({trainings.conditions()}). It has left this plateau once its validation loss is "
+            f"{PLATEAU_MARGIN:g} nats below the level at which {named(orderless)} ends ({level:.2f}, mean of "
             f"{plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation.",
             "Small dots are seeds, diamonds the mean with its 95 % t interval.",
             "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
@@ -174,6 +174,6 @@ def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
             title="Steps until the plateau is left",
-            below=["diamond and bar: mean and 95 % interval; dot: a seed; triangle: not left within the training"],
+            below=["diamond and bar: mean and 95 % interval; dot: a seed", "triangle: not left within the training"],
         )
     ]

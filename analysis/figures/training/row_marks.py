@@ -26,18 +26,16 @@ def hues(variants: Iterable[str], theme: Theme) -> list[str]:
     return [theme.colour(colours.of_way(way(name))) for name in variants]
 
 
-def row_texts(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
-    """The text `written` of each row, in a column at the right of the plot."""
-    text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
-    return text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
-
-
 def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> list[Chart]:
     """Differences from zero with their intervals, and as text; hollow where they are not significant.
 
     frame: with the columns `gap`, `low`, `high`, `told_apart` and `written`.
     """
-    return [marks.rule(theme, x=0), *significant_or_hollow(frame, x, y, theme, tooltip), row_texts(frame, y, theme)]
+    return [
+        marks.rule(theme, x=0),
+        *significant_or_hollow(frame, x, y, theme, tooltip),
+        marks.texts_beside(frame, y, theme),
+    ]
 
 
 def significant_or_hollow(
@@ -86,4 +84,4 @@ def seeds_and_means(
     layers += marks.row_plot(
         exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, color=HUE, tooltip=tooltip
     )
-    return [*layers, row_texts(means, y, theme)]
+    return [*layers, marks.texts_beside(means, y, theme)]

@@ -65,7 +65,7 @@ def score_scale(params: TrainingParameters) -> Figure:
         frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
         caption=sentences(
             "Standard deviation of a query's scores over the keys, before softmax: the wider, the fewer keys get the "
-            "attention. A score that is higher by 1 gives a key e times the weight.",
+            f"attention; {trainings.conditions()}. A score that is higher by 1 gives a key e times the weight.",
             "The root of the mean variance over queries and heads. Thin: one seed; thick: the geometric mean of seeds. "
             "The axis is logarithmic",
             drawn_once(spreads, variants),

@@ -6,6 +6,7 @@ at the best of its rates. Settings that differ in the number of steps alone have
 
 from urllib.parse import urlencode
 
+import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import ablate
@@ -14,7 +15,6 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, sentences, signed
 from analysis.figures import marks
-from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
@@ -29,13 +29,14 @@ from analysis.figures.training.data import (
     training_commands,
     usual_recipe,
 )
-from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.row_marks import HUE, LETTERS, VARIANT, hues, significant_or_hollow
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
-STUCK = "both\nstuck"
-"""The text of a cell in which both variants end on the plateau: short enough for a column on a phone."""
-UNTRAINED = "not\ntrained"
+STUCK = "both stuck"
+"""The text of a row in which both variants end on the plateau."""
+BEYOND = 1.3
+"""The axis ends at so many times the largest difference; intervals that go farther are cut there."""
 NAN = float("nan")
 
 TIPS: tuple[marks.Tip, ...] = (
@@ -88,11 +89,12 @@ def settings(params: SettingsParameters) -> Figure:
         finding=_finding(drawn, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final validation loss less {named(base)}'s at the same setting of preset {params.preset}, in {UNIT}, "
-            f"paired by seed; {named(base)}'s own row has its loss.",
-            f"Measured on {sample}. Below 0 is better. A column is a setting, named by what differs from the others",
-            "Coloured: the 95 % t interval over seeds lies on one side of zero; the scale of colours ends at the "
-            "largest of these differences. Grey: it does not, or there is one seed, which has no interval",
+            f"Final validation loss less {named(base)}'s at the same setting of recipe {params.preset}, in {UNIT}; "
+            f"{_how_many(drawn, base)}.",
+            f"Paired by seed, and measured on {sample}. Below 0 is better. A group of rows is a setting, named by what "
+            "differs from the others.",
+            "Filled: the 95 % t interval over seeds lies on one side of zero. Hollow: it does not, or there is one "
+            "seed, which has no interval. Intervals far wider than all differences are cut at the edge.",
             "Both stuck: neither uses word order at the end, so that their difference says nothing: both end "
             f"above {level:.2f}, {PLATEAU_MARGIN:g} nats below where {named(orderless)} ends."
             if _tied(drawn, base).any()
@@ -103,7 +105,7 @@ def settings(params: SettingsParameters) -> Figure:
             else "",
             diverged_sentence(diverged, "told") if len(diverged) else "",
         ),
-        alt=f"A table, one row per variant, one column per setting. {' '.join(texts)}",
+        alt=f"Dots, one row per variant, in a group of rows per setting. {' '.join(texts)}",
         command=_commands(params, runs),
         provenance={
             f"{title(str(row.variant))}, {row.setting}, seed {row.seed}": (
@@ -210,22 +212,27 @@ def _tied(table: pd.DataFrame, base: str) -> pd.Series:
 
 
 def _finding(table: pd.DataFrame, base: str) -> str:
-    """A sentence on the comparisons in which a side has left the plateau: their direction, how many are resolved."""
+    """A sentence on the direction of the comparisons in which a side has left the plateau."""
     tied = _tied(table, base)
     compared = table[table.gap.notna() & ~tied]
     if compared.empty:
         return ""
-    lower, resolved = int((compared.gap < 0).sum()), int(compared.resolved.sum())
-    count = plural(len(compared), "comparison")
-    how_many = f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} beyond chance"
-    if single := int((compared.n == 1).sum()):
-        how_many += f", {single} {'has' if single == 1 else 'have'} one seed"
+    lower = int((compared.gap < 0).sum())
     where = "Wherever either learns word order" if tied.any() else "At every setting"
     names = list(dict.fromkeys(compared.title))
     who = f"{quote(names[0])} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
     if lower in (0, len(compared)):
-        return f"{where}, {who} {'lower' if lower else 'higher'} than {named(base)}; {how_many}"
-    return f"In {lower} of {count} a variant ends lower than {named(base)}; {how_many}"
+        return f"{where}, {who} {'lower' if lower else 'higher'} than {named(base)}"
+    return f"In {lower} of {plural(len(compared), 'comparison')} a variant ends lower than {named(base)}"
+
+
+def _how_many(table: pd.DataFrame, base: str) -> str:
+    """The number of the drawn comparisons that are beyond chance, and of those with one seed."""
+    compared = table[table.gap.notna() & ~_tied(table, base)]
+    resolved, single = int(compared.resolved.sum()), int((compared.n == 1).sum())
+    count = plural(len(compared), "comparison")
+    text = f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} beyond chance"
+    return f"{text}, {single} {'has' if single == 1 else 'have'} one seed" if single else text
 
 
 def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:
@@ -251,48 +258,40 @@ def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
 
 
 def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
-    """Variants by settings: the difference to the baseline there, and in the baseline's own row its loss."""
-    tied = _tied(table, base)
-    cells = table.assign(
-        column=table.setting,
-        open=~table.resolved,
-        bold=table.resolved,
-        written=[signed(row.gap) if row.n else f"{row.mean:.2f}" for row in frames.rows(table)],
+    """Differences to the baseline, in a group of rows for each setting, whose title has the baseline's loss there."""
+    rows = table[table.n > 0].assign(tied=_tied(table, base))
+    if rows.empty:
+        rows = table[table.variant != base].assign(tied=False)
+    own = {row.setting: row for row in frames.rows(table[table.variant == base])}
+    groups = {
+        name: f"{capitalised(name)}: {named(base)} ends at {row.mean:.2f} ({plural(int(row.seeds), 'seed')})"
+        for name, row in own.items()
+    }
+    labels, y, titles, height = marks.grouped_rows(
+        rows.title.tolist(), rows.setting.map(groups).tolist(), theme, LETTERS, marks.ROW
     )
-    cells["text"] = [
-        STUCK if stuck else f"{row.written}\n{plural(int(row.n or row.seeds), 'seed')}"
-        for stuck, row in zip(tied, frames.rows(cells), strict=True)
-    ]
-    columns, titles = list(dict.fromkeys(cells.setting)), list(dict.fromkeys(cells.title))
-    titles.sort(key=lambda name: name != title(base))
-    known = set(zip(cells.title, cells.setting, strict=True))
-    untrained = [(name, setting) for name in titles for setting in columns if (name, setting) not in known]
-    cells = pd.concat(
-        [cells, *(
-            pd.DataFrame([{"title": name, "setting": setting, "column": setting, "text": UNTRAINED, "seeds": 0,
-                           "open": True, "bold": False, "gap": NAN}])
-            for name, setting in untrained
-        )],
-        ignore_index=True,
-    )  # fmt: skip
-    limit = float(table.gap[table.resolved].abs().max()) if table.resolved.any() else 1.0
-    key = [
-        f"nats less (green) or more than {named(base)};",
-        f"the scale ends at the largest, {limit:.2f}" if table.resolved.any() else "none is beyond chance",
-        "grey: within chance, or of one seed",
-    ]
-    if tied.any():
-        key.append("both stuck: neither uses word order")
+    gaps = BEYOND * rows.gap[~rows.tied].dropna()
+    room = 0.1 * float(gaps.abs().max()) if len(gaps) else 1.0
+    ends = (min([-room, *gaps]), max([room, *gaps]))
+    rows = rows.assign(
+        label=labels,
+        hue=hues(rows.variant, theme),
+        told_apart=rows.resolved,
+        written=[
+            STUCK if row.tied else f"{signed(row.gap)}, {plural(int(row.n), 'seed')}" for row in frames.rows(rows)
+        ],
+    )
+    x = marks.number(
+        alt.X, "gap", f"nats less than {named(base)} (left) or more (right)", domain=ends, nice=False, ticks=5
+    )
+    drawn = rows[~rows.tied].drop(columns=["stuck", "tied"])
+    layers: list[Chart] = [marks.rule(theme, x=0), titles]
+    layers += significant_or_hollow(drawn, x, y, theme, TIPS, color=HUE)
+    layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
     return [
-        cell_table(
-            cells,
-            columns=columns,
-            titles=titles,
-            value="gap",
-            scale=theme.gains(limit, lower_is_better=True),
-            key=marks.colour_bar(key, length=180, values=[-limit, 0, limit], form=".2~f"),
-            strong=f"abs(datum.gap) > {theme.strong * limit}",
-            tooltip=TIPS,
-            theme=theme,
+        marks.panel(
+            *layers, theme=theme, width=520, height=height, title=f"Difference to {title(base)}",
+            below=["filled: beyond chance; hollow: not, or of one seed"]
+            + (["both stuck: neither uses word order"] if rows.written.eq(STUCK).any() else []),
         )
-    ]
+    ]  # fmt: skip

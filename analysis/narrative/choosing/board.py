@@ -213,8 +213,10 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     """Sentences that answer the chosen needs, from the numbers of the rows that meet them; the first counts them."""
     able = [row for row in board if not row.lacks]
     if not able:
-        return f"None of the {len(board)} can do it all."
-    sentences = [f"{len(able)} of {len(board)} can do it." if needs else f"All {len(board)}: tick what you need."]
+        return f"None of the {len(board)} methods can do it all."
+    sentences = [
+        f"{len(able)} of {len(board)} methods can do it." if needs else f"All {len(board)} methods: tick what you need."
+    ]
     sentences += _trained(able)
     if "causal" in needs:
         sentences += _causal(able)
@@ -244,7 +246,8 @@ def _trained(able: Sequence[EncodingRow]) -> list[str]:
         said = f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."
         return [said, *_lower_rings(able, losses[lowest])]
     ends = f"{_inside(lowest)} ends lowest ({value})" if losses[lowest] else "none ends lower than added positions"
-    said = [f"Of the {len(losses)} that we trained under the frozen rules, as encoders, {ends}."]
+    recipe = training_rules().preset
+    said = [f"We trained {len(losses)} of them as encoders under the frozen rules (recipe {recipe}): {ends}."]
     said += _lower_rings(able, losses[lowest])
     if rises:
         least = min(rises, key=lambda title: rises[title])

@@ -48,7 +48,7 @@ function drawLoss(svg, width, row) {
     return value(svg, width, "0", true);
   }
   const { value: mean, low, high, ring, recipe } = row.loss;
-  const colour = !ring && high !== null && high < 0 ? "var(--accent)" : "var(--ink)";
+  const colour = "var(--ink)";
   if (low !== null) line(svg, x(low), ROW / 2, x(high), ROW / 2, colour, { "stroke-width": 2, opacity: 0.55 });
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
@@ -88,7 +88,7 @@ function drawTicks(svg, width, axis, digits, y) {
 }
 
 function drawAxis(svg, width, axis, label, digits) {
-  mark(svg, "text", { x: 2, y: 12, style: "fill: var(--accent)" }, label);
+  mark(svg, "text", { x: 2, y: 12, class: "soft" }, label);
   drawTicks(svg, width, axis, digits, AXIS - 4);
 }
 

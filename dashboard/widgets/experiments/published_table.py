@@ -1,7 +1,6 @@
 """A published table on screen: the numbers as printed, with their caveats, and where each one comes from."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,15 +9,12 @@ from analysis.literature.tables import Table
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
-BADGES: dict[str, Any] = {"full text": "green", "transcription": "blue", "authors' repository": "blue"}
-"""Colours of the kinds of text a number was read in; all others are orange."""
-
 
 def show_published(table: Table, key: str) -> None:
     """The table, its badge, its source and, once a cell is clicked, that cell's own."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind in table.kinds_read:
-            st.badge(f"Read in: {kind}", icon=":material/menu_book:", color=BADGES.get(kind, "orange"))
+            st.badge(f"Read in: {kind}", icon=":material/menu_book:", color="gray")
         with st.popover("Source", icon=":material/format_quote:", key=f"{key}.source"):
             _address(table.cells.iloc[0])
             for source in table.sources:

@@ -28,8 +28,6 @@ def draw(pickers: Pickers) -> None:
         return
     with show.reporting_problems():
         show.show(stored_figure("refit_recovered", values), PAGE, values)
-        if untrained := refit.untrained_line():
-            st.markdown(escape_markdown(f"{untrained}."))
     _show_statements()
     fold = st.expander(CURVES, key=f"{PAGE}.refit_curves.fold", on_change="rerun")
     if fold.open:

@@ -33,12 +33,7 @@ def show_panel(
             pickers.set("tab", next(iter(tabs)))
         tab = pickers.segments("tab", "About this row", list(tabs), tabs, label_visibility="collapsed", width="content")
     if tab == "curves":
-        # Without a stored width the curves have all of the room, and a sentence below says so.
-        left, right = st.columns([8, 5], gap="medium") if row.widths else (st.container(), st.container())
-        shown = [(left, "experiments_curves"), *([] if board.imported else [(right, "experiments_widths")])]
-        for column, name in shown:
-            with column:
-                _show_figure(name, page, {**values, "row": row.variant})
+        _show_curves(row, board, page, {**values, "row": row.variant})
     elif tab == "glue":
         _show_glue(row)
     elif tab == "papers":
@@ -52,6 +47,21 @@ def show_panel(
         _show_table(row_tables.costs(row))
     else:
         _show_table(row_tables.seeds(row, board), decimals=3)
+
+
+def _show_curves(row: VariantRow, board: ExperimentsBoard, page: str, values: Mapping[str, Value]) -> None:
+    """The curves, and beside them the widths; a sentence on them where they are too few for a picture."""
+    several = len(row.widths) > 1
+    left, right = st.columns([8, 5], gap="medium") if several else (st.container(), st.container())
+    with left:
+        _show_figure("experiments_curves", page, values)
+    if board.imported:
+        return
+    with right:
+        if len(row.widths) == 1:
+            st.caption(escape_markdown(f"{stored_figure('experiments_widths', values).finding}."))
+        else:
+            _show_figure("experiments_widths", page, values)
 
 
 def _show_figure(name: str, page: str, values: Mapping[str, Value]) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core import settings
 from analysis.core.colours import of_way
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import plural, signed, signed_or_zero
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from dashboard.widgets.moving_pictures import show_component
@@ -19,7 +19,7 @@ STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 MOST_TICKS = 9
 NOT_MEASURED = "·"
 LADDERS = 3
-"""Rows that must be judged at some width before the column of widths is drawn."""
+"""Rows that must be judged at several widths before the column of widths is drawn."""
 CLOSE = "close"
 """The name that a press on the opened row reports."""
 
@@ -99,7 +99,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
     beyond = [row.gap.value for row in board.rows if row.gap and row.gap.value > high]
     steps_range = board.steps_range
     step_ticks = [tick for tick in STEP_TICKS if steps_range and steps_range[0] <= tick <= steps_range[1]]
-    judged = sum(any(gap.judged for gap in row.widths.values()) for row in board.rows)
+    judged = sum(sum(gap.judged for gap in row.widths.values()) > 1 for row in board.rows)
     ladder = [gap.value for row in board.rows for gap in row.widths.values() if abs(gap.value) <= high - low]
     return {
         "loss": {
@@ -107,7 +107,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
             "high": high,
             "ticks": loss_ticks,
             "labels": [signed(tick, decimals) if tick else "0" for tick in loss_ticks],
-            "outliers": signed(max(beyond), 1) if beyond else "",
+            "outliers": f"> {signed(high, 1)}" if beyond else "",
         },
         "ranked": len(board.ranks.order) if board.ranks else 0,
         "steps": {
@@ -231,7 +231,7 @@ def _gap_data(gap: Gap | None) -> dict[str, Any] | None:
 
 
 def _signed(gap: Gap | None) -> str:
-    return signed(gap.value) if gap else ""
+    return signed_or_zero(gap.value) if gap else ""
 
 
 def _finite(value: float) -> float | None:

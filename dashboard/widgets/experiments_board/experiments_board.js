@@ -8,7 +8,12 @@ const MIDDLE = HEIGHT / 2;
 const dot = (svg, x, y, r, colour, judged) =>
   mark(svg, "circle", { cx: x, cy: y, r: judged ? r : r - 1, fill: judged ? colour : "var(--ground)", stroke: colour, "stroke-width": judged ? 0 : 2 });
 
-const BREAK = 44; // pixels at the right for what lies beyond the axis
+const BREAK = 68; // pixels at the right for what lies beyond the axis
+const CUT = 62; // pixels from the right at which the axis breaks
+
+// The two strokes at which the axis breaks, in its head as in the rows.
+const breakMark = (svg, width, y) =>
+  mark(svg, "path", { d: `M${width - CUT} ${y + 6}l4-12m2 12l4-12`, stroke: "var(--soft)", "stroke-width": 1.5, fill: "none" });
 
 function lossScale(board, width) {
   const { low, high, outliers } = board.loss;
@@ -19,7 +24,7 @@ function lossScale(board, width) {
 function drawLoss(svg, width, row, board) {
   const x = lossScale(board, width);
   const colour = row.colour;
-  mark(svg, "rect", { x: 0, y: 0, width: Math.max(0, x(0)), height: HEIGHT, fill: "var(--accent)", opacity: 0.05 });
+  mark(svg, "rect", { x: 0, y: 0, width: Math.max(0, x(0)), height: HEIGHT, fill: "var(--ink)", opacity: 0.05 });
   for (const tick of board.loss.ticks) line(svg, x(tick), 0, x(tick), HEIGHT, tick ? "var(--line)" : "var(--soft)");
   if (row.outcome === "baseline") {
     diamond(svg, x(0), MIDDLE);
@@ -27,10 +32,9 @@ function drawLoss(svg, width, row, board) {
   }
   if (!row.gap) return;
   if (row.gap.value > board.loss.high) {
-    const end = width - 12;
-    line(svg, x(0), MIDDLE, end - 24, MIDDLE, colour, { "stroke-dasharray": "2 3" });
-    mark(svg, "path", { d: `M${end - 22} ${MIDDLE + 6}l4-12m2 12l4-12`, stroke: "var(--soft)", "stroke-width": 1.5, fill: "none" });
-    dot(svg, end, MIDDLE, 5.5, colour, row.judged);
+    line(svg, x(0), MIDDLE, width - CUT - 2, MIDDLE, colour, { "stroke-dasharray": "2 3" });
+    breakMark(svg, width, MIDDLE);
+    dot(svg, width - 24, MIDDLE, 5.5, colour, row.judged);
     return;
   }
   for (const seed of row.seeds) {
@@ -111,15 +115,18 @@ function header(root, board) {
     canvas(axis, 36, (svg, width) => {
       const x = lossScale(board, width);
       const label = (at, y, text, anchor, colour) => mark(svg, "text", { x: at, y, "text-anchor": anchor, style: `fill: ${colour}; font-size: 13px` }, text);
-      label(x(0) - 7, 13, "← better", "end", "var(--accent)");
-      label(x(0) + 7, 13, "worse →", "start", "var(--soft)");
+      label(x(0) - 7, 13, "← better", "end", "var(--ink)");
+      label(x(0) + 7, 13, "worse →", "start", "var(--ink)");
       // Every second number where they would touch.
       const gap = board.loss.ticks.length > 1 ? x(board.loss.ticks[1]) - x(board.loss.ticks[0]) : width;
       const zero = board.loss.ticks.indexOf(0);
       board.loss.ticks.forEach((tick, index) => {
-        if (gap > 34 || (index - zero) % 2 === 0) label(x(tick), 33, board.loss.labels[index], "middle", "var(--soft)");
+        const room = board.loss.outliers ? width - CUT - 22 : width;
+        if ((gap > 34 || (index - zero) % 2 === 0) && x(tick) < room) label(x(tick), 33, board.loss.labels[index], "middle", "var(--soft)");
       });
-      if (board.loss.outliers) label(width - 10, 33, board.loss.outliers, "end", "var(--soft)");
+      if (!board.loss.outliers) return;
+      breakMark(svg, width, 29);
+      label(width - 24, 33, board.loss.outliers, "middle", "var(--soft)");
     });
     canvas(stepAxis, 16, (svg, width) => {
       if (!board.steps) return;

@@ -147,9 +147,12 @@ def _text_box(pickers: Pickers, column: DeltaGenerator, name: str, label: str, p
 def what_differs(pickers: Pickers) -> str:
     """A sentence on the ways in which the sides differ, and on their consequence for the difference."""
     differing = differences(pickers.values())
-    names = [
-        f"{name} ({left} and {right})" if "text" not in name else name for name, (left, right) in differing.items()
-    ]
+    heads: dict[Value, str] = {STRONGEST: "the strongest", SECOND_HEAD: "the second"}
+    words = {
+        name: [heads.get(side, side) for side in sides] if name == "head" else sides
+        for name, sides in differing.items()
+    }
+    names = [f"{name} ({left} and {right})" if "text" not in name else name for name, (left, right) in words.items()]
     if not names:
         return "Both sides are the same. Change the model, text, layer, head or method of one side."
     text = f"The sides differ in the {join_names(names)}."
@@ -238,7 +241,10 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
                 _side_pickers(pickers, suffix, f", {side}" if own else "", result, values)
             if terms:
                 pickers.toggle(
-                    "own_scale", "Each map on its own scale", help="One scale for all makes a weaker side pale."
+                    "own_scale",
+                    "Each map on its own scale",
+                    help="Else one scale holds for all, and a much weaker side is drawn in stronger colours; its title "
+                    "says how many times.",
                 )
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)

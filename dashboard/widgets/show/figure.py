@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.core import settings
-from analysis.core.formatting import SENTENCE_END
+from analysis.core.formatting import SENTENCE_END, capitalised
 from analysis.figures import Figure
 from analysis.links import Value
 from dashboard.session import held_texts
@@ -44,8 +44,7 @@ def show(
     link = why_not or held_texts.why_no_link(page, values) or address(page, values)
     heading = st.container(horizontal=True, vertical_alignment="top", key=f"{page}.{figure.name}.figure_heading")
     if flipbook is None:
-        # No line ends between a number and its per cent sign.
-        heading.header(escape_markdown(figure.heading).replace(" %", "\u00a0%"), anchor=figure.name)
+        heading.header(escape_markdown(figure.heading), anchor=figure.name)
         if board is None:
             page_head.list_in_contents(figure.name, figure.title)
     else:
@@ -74,8 +73,11 @@ def sentences(figure: Figure, page: str, label: str = IN_SENTENCES) -> None:
 def _under_heading(figure: Figure) -> tuple[str, str]:
     """The line under a figure's heading, as Markdown, and the rest of its caption; neither repeats the finding."""
     first, *rest = SENTENCE_END.split(figure.caption)
-    if rest and first.removesuffix(".") == figure.finding:
-        first, *rest = rest
+    if figure.finding and first.startswith(figure.finding):
+        if more := first.removeprefix(figure.finding).strip(" ;:,."):
+            first = f"{capitalised(more)}."
+        elif rest:
+            first, *rest = rest
     if not figure.finding:
         return escape_markdown(first), " ".join(rest)
     full_stop = "" if figure.title.endswith(("?", ".")) else "."

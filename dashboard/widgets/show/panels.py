@@ -11,7 +11,7 @@ from analysis.figures import Figure, drawing
 from dashboard.session.page_address import is_dark
 from dashboard.widgets.vega_specs import vega_specs
 
-SHADE = Colour("#deedf5", "#123a57")
+SHADE = Colour("#e6e8ec", "#2b313d")
 CELL = "cell"
 """The name of the selection of a map's cells."""
 ROW_AND_COLUMN = ("row", "column")

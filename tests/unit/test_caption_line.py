@@ -1,0 +1,34 @@
+"""The line under a figure's heading goes on where the heading ends, and never repeats it."""
+
+import pytest
+
+from analysis.figures import Figure
+from dashboard.widgets.show.figure import _under_heading
+
+
+def figure(caption: str, finding: str) -> Figure:
+    return Figure(
+        title="Title",
+        finding=finding,
+        caption=caption,
+        alt="",
+        frame=lambda: None,
+        draw=lambda theme: [],  # type: ignore
+    )
+
+
+@pytest.mark.parametrize(
+    ("caption", "line"),
+    [
+        ("Words hold 5 %. Over all texts. More.", "Over all texts"),
+        ("Words hold 5 %; random ones hold 7 %. More.", "Random ones hold 7"),
+        ("Words hold 5 %: largest of all. More.", "Largest of all"),
+        ("Measured on texts. More.", "Measured on texts"),
+    ],
+)
+def test_the_line_under_a_heading_does_not_repeat_it(caption: str, line: str) -> None:
+    shown, rest = _under_heading(figure(caption, "Words hold 5 %"))
+    text = shown.replace("\\", "").replace("\u00a0", " ")
+    assert text.startswith(f"**Title.** {line}")
+    assert "Words hold" not in text
+    assert rest == "More."
