@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 
 from analysis.core.colours import css_variables
-from analysis.core.formatting import plural, signed_or_zero
+from analysis.core.formatting import plural, signed_or_zero, unbroken
 from analysis.links import Value
 from analysis.narrative.front_page import AnswerStep, Bar, Card, WayOfTelling
 from analysis.narrative.glossary import DEFINITIONS, occurrences
@@ -190,7 +190,8 @@ def _point(step: AnswerStep, terms: Terms) -> str:
 
 
 def _bold(step: AnswerStep, terms: Terms) -> str:
-    before, bold, after = step.sentence.partition(step.bold) if step.bold else (step.sentence, "", "")
+    sentence, emphasis = unbroken(step.sentence), unbroken(step.bold)
+    before, bold, after = sentence.partition(emphasis) if emphasis else (sentence, "", "")
     return terms.explain(before) + (f"<b>{escape(bold)}</b>" if bold else "") + terms.explain(after)
 
 
@@ -232,7 +233,7 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
         return ""
     ends = min(way.low for way in ways), max(0.0, *(way.high for way in ways))
     rows = "".join(
-        f'<tr{"" if place else " class=adding"}><th scope="row">{escape(way.name)}</th>{_track(way, *ends)}'
+        f'<tr{"" if place else " class=adding"}><th scope="row">{escape(unbroken(way.name))}</th>{_track(way, *ends)}'
         f'<td class="value">{signed_or_zero(way.difference, 3) if place else "0"}</td><td>{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
