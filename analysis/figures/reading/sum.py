@@ -1,6 +1,7 @@
 """The sum that enters a real model: a word's vector, a position's, a segment's, and what they make."""
 
-from typing import Annotated
+from functools import cache
+from typing import Annotated, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -23,6 +24,8 @@ RETIRED = ("slave",)
 POSITIONS = 512
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 SEGMENT = 0
+VIVID = 0.995
+"""The quantile of all values at which the colours end: few dimensions are many times as large as the others."""
 
 
 def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
@@ -35,6 +38,26 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
         rows = np.stack([table[index] for table, index in zip(tables, indices, strict=True)]).astype(np.float64)
     rows.setflags(write=False)
     return rows
+
+
+class Scale(NamedTuple):
+    """The ends of the scales of every sum: of the values of dimensions, and of the lengths of vectors."""
+
+    value: float
+    length: float
+
+
+@cache
+def scale() -> Scale:
+    """One scale for all words at all positions, so that moving a word changes no vector that stays the same."""
+    folder = default_model.folder()
+    vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    with safe_open(folder / "model.safetensors", framework="numpy") as weights:
+        words, positions, segments = (weights.get_slice(f"embeddings.{name}.weight") for name in TABLES)
+        chosen = np.stack([words[vocabulary.index(word)] for word in (*WORDS, *RETIRED)])
+        sums = (chosen[:, None] + positions[:POSITIONS] + segments[SEGMENT]).astype(np.float64)
+        vectors = np.concatenate([chosen, positions[:POSITIONS], sums.reshape(-1, sums.shape[-1])])
+    return Scale(float(np.quantile(np.abs(vectors), VIVID)), float(np.linalg.norm(vectors, axis=1).max()))
 
 
 class SumParameters(Parameters):
@@ -81,9 +104,9 @@ def reading_sum(params: SumParameters) -> Figure:
         finding=_finding(f"The sum of “{word}” and position {position}", cosine_to_sum),
         frame=lambda: frame,
         caption=(
-            f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum, all "
-            f"rows on one colour scale, which ends at the 99.5th percentile. {text} Exact: the model's own tables."
-            f"{FIRST_POSITION if position == 0 else ''}"
+            f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum. All "
+            f"words and positions have the same scales; colours end at the {100 * VIVID:g}th percentile. {text} "
+            f"Exact: the model's own tables.{FIRST_POSITION if position == 0 else ''}"
         ),
         alt=f"Four strips of coloured cells, one a summand and one their sum. {text}",
         command=f"python -m analysis export '/read?word={word}&position={position}' --figure reading_sum "
@@ -96,7 +119,6 @@ def reading_sum(params: SumParameters) -> Figure:
 
 def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) -> list[Chart]:
     """A strip a summand, one for the sum, on one scale; and the lengths of the four."""
-    limit = float(np.quantile(np.abs(values), 0.995))
     row, column = (index.ravel() for index in np.indices(values.shape))
     frame = pd.DataFrame(
         {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
@@ -107,13 +129,13 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
         x2=alt.X2("end:Q"),
         y=marks.categories(alt.Y, "part", None, names),
-        color=alt.Color("value:Q", scale=theme.around_zero(limit), legend=key),
+        color=alt.Color("value:Q", scale=theme.around_zero(scale().value), legend=key),
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
     lengths = pd.DataFrame({"part": names, "length": np.linalg.norm(values, axis=1)})
     y = marks.categories(alt.Y, "part", None, names)
     bars = alt.Chart(lengths).encode(
-        x=marks.number(alt.X, "length", "length of the vector", zero=True, ticks=5),
+        x=marks.number(alt.X, "length", "length of the vector", domain=(0, 1.1 * scale().length), ticks=5),
         y=y,
         tooltip=marks.tips("part", ("length", "", ".3f")),
     )
