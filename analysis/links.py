@@ -9,6 +9,7 @@ from dataclasses import field as dataclass_field
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 
+from analysis.ablation.variants import VARIANTS
 from analysis.core import settings
 from analysis.core.errors import LinkError
 from analysis.models.random_vit_name import NAME
@@ -155,12 +156,14 @@ VIEWS: dict[str, View] = {
         View("", "Answer"),
         View("read", "Guided tour",
             _fields(step="objection", part="", angle=0, word="king", position=7, head=2, dim=8, layer=0, split=2,
-                    kept=14, extra=14, leave="cola", variant="no_cross", depth=2, verdict="all"),
+                    kept=14, extra=14, leave="cola", variant="no_cross", rows="home", depth=2,
+                    verdict="all"),
             ("reading_plane", "reading_concatenation", "reading_sum", "reading_orthogonal", "reading_cut",
              "reading_saving", "reading_order", "reading_shift", "reading_told", "reading_open"),
             {("step", "models"): {"step": "questions", "part": "layers"},
              ("step", "shift"): {"step": "order", "part": "moved"},
-             ("step", "training"): {"step": "told", "part": "curves", "variant": "concat_20"}},
+             ("step", "training"): {"step": "told", "part": "curves", "variant": "concat_20"},
+             **{("variant", name): {"variant": name, "rows": "all"} for name in VARIANTS}},
         ),
         View("claims", "Claims",
             _fields(claim="", statement="", verdict="", document="", evidence="", by="question",

@@ -132,7 +132,13 @@ def show_picture(picture: Picture) -> None:
 
 
 def _in_lines(text: str) -> str:
-    """Sentences as Markdown: one paragraph of a few, a list of many."""
+    """Sentences as Markdown: one paragraph of a few, a list of many. Lines stay lines, with their questions in bold."""
+    if "\n" in text:
+        lines = [line.rpartition("? ") for line in text.splitlines()]
+        return "".join(
+            f"\n\n**{escape_markdown(question)}?** {escape_markdown(rest)}" if sign else f"\n\n{escape_markdown(rest)}"
+            for question, sign, rest in lines
+        )
     found = SENTENCE_END.split(text)
     if len(found) <= MOST_IN_A_PARAGRAPH:
         return escape_markdown(text)
@@ -192,7 +198,8 @@ with place, st.container(key="picture"):
     else:
         pickers.set("part", "")
     for control in picture.controls:
-        show_control(control)
+        if control.when(pickers.values()):
+            show_control(control)
     values = pickers.done()
     show_picture(picture)
 with prose, st.container(key="prose"):

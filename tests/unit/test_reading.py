@@ -27,11 +27,13 @@ from analysis.figures import FIGURES
 from analysis.figures.drawing import Theme
 from analysis.figures.outliers import largest_near
 from analysis.figures.reading import cut, order, shift, told
-from analysis.figures.reading.arithmetic import concatenated
+from analysis.figures.reading.arithmetic import closest, concatenated, plane
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
 from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
+from analysis.narrative.answer.cards import ways_of_telling
 from analysis.narrative.reading import STEPS, length, ordered
+from analysis.narrative.reading import told as told_step
 from analysis.narrative.reading.base import Control, Picture, Step
 from analysis.narrative.reading.moved import MOVED
 from analysis.narrative.self_check import checks
@@ -160,6 +162,15 @@ def test_a_part_below_none_or_above_all_is_said_in_words(part: float, words: str
     assert f"keeps {words} of what positions give it" in cut.finding(3, 384, part)
 
 
+def test_random_directions_fall_below_the_model_without_positions_on_average(store: Path) -> None:
+    """As the step's text says of the grey dots."""
+    rows = read.query("SELECT operation, rank, value FROM newest_surgery WHERE model = 'all-MiniLM-L6-v2'")
+    control = rows[rows.operation == "mean_position"].value.item()
+    means = rows[rows.operation == "separated_at_random"].groupby("rank").value.mean()
+    assert len(means)
+    assert (means < control).all()
+
+
 def test_a_number_of_directions_that_was_not_measured_is_said(store: Path) -> None:
     with pytest.raises(NoResults, match=r"not cut with 6 directions.*measured: .*64.*Run: "):
         FIGURES["reading_cut"].make({"kept": 6})
@@ -214,7 +225,7 @@ def test_the_groups_are_what_the_encoders_configs_do() -> None:
 
 
 def test_the_differences_are_those_of_the_page_training(store: Path) -> None:
-    frame = FIGURES["reading_told"].make({"variant": "tupe_a"}).frame()
+    frame = FIGURES["reading_told"].make({"variant": "tupe_a", "rows": "all"}).frame()
     page = VIEWS["training"].defaults() | {"preset": "cpu2", "part": "gap"}
     gaps = FIGURES["training_gap"].of(page).frame().set_index("variant")
     judged = frame[frame.judged].set_index("variant")
@@ -224,8 +235,40 @@ def test_the_differences_are_those_of_the_page_training(store: Path) -> None:
             assert (row.gap, row.low, row.high) == pytest.approx(tuple(gaps.loc[name, ["gap", "low", "high"]]))
 
 
+def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None:
+    """The same variants in the same order with the same differences, and each name's parts are explained or plain."""
+    frame = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"}).frame()
+    ways = ways_of_telling()
+    assert frame.label.tolist() == [way.name for way in ways]
+    assert frame.gap.tolist() == pytest.approx([way.difference for way in ways])
+    names = [variant.title for _, variant in VARIANTS.items()]
+    for part in told.PARTS_OF_NAMES:
+        assert any(part in name for name in names), f"no variant is called {part}"
+    assert told.names_explained(["Added once"]) == ""
+
+
+def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) -> None:
+    step = STEPS["told"]
+    lines = step.says(VALUES).splitlines()
+    for question, line in zip(told_step.QUESTIONS, lines, strict=False):
+        assert line.startswith(f"{question} ")
+        assert question.removesuffix("?").removeprefix("The ").lower() in step.text
+        for contrast in told_step.QUESTIONS[question]:
+            judged = statement(contrast.statement)
+            assert judged.effect is not None
+            lower = (judged.effect < 0) != contrast.reverse
+            assert f"{contrast.way}: {abs(judged.effect):.2f} nats {'lower' if lower else 'higher'}" in line
+
+
+def test_the_shaded_band_is_the_margin_of_the_rules(store: Path) -> None:
+    (panel,) = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"}).draw(Theme())
+    margin = next(contest.margin for contest in encoder_rules().statements if contest.parent == "C34")
+    (band,) = [layer.data for layer in panel.layer if layer.to_dict()["mark"].get("type") == "rect"]
+    assert band.iloc[0].tolist() == [-margin, margin]
+
+
 def test_a_variant_has_one_row_and_one_that_is_far_off_does_not_squeeze_the_others(store: Path) -> None:
-    figure = FIGURES["reading_told"].make({"variant": "tupe_a"})
+    figure = FIGURES["reading_told"].make({"variant": "tupe_a", "rows": "all"})
     frame = figure.frame()
     assert frame.variant.is_unique
     limit = largest_near(frame.gap)
@@ -240,7 +283,7 @@ def test_a_variant_has_one_row_and_one_that_is_far_off_does_not_squeeze_the_othe
 
 
 def test_a_ring_is_a_training_that_its_rules_cannot_judge_yet(store: Path) -> None:
-    frame = FIGURES["reading_told"].make({"variant": "every_layer_attention"}).frame()
+    frame = FIGURES["reading_told"].make({"variant": "every_layer_attention", "rows": "all"}).frame()
     needed = len(encoder_rules().seeds)
     judged = set(frame[frame.judged].variant)  # by another recipe: its number is the finding then
     rings = frame[~frame.judged & ~frame.variant.isin(judged)]
@@ -252,7 +295,7 @@ def test_a_ring_is_a_training_that_its_rules_cannot_judge_yet(store: Path) -> No
     contrasts = [one for one in stored.parts("C34") if one.id in frozen]
     undecided = [one for one in contrasts if one.verdict == "open"]
     says = STEPS["told"].says(VALUES)
-    decided = f"{len(contrasts) - len(undecided)} of {len(contrasts)} such statements are decided"
+    decided = f"Of {len(contrasts)} such comparisons the rules have decided {len(contrasts) - len(undecided)}."
     assert (decided in says) == bool(undecided)
 
 
@@ -264,6 +307,8 @@ def test_steps_that_older_links_name_are_found() -> None:
         assert step.picture(values).name == values["part"] == part
     values, _ = VIEWS["read"].parse({"step": ["training"], "variant": ["tupe_a"]})
     assert values["variant"] == "tupe_a"
+    assert VIEWS["read"].parse({"step": ["told"], "variant": ["tupe_a"]})[0]["rows"] == "all", "it was among all"
+    assert VIEWS["read"].parse({"step": ["told"]})[0]["rows"] == "home"
     assert VIEWS["read"].parse({"step": ["training"]})[0]["variant"] == "concat_20", "as it was"
     assert not set(MOVED) & set(STEPS)
     for destination in MOVED.values():
@@ -350,6 +395,33 @@ def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None
     np.testing.assert_allclose(frame.concatenated, whole, atol=1e-12)
     np.testing.assert_allclose(frame.word_part + frame.position_part, whole, atol=1e-12)
     assert np.abs(frame.position_part).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("figure", "field", "ends"),
+    [
+        ("reading_sum", "position", (0, 511)),
+        ("reading_concatenation", "split", (1, 7)),
+        ("reading_orthogonal", "dim", (2, 768)),
+    ],
+)
+def test_no_scale_moves_with_its_slider(figure: str, field: str, ends: tuple[int, int]) -> None:
+    """So what stays the same is seen to stay."""
+
+    def scales(value: int) -> list[Any]:
+        values = {"word": "king", field: value}
+        specs = [panel.to_dict() for panel in FIGURES[figure].make(values).draw(Theme())]
+        units = [unit for spec in specs for unit in spec.get("layer", [spec])]
+        channels = [channel for unit in units for channel in unit["encoding"].values() if isinstance(channel, dict)]
+        return [channel["scale"]["domain"] for channel in channels if "domain" in (channel.get("scale") or {})]
+
+    numbers = [[one for one in scales(end) if all(isinstance(number, int | float) for number in one)] for end in ends]
+    assert numbers[0] == numbers[1] != []
+
+
+@pytest.mark.parametrize("degrees", [0, 1, 15, 60, 90])
+def test_the_closest_sums_are_as_far_apart_as_scipy_has_them(degrees: int) -> None:
+    assert closest(degrees) == pytest.approx(distance.pdist(plane(degrees).reshape(-1, 2)).min(), abs=1e-7)
 
 
 def test_the_sum_is_what_transformers_adds() -> None:

@@ -1,21 +1,22 @@
 """Final losses of our own encoders by how often they are told positions, against adding once at the input."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Annotated
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, Setting, named
+from analysis.core import frames
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
-from analysis.figures.training.row_marks import HUE, hues
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
 
@@ -26,8 +27,34 @@ HEADING = "told "
 """The beginning of the rows that name a group."""
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
+RING = "Ring: the rules ask for more seeds than are stored, so that it decides nothing."
+TALL_ROW = 36
+"""Pixels of a row where few are drawn."""
 UNDECIDED = "not decided yet"
 """The heading of the rows whose rules ask for more seeds than are stored."""
+COMPARED = (
+    "bert_a", "bert_a_narrow_80", "concat_20", "bert_a_norm", "every_layer_hidden",
+    "first_layer_attention", "every_layer_attention", "bert_a_d_unscaled",
+)  # fmt: skip
+"""Variants of one recipe, each with one change from one of those before it."""
+HOME, ALL = "home", "all"
+"""The rows that are drawn: those of `COMPARED`, which Home shows, or all."""
+ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
+"""The variants that the heading over the rows of Home names."""
+PARTS_OF_NAMES = {
+    "words of 80 %": "a fifth of the width is left empty",
+    "80/20": "words have 80 % of the width, positions the rest",
+    "normalised": "words and positions start equally strong",
+    "whole input": "positions are added to all that a layer reads",
+    "queries and keys": "they are told to what attention compares, and to nothing else",
+    "own matrix": "positions have matrices of their own in attention",
+    "Apart": "words and positions are scored separately, without cross terms",
+    "[CLS] tied": "the first token is treated like any other",
+    "unscaled": "the two scores are not made smaller before they are added",
+    "with distances": "scores have a learned bias for each distance",
+    "blocked": "one half of a head compares words, the other positions",
+}
+"""What a part of a variant's name says, in plain words."""
 
 
 def group_of(settings: Mapping[str, Setting]) -> str:
@@ -45,9 +72,10 @@ def group_of(settings: Mapping[str, Setting]) -> str:
 
 
 class ToldParameters(Parameters):
-    """The variant that stands out."""
+    """The variant that stands out among all, and which rows are drawn."""
 
     variant: str
+    rows: Annotated[str, one_of((HOME, ALL))] = HOME
 
 
 def _trainings(preset: str) -> Trained | None:
@@ -136,57 +164,112 @@ def _lower(frame: pd.DataFrame, baseline: str) -> str:
     return f"{join_names(parts)} end lower than {baseline}{more}." if parts else ""
 
 
+def names_explained(names: Iterable[str]) -> str:
+    """The parts of these names that are not plain words, with what they say: one sentence; empty where there are none.
+
+    >>> names_explained(["Added once", "Added once, normalised"])
+    '“normalised”: words and positions start equally strong.'
+    """
+    shown = " ".join(names)
+    parts = [f"“{part}”: {meaning}" for part, meaning in PARTS_OF_NAMES.items() if part in shown]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _finding_of_compared(frame: pd.DataFrame) -> str:
+    """A sentence on telling the attention of every layer, without and with matrices of its own."""
+    gaps = dict(zip(frame.variant, frame.gap, strict=True))
+    if not {ATTENTION, OWN_MATRIX} <= gaps.keys() or max(gaps[ATTENTION], gaps[OWN_MATRIX]) > 0:
+        return _count(frame)
+    return (
+        f"Told to every layer's attention, positions lower the loss by {fixed(-gaps[ATTENTION])} nats; with "
+        f"matrices of their own, by {fixed(-gaps[OWN_MATRIX])}"
+    )
+
+
 @figure("reading_told", ToldParameters)
 def reading_told(params: ToldParameters) -> Figure:
     """The difference in final loss from adding once, a row a variant. Raises NoResults without any."""
     judged, frozen = training_rules(), encoder_rules()
-    preset = next(contest.preset for contest in frozen.statements if contest.parent == CLAIM)
-    sources = {
-        judged.preset: {name: len(seeds) for name, seeds in judged.planned.items()},
-        preset: dict.fromkeys(frozen.planned(preset), len(frozen.seeds)),
-    }
+    contests = [contest for contest in frozen.statements if contest.parent == CLAIM]
+    preset, margin = contests[0].preset, contests[0].margin
+    sources = {preset: dict.fromkeys(frozen.planned(preset), len(frozen.seeds))}
+    if params.rows == ALL:
+        sources = {judged.preset: {name: len(seeds) for name, seeds in judged.planned.items()}} | sources
     rows, trainings = [], None
     for name, needed in sources.items():
         if (found := _trainings(name)) is not None:
             trainings = trainings or found
             rows += _rows(found, needed)
     if trainings is None or not rows:
-        raise NoResults("No trainings of our own can be compared yet. Run: python -m analysis ablate --preset cpu2")
-    frame = pd.DataFrame(rows)
-    frame["order"] = frame.group.map(GROUPS.index)
-    # Of a variant that was trained by both rules, those with more seeds.
-    frame = frame.sort_values(["judged", "seeds"], ascending=False).drop_duplicates("variant")
-    frame = frame.sort_values(["judged", "order", "gap"], ascending=[False, True, True]).drop(columns="order")
+        raise NoResults(
+            f"No trainings of our own can be compared yet. Run: python -m analysis ablate --preset {preset}"
+        )
     baseline = named(trainings.baseline)
+    frame = pd.DataFrame(rows)
+    frame = _everything(frame) if params.rows == ALL else _compared(frame, trainings)
+    chosen = params.variant if params.rows == ALL else ""
     text = _count(frame)
     return Figure(
-        title=f"Final loss less that of {baseline}, by how often positions are told",
-        finding=finding(frame, params.variant, baseline),
+        title=f"Final loss less that of {baseline}, "
+        + ("by how often positions are told" if params.rows == ALL else "each row with one change"),
+        finding=finding(frame, chosen, baseline) if chosen else _finding_of_compared(frame),
         frame=lambda: frame,
         caption=sentences(
-            _lower(frame, baseline),
+            names_explained(title(name) for name in frame.variant),
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
-            f"positions once. Large and bold: the one that was picked. Dot and line: mean and 95 % interval, paired by "
-            f"seed with {baseline} of the same preset: {_presets_in_words(frame[frame.judged])}. Ring: the rules ask "
-            f"for more seeds than are stored, so that it decides nothing. Triangle: too far for the axis. {text}.",
+            "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
+            f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
+            f"{_presets_in_words(frame[frame.judged])}. Shaded: ±{margin:g} nats, within which two losses count as "
+            "the same by the rules.",
+            RING * bool((~frame.judged).any()),
+            f"Triangle: too far for the axis. {_lower(frame, baseline)}" if params.rows == ALL else "",
+            f"{text}.",
         ),
         alt=f"A row a variant, with its difference from {baseline} and an interval. {text}.",
         command=command(
-            "training_gap", TrainingParameters(preset=judged.preset, objective=MASKED), trainings, trainings.variants
+            "training_gap", TrainingParameters(preset=trainings.preset, objective=MASKED), trainings, trainings.variants
         ),
-        provenance=trainings.provenance([trainings.baseline, *frame[frame.judged].variant.unique()]),
-        draw=lambda theme: [_draw(frame, params.variant, baseline, theme)],
+        provenance=trainings.provenance([*{trainings.baseline, *frame[frame.judged].variant}]),
+        draw=lambda theme: [_draw(frame, chosen, baseline, margin, theme)],
     )
 
 
-def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Chart:
-    """A row a variant under the name of its group: the difference with its interval, and its number at the right."""
+def _everything(frame: pd.DataFrame) -> pd.DataFrame:
+    """All rows in the order of their groups; of a variant that was trained by both rules, those with more seeds."""
+    frame = frame.assign(order=frame.group.map(GROUPS.index))
+    frame = frame.sort_values(["judged", "seeds"], ascending=False).drop_duplicates("variant")
+    return frame.sort_values(["judged", "order", "gap"], ascending=[False, True, True]).drop(columns="order")
+
+
+def _compared(frame: pd.DataFrame, trainings: Trained) -> pd.DataFrame:
+    """The rows that Home shows, in its order, with the baseline. Raises NoResults where only that is stored."""
+    seeds = len(trainings.finals(trainings.baseline))
+    base = {"label": title(trainings.baseline), "group": "", "gap": 0.0, "seeds": seeds, "judged": True,
+            "variant": trainings.baseline, "preset": trainings.preset}  # fmt: skip
+    rows = frame[frame.variant.isin(COMPARED)]
+    rows = rows.assign(label=[title(row.variant) if row.judged else row.label for row in frames.rows(rows)])
+    if rows.empty:
+        raise NoResults(
+            "None of the variants that the first page compares is stored. Run: python -m analysis ablate --preset "
+            f"{trainings.preset} --variants {','.join(COMPARED)}"
+        )
+    rows = pd.concat([pd.DataFrame([base]), rows], ignore_index=True)
+    return rows.sort_values("variant", key=lambda names: names.map(COMPARED.index), ignore_index=True)
+
+
+def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
+    """A row a variant, of all under the name of its group: the difference with its interval, and its number at right.
+
+    variant: the one that stands out; empty for rows in the order of the frame. margin: ends of the shaded band.
+    """
     order: list[str] = []
     for group in GROUPS:
         labels = frame[(frame.group == group) & frame.judged].label.tolist()
         order += [f"{HEADING}{group}", *labels] if labels else []
     undecided = frame[~frame.judged].label.tolist()
     order += [UNDECIDED, *undecided] if undecided else []
+    order = order if variant else frame.label.tolist()
+    height = marks.ROW if variant else TALL_ROW
     y = marks.rows_down("label", order, limit=300)
     strong = [UNDECIDED, *frame[frame.variant == variant].label]
     y["axis"]["labelFontWeight"] = {
@@ -199,20 +282,20 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
     limit = largest_near(frame.gap)
     near = frame[frame.gap.abs() <= limit]
     decided = near[near.judged]  # The interval of a few seeds may be many times as wide as all others.
-    ends = [near.gap.min(), near.gap.max(), decided.low.min(), decided.high.max(), 0.0]
+    ends = [near.gap.min(), near.gap.max(), decided.low.min(), decided.high.max(), -margin, margin]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
     rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap])
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
-    rows["hue"] = hues(rows.variant, theme)
-    layers: list[Chart] = [marks.rule(theme, x=0)]
+    band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
+    layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
     for right, side in ((True, "right"), (False, "left")):
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
             layers += marks.row_plot(
-                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=HUE,
+                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=theme.ink,
                 shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
             )  # fmt: skip
     rows, every = rows[rows.gap.abs() <= limit], rows
@@ -222,11 +305,13 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, theme: Theme) -> Cha
             x=x,
             y=y,
             theme=theme,
-            color=HUE,
+            color=theme.ink,
             size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
             filled=bool(judged),
             tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
     return marks.panel(
-        *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=marks.ROW * len(order)
-    )
+        *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(order),
+        title=f"Trained by preset {_presets_in_words(frame[frame.judged])}",
+        below=[f"grey: within ±{margin:g} nats, which the rules call the same"],
+    )  # fmt: skip

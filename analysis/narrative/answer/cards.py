@@ -8,6 +8,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
+from analysis.figures.reading.told import COMPARED
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes
@@ -16,11 +17,6 @@ from analysis.store import read
 RANK = 14
 """The number of directions that the rules ask about."""
 PRESET = "width128"
-WAYS = (
-    "bert_a", "bert_a_narrow_80", "concat_20", "bert_a_norm", "every_layer_hidden",
-    "first_layer_attention", "every_layer_attention", "bert_a_d_unscaled",
-)  # fmt: skip
-"""Variants of one recipe, each with one change from one of those before it."""
 
 
 def front_page() -> FrontPage:
@@ -34,8 +30,8 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
         rows = {row.variant: row for row in board(PRESET).rows}
     except AddendError:
         return ()
-    ways = tuple(way for variant in WAYS if (way := _way(title(variant), rows.get(variant))) is not None)
-    return ways if len(ways) > 1 and ways[0].name == title(WAYS[0]) else ()
+    ways = tuple(way for variant in COMPARED if (way := _way(title(variant), rows.get(variant))) is not None)
+    return ways if len(ways) > 1 and ways[0].name == title(COMPARED[0]) else ()
 
 
 def _way(name: str, row: VariantRow | None) -> WayOfTelling | None:

@@ -18,7 +18,7 @@ class Control:
 
     options: the values to choose from, computed when the step is shown. slides: a slider, else a drop-down.
     between: whether a link may name a value between two options. show: writes an option as text.
-    label: names the quantity that the control changes.
+    label: names the quantity that the control changes. when: whether it has a part in the picture of a link's values.
     """
 
     field: str
@@ -27,6 +27,7 @@ class Control:
     slides: bool = True
     between: bool = False
     show: Callable[[Any], str] = str
+    when: Callable[[Values], bool] = lambda values: True
 
 
 @dataclass(frozen=True, kw_only=True)

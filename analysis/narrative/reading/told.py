@@ -1,13 +1,16 @@
 """Step 9: positions told once, at the input, or again in every layer, in encoders of our own."""
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import named
-from analysis.claims.statements import OPEN, stored
+from analysis.claims.statements import OPEN, Judgement, stored
 from analysis.core.errors import NoResults, StoreError
-from analysis.core.formatting import fixed, plural, sentences, signed
-from analysis.figures.reading.told import CLAIM
+from analysis.core.formatting import fixed, plural, signed
+from analysis.figures.experiments.contrasts import standing, turned
+from analysis.figures.reading.told import ALL, CLAIM, HOME
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
-from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
@@ -16,6 +19,34 @@ EXPLORATORY = "cpu"
 """The preset of the first trainings, which decided nothing; it has variants that the other lacks."""
 CURVES = "curves"
 """The name of the second picture."""
+
+
+class Contrast(NamedTuple):
+    """A statement in the words of the tour. reverse: it compares the other way with this one."""
+
+    statement: str
+    way: str
+    other: str
+    reverse: bool = False
+
+
+QUESTIONS = {
+    "The matrices?": (
+        Contrast("C34a", "Matrices of their own for positions", "with the words' matrices", reverse=True),
+    ),
+    "Being told again?": (
+        Contrast("C34e", "Added again to the whole input of every layer", "added once, equally normalised"),
+    ),
+    "Being told to the attention alone?": (
+        Contrast("C34d", "Told to the first layer's queries and keys", "added to its whole input, equally normalised"),
+        Contrast("C34b", "Told to those of every layer", "added once"),
+    ),
+}
+"""The questions of the text, and the contrasts that answer them."""
+ROWS = {HOME: "Those that the first page compares", ALL: "All variants"}
+"""The rows that the picture of final losses may have."""
+IN_BRACKETS = {OPEN: "the rules leave it open", "not lower": "no gain", "not higher": "no loss"}
+"""Outcomes of the rules that the sign of a difference does not say."""
 
 
 def _runs(preset: str) -> Trained | None:
@@ -53,33 +84,47 @@ def curves_of(values: Values) -> dict[str, object]:
 
 
 def says(values: Values) -> str:
-    """The answer on telling once, with what is open of it; or the standing of the chosen variant beside its curves."""
-    return compared(str(values["variant"])) if values["part"] == CURVES else once_or_again()
+    """The answers to the questions of the text; or the standing of the chosen variant beside its curves."""
+    return compared(str(values["variant"])) if values["part"] == CURVES else answers()
 
 
-def once_or_again() -> str:
-    """The sentence of the answer, and the progress of the trainings that isolate one difference each.
+def answers() -> str:
+    """A line for each question of the text, and the number of statements that isolate one difference each.
 
-    Raises NoResults where no sentence is stored.
+    Raises NoResults where none of them is measured.
     """
-    sentence = next((step.sentence for step in answer() if step.name == "told_once"), "")
-    if not sentence:
-        raise NoResults("No trainings of our own are stored yet. Run: python -m analysis ablate --preset cpu2")
-    return sentences(sentence, _progress())
+    measured = {one.id: one for one in stored.parts(CLAIM) if one.effect is not None}
+    lines = []
+    for question, contrasts in QUESTIONS.items():
+        outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
+        lines += [f"{question} {' '.join(outcomes)}"] if outcomes else []
+    if not lines:
+        raise NoResults(
+            f"No trainings of our own are stored yet. Run: python -m analysis ablate --preset {_presets()[1]}"
+        )
+    return "\n".join(filter(None, [*lines, _progress()]))
+
+
+def _outcome(judged: Judgement, contrast: Contrast) -> str:
+    """The final loss of one way of telling positions less another's, and what the rules say of it."""
+    effect, line = float(judged.effect or 0), float(judged.line or 0)
+    low, high = (float("nan") if end is None else end for end in (judged.low, judged.high))
+    word = standing(judged.verdict, low, high, line)
+    if contrast.reverse:
+        effect, word = -effect, turned(word)
+    note = f"less than {line:g} counts as the same" if word == "same" else IN_BRACKETS.get(word, "")
+    size = f"{fixed(abs(effect))} nats {'lower' if effect < 0 else 'higher'} than {contrast.other}"
+    return f"{contrast.way}: {size}{f' ({note})' if note else ''}."
 
 
 def _progress() -> str:
-    """The number of statements of the frozen rules that are decided, and what they ask for; empty if all are."""
-    frozen = encoder_rules()
-    ids = {contest.id for contest in frozen.statements if contest.parent == CLAIM}
+    """The number of statements of the frozen rules that are decided; empty if all are."""
+    ids = {contest.id for contest in encoder_rules().statements if contest.parent == CLAIM}
     contrasts = [statement for statement in stored.parts(CLAIM) if statement.id in ids]
-    undecided = [statement for statement in contrasts if statement.verdict == OPEN]
-    if not undecided:
+    decided = sum(statement.verdict != OPEN for statement in contrasts)
+    if decided == len(contrasts):
         return ""
-    return (
-        f"{len(contrasts) - len(undecided)} of {len(contrasts)} such statements are decided; their rule was fixed "
-        f"before the trainings and asks for {plural(len(frozen.seeds), 'seed')} of both sides."
-    )
+    return f"Of {len(contrasts)} such comparisons the rules have decided {decided}."
 
 
 def compared(name: str) -> str:
@@ -140,7 +185,12 @@ register(
             Picture(
                 label="Final losses",
                 figure="reading_told",
-                controls=(_CONTROL,),
+                controls=(
+                    Control(
+                        field="rows", label="Rows", options=lambda: list(ROWS), slides=False, show=ROWS.__getitem__
+                    ),
+                    replace(_CONTROL, label="Mark", when=lambda values: values["rows"] == ALL),
+                ),
             ),
             Picture(
                 name=CURVES,
