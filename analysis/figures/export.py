@@ -10,6 +10,7 @@ import string
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
+from itertools import zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -113,12 +114,14 @@ def _described(markup: str, figure: Figure, metadata: Manifest) -> str:
 def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[str]:
     """Each panel as an SVG element on no ground, for a page that has the typeface and describes the picture itself.
 
-    width: of a panel in pixels, axes and names included, in place of its own.
+    width: of a panel in pixels, axes and names included, in place of its own; the height follows where the figure has
+    proportions.
     """
     svgs = []
-    for panel in panels(figure, theme):
+    for panel, proportion in zip_longest(panels(figure, theme), figure.proportions):
         if width:
             panel.width = width
+            panel.height = round(proportion * width) if proportion else panel.height
             panel.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         panel.background = "transparent"
         svgs.append(vlc.vegalite_to_svg(_specification(themed(panel, theme))))

@@ -42,6 +42,7 @@ def heatmap(
     below: Sequence[str] = (),
     diverging: bool | None = None,
     legend: bool = True,
+    legend_above: bool = False,
     side: int = 300,
     height: int | None = None,
     first: int = 0,
@@ -62,6 +63,8 @@ def heatmap(
         diverging = -domain[0] == domain[1] > 0
     stops = theme.diverging if diverging else theme.sequential
     legend_bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100, form=form) if legend else None
+    if legend_bar is not None and legend_above:
+        legend_bar["orient"] = "top"
     scale = part_around_zero(stops, *domain) if diverging else colour_scale(stops, domain)
     color = alt.Color("value:Q", scale=scale, legend=legend_bar)
     if is_image(values):

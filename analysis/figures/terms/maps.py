@@ -122,6 +122,8 @@ def four(decomposition: Decomposition) -> tuple[str, ...]:
 
 
 REST = "all_others"
+SQUARE = 0.74
+"""Height of a map over the width of its place, at which cells are nearly square beside the names of rows."""
 
 
 def with_rest(decomposition: Decomposition, values: Mapping[str, float]) -> dict[str, float]:
@@ -253,7 +255,8 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
             token_map(
                 values, view.labels, limit, theme,
                 title=[term_label(term), share_in_words(float(shares[term][head]))],
-                legend=index >= len(maps) - columns, side=MAP_SIDE if columns == 2 else 260, first=view.first,
+                legend=index >= len(maps) - columns if theme.screen else index == 0,
+                legend_above=not theme.screen, side=MAP_SIDE if columns == 2 else 260, first=view.first,
             )
             for index, (term, values) in enumerate(maps.items())
         ]  # fmt: skip
@@ -273,6 +276,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
         draw=draw,
         columns=columns,
+        proportions=(SQUARE,) * len(maps) if columns == 2 else (),
     )
 
 

@@ -3,12 +3,18 @@
 // width that they have here, so that letters keep their size on every screen; until it knows that width, it sends the
 // first picture for a phone as well, as `narrow`.
 
+const JOINER = "\u2060"; // no line ends at it
+
+// No line ends between a number and its per cent sign, or within a name such as all-MiniLM-L6-v2.
+const unbroken = (text) => text.replaceAll(" %", "\u00a0%").replace(/(?<=\w)-(?=\w)/g, `-${JOINER}`);
+
 const STEP = 20; // pixels: a width is rounded down to a multiple, so that few widths are drawn
 
 export default function ({ data, parentElement: root, setStateValue }) {
   const figure = root.querySelector("figure");
   const slider = root.querySelector("input");
   const panels = root.querySelector(".panels");
+  const heading = root.querySelector("h2");
   const { frames, narrow, enough, at, label, scale, width: asked } = JSON.parse(data.json);
   figure.style.cssText = data.colours;
   root.querySelector("label span").textContent = label;
@@ -24,7 +30,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     slider.setAttribute("aria-valuetext", frame.label);
     figure.classList.toggle("waiting", !frame.panels.length);
     if (!frame.panels.length) return;
-    root.querySelector("h2").textContent = frame.heading;
+    heading.textContent = unbroken(frame.heading);
     panels.setAttribute("aria-label", frame.heading);
     panels.style.gridTemplateColumns = `repeat(${frame.columns}, minmax(0, 1fr))`;
     panels.innerHTML = frame.panels.join("");
@@ -34,6 +40,15 @@ export default function ({ data, parentElement: root, setStateValue }) {
   slider.oninput = draw;
   slider.onchange = () => +slider.value !== at && setStateValue("at", +slider.value);
   draw();
+  // The heading takes the lines of the longest one, so that the picture stays where it is while the slider moves.
+  const level = () => {
+    heading.style.minHeight = "";
+    const shown = heading.textContent;
+    const heights = frames.map((frame) => ((heading.textContent = unbroken(frame.heading)), heading.offsetHeight));
+    heading.textContent = shown;
+    heading.style.minHeight = `${Math.max(...heights)}px`;
+  };
+  level();
   const report = () => {
     const width = Math.max(STEP, Math.floor(figure.clientWidth / STEP) * STEP);
     if (figure.clientWidth && asked !== width) setStateValue("width", width);
@@ -41,6 +56,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   report();
   let waiting;
   const watch = new ResizeObserver(() => {
+    level();
     if (narrow) draw();
     clearTimeout(waiting);
     waiting = setTimeout(report, 300);
