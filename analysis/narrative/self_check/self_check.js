@@ -1,5 +1,7 @@
-// Five questions, answered in place: the sign and the sentence appear as soon as an option is chosen, and another one
-// may be tried. All text is the page's own and goes in as text.
+// Five questions, answered in place: a wrong option may be followed by a second one, and only then the answer is given.
+// All text is the page's own and goes in as text.
+
+const TRIES = 2;
 
 function made(document, name, text, properties = {}) {
   const element = Object.assign(document.createElement(name), properties);
@@ -18,13 +20,14 @@ export default function ({ data, parentElement: root }) {
     const right = first.filter((answer, i) => answer === checks[i].right).length;
     root.querySelector(".score").textContent = answered
       ? `${right} of ${answered} right at the first try${answered < checks.length ? `, ${checks.length - answered} to go` : ""}.`
-      : `${checks.length} questions on what you read. The first answer counts, and you may try on.`;
+      : `${checks.length} questions on what you read. The first answer counts; you may try twice.`;
   };
   const question = (check, i) => {
     const box = made(document, "fieldset");
     box.append(made(document, "legend", `${i + 1}. ${check.question}`));
     const why = made(document, "p", "", { className: "why" });
     why.setAttribute("aria-live", "polite");
+    const tried = new Set();
     const labels = check.options.map((option, j) => {
       const label = made(document, "label");
       const input = made(document, "input", "", { type: "radio", name: `check-${i}` });
@@ -33,15 +36,18 @@ export default function ({ data, parentElement: root }) {
       input.onchange = () => {
         const right = j === check.right;
         first[i] ??= j;
-        for (const other of labels) {
-          other.classList.remove("right");
-          other.querySelector(".sign").textContent = "";
-        }
+        tried.add(j);
         sign.textContent = right ? "✓" : "✗";
-        label.classList.toggle("right", right);
-        const link = made(document, "a", "Read the step again", { href: check.address, target: "_self" });
-        why.replaceChildren(right ? `Right. ${check.because} ` : `No. ${check.because} `, link);
         score();
+        if (!right && tried.size < TRIES) {
+          why.replaceChildren("Not this one. Try again.");
+          return;
+        }
+        labels[check.right].classList.add("right");
+        labels[check.right].querySelector(".sign").textContent = "✓";
+        const link = made(document, "a", "Read the step again", { href: check.address, target: "_self" });
+        const verdict = right ? "Right." : `Not this one either. It is: ${check.options[check.right]}.`;
+        why.replaceChildren(`${verdict} ${check.because} `, link);
       };
       return label;
     });
