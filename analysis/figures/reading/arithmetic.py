@@ -1,5 +1,6 @@
 """Figures of the guided reading that are pure arithmetic: sums in a plane, and concatenation as a sum."""
 
+from functools import cache
 from typing import Annotated, NamedTuple
 
 import altair as alt
@@ -19,7 +20,11 @@ STEPS = 8
 """Words, and positions, in the plane."""
 LIMIT = 2 * STEPS
 """The end of the axes, in steps."""
+PLANE = 0.48
+"""Height of the plane over its width: so both axes have the same scale, and angles are true."""
 HEIGHT = 300
+GAP = 8
+"""Pixels between the vector and the matrix."""
 WIDTH, OUTPUTS = 8, 6
 """Dimensions of the concatenated vector, and of its product with the matrix."""
 COMPUTED = {"computed": "here and now, in float64 NumPy; no model and no data"}
@@ -39,6 +44,14 @@ def plane(degrees: float) -> Float[ndarray, "word position 2"]:
     return count[:, None, None] * u + count[None, :, None] * v
 
 
+def closest(degrees: float) -> float:
+    """The distance of the two sums in `plane` that lie closest; 0 where two coincide."""
+    steps = np.arange(1 - STEPS, STEPS)
+    word, position = np.meshgrid(steps, steps)
+    squares = word**2 + position**2 + 2 * word * position * np.cos(np.radians(degrees))
+    return float(np.sqrt(np.abs(squares[(word != 0) | (position != 0)]).min()))
+
+
 class PlaneParameters(Parameters):
     """The angle between the words' axis and the positions', in degrees."""
 
@@ -55,8 +68,6 @@ def reading_plane(params: PlaneParameters) -> Figure:
     word, position = (index.ravel() + 1 for index in np.indices((STEPS, STEPS)))
     x, y = distinct[inverse].T
     frame = pd.DataFrame({"word": word, "position": position, "x": x, "y": y, "pairs": pairs})
-    gaps = np.linalg.norm(sums[:, None] - sums[None], axis=-1)
-    nearest = float(gaps[gaps > 1e-9].min())
     shared = int((pairs > 1).sum())
     collisions = f"{shared} pairs share theirs with another" if shared else "no two pairs share one"
     text = (
@@ -64,17 +75,20 @@ def reading_plane(params: PlaneParameters) -> Figure:
     )
     return Figure(
         title=f"Eight words plus eight positions, {degrees}° apart",
-        finding=text.removesuffix("."),
+        finding=f"At {degrees}°, {len(frame)} pairs have only {len(distinct)} different sums"
+        if shared
+        else f"At {degrees}°, all {len(frame)} sums differ; the two closest are {closest(degrees):.2f} steps apart",
         frame=lambda: frame,
         caption=(
-            f"{text} Rings show where the sums lie at 90°; the two that lie closest at {degrees}°, of those that "
-            f"differ, are {nearest:.2f} steps apart. Words are 1 to {STEPS} steps along one axis, positions 1 to "
+            f"{text} Rings show where the sums lie at 90°. Below: how far apart the two closest sums are, at every "
+            f"angle. Words are 1 to {STEPS} steps along one axis, positions 1 to "
             f"{STEPS} steps along the other. Exact: nothing is sampled."
         ),
         alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
         command=command("reading_plane", angle=degrees),
         provenance=COMPUTED,
-        draw=lambda theme: [_draw_plane(frame, theme)],
+        draw=lambda theme: [_draw_plane(frame, theme), _draw_closest(degrees, theme)],
+        proportions=(PLANE, 0.36),
     )
 
 
@@ -107,6 +121,14 @@ def concatenated(split: int) -> Concatenation:
     rng = np.random.default_rng(0)
     vector = rng.standard_normal(WIDTH)
     return Concatenation(vector[: WIDTH - split], vector[WIDTH - split :], rng.standard_normal((WIDTH, OUTPUTS)))
+
+
+@cache
+def _ends_of_axis() -> tuple[float, float]:
+    """The ends of the axis of outputs, the same for every split, so that a dot that stays is seen to stay."""
+    splits = [concatenated(split) for split in range(1, WIDTH)]
+    values = np.array([[*one.parts, sum(one.parts), one.mapped] for one in splits])
+    return 1.05 * float(values.min()), 1.05 * float(values.max())
 
 
 class SplitParameters(Parameters):
@@ -181,6 +203,30 @@ def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
     return marks.panel(rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310)
 
 
+def _draw_closest(degrees: int, theme: Theme) -> Chart:
+    """The distance of the two closest sums at every angle, with a dot at the chosen one."""
+    angles = pd.DataFrame({"angle": range(91), "distance": [closest(angle) for angle in range(91)]})
+    x = marks.number(alt.X, "angle", "angle between the two axes (degrees)", domain=(-2, 92), values=range(0, 91, 15))
+    y = marks.number(alt.Y, "distance", ["closest two sums", "(steps apart)"], domain=(-0.15, 1.3), values=(0, 0.5, 1))
+    here = angles[angles.angle == degrees].assign(text=f"{closest(degrees):.2f}")
+    dot = alt.Chart(here).encode(x=x, y=y)
+    last = degrees > angles.angle.max() / 2
+    number = dot.mark_text(
+        align="right" if last else "left", dx=-2 if last else 10, dy=-14 if last else 0, fontSize=marks.PANEL_TITLE,
+        fontWeight="bold", color=theme.ink,
+    )  # fmt: skip
+    return marks.panel(
+        *marks.line_plot(
+            angles, x=x, y=y, theme=theme, dots=0, tooltip=("angle", ("distance", "steps apart", ".2f")), width=3
+        ),
+        dot.mark_point(filled=True, size=2 * marks.LARGE_DOT, color=theme.ink, opacity=1),
+        number.encode(text="text:N"),
+        theme=theme,
+        width=620,
+        height=170,
+    )
+
+
 def _draw_concatenation(example: Concatenation, rows: list[str], frame: pd.DataFrame, theme: Theme) -> list[Chart]:
     """The vector and the matrix as cells; and bars of the parts with dots of the whole."""
     return [_cells(example, rows, theme), _bars(frame, theme)]
@@ -198,16 +244,19 @@ def _cells(example: Concatenation, rows: list[str], theme: Theme) -> Chart:
         column_title="vector | matrix, by output",
         value_title="value",
         level=True,
-        side=marks.HALF,
+        side=marks.THIRD,
         height=HEIGHT,
         theme=theme,
     )
+    # The vector stands apart from the matrix.
+    gap = alt.Chart(pd.DataFrame({"column": [1]})).mark_rule(color=theme.ground, strokeWidth=GAP)
+    gap = gap.encode(x=alt.X("column:O", bandPosition=0))
     cut = alt.Chart(pd.DataFrame({"row": [len(example.word)]}))
     line = cut.mark_rule(color=theme.ink, strokeDash=marks.DASH, strokeWidth=marks.LINE).encode(
         y=alt.Y("row:O", bandPosition=0)
     )
     return marks.panel(
-        cells, line, theme=theme, width=marks.HALF, height=HEIGHT, title="[word ; position] and the matrix"
+        cells, gap, line, theme=theme, width=marks.THIRD, height=HEIGHT, title="[word ; position] and the matrix"
     )
 
 
@@ -217,7 +266,7 @@ def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
     # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
     long = frame.melt("output", list(parts), var_name="part", value_name="value")
     colours = {name: theme.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
-    x, y = marks.categories(alt.X, "output", "output"), marks.number(alt.Y, "value", "value", zero=True)
+    x, y = marks.categories(alt.X, "output", "output"), marks.number(alt.Y, "value", "value", domain=_ends_of_axis())
     bars = alt.Chart(long.assign(part=long.part.map(parts))).mark_bar()
     bars = bars.encode(
         x=x,

@@ -18,7 +18,7 @@ from analysis.store import read
 
 OWN, RANDOM = "separated", "separated_at_random"
 """The operations: along the positions' own directions, and along directions drawn at random."""
-REFERENCES = {"intact": "as trained", "mean_position": "every position the mean"}
+REFERENCES = {"intact": "as trained", "mean_position": "every position\nthe mean"}
 """Operations that keep no number of directions -> their names. The second gives every token the mean position."""
 MOST = 64
 
@@ -103,6 +103,7 @@ def reading_cut(params: KeptParameters) -> Figure:
         provenance=stored_facts(row, task=f"{row.task}, dev set, {row.pairs:,} pairs"),
         citation_keys=("reimers2019sbert", "cer2017stsb"),
         draw=lambda theme: [_draw(frame, kept, value, references, theme)],
+        proportions=(0.85,),
     )
 
 
@@ -125,15 +126,17 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
     here = pd.DataFrame({"rank": [kept], "value": [value], "text": [f"{value:.3f}"]})
     chosen = alt.Chart(here).encode(x=x, y=y)
     dot = chosen.mark_point(filled=True, size=2.5 * marks.LARGE_DOT, color=colour, opacity=1)
-    last = kept**2 > rows["rank"].max() * 16
+    first, last = own["rank"].min(), own["rank"].max()
     number = chosen.mark_text(
-        align="right" if last else "center", dx=8 if last else 0, dy=-18, fontSize=marks.PANEL_TITLE,
+        align="left" if kept == first else "right" if kept == last else "center", dy=-18, fontSize=marks.PANEL_TITLE,
         fontWeight="bold", color=theme.ink,
     )  # fmt: skip
-    names = pd.DataFrame(
-        [{"value": level, "text": f"{name}: {level:.3f}", "rank": 1} for name, level in references.items()]
+    above, below = (
+        alt.Chart(pd.DataFrame({"value": [level], "rank": [first], "text": [f"{name}: {level:.3f}"]}))
+        for name, level in references.items()
     )
-    words = alt.Chart(names).mark_text(align="left", dx=4, dy=12, fontSize=marks.TEXT, color=theme.ink)
+    style = {"align": "left", "fontSize": marks.TEXT, "color": theme.ink, "lineBreak": "\n", "baseline": "top"}
+    words = [above.mark_text(dx=4, dy=-16, **style), below.mark_text(dx=10, dy=8, **style)]
     grey = random[random["rank"] == random["rank"].median()].nsmallest(1, "value").assign(text="random directions")
     label = alt.Chart(grey).mark_text(align="center", dy=16, fontSize=marks.TEXT, color=theme.ink)
     layers = [
@@ -142,7 +145,7 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
         *line,
         dot,
         number.encode(text=alt.Text("text:N")),
-        words.encode(x=x, y=y, text=alt.Text("text:N")),
+        *(word.encode(x=x, y=y, text="text:N") for word in words),
         label.encode(x=x, y=y, text=alt.Text("text:N")),
     ]
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=330)

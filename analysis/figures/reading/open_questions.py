@@ -8,7 +8,6 @@ import pandas as pd
 
 from analysis.claims import QUESTIONS
 from analysis.claims.statements import OPEN, SIGNS, WORDS, stored
-from analysis.core import frames
 from analysis.core.colours import VERDICTS
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, join_names, plural
@@ -21,8 +20,8 @@ ROW = 46
 """Pixels of a question's row."""
 LABEL_CHARACTERS = 24
 """Letters in a line of a question: on a phone longer ones would leave the bars little room."""
-WITH_NUMBER, WITH_SIGN = 2, 7
-"""Statements of a segment from which on their number has room, and the sign of the verdict beside it."""
+FOR_BOTH, FOR_SIGN = 28, 13
+"""Pixels of a segment in which the verdict's sign and the number of its statements have room, and the sign alone."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -94,16 +93,10 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
         name=bars.verdict.map(names),
         begin=bars.end - bars.statements,
         middle=bars.end - bars.statements / 2,
-        written=[
-            f"{SIGNS[row.verdict]} {row.statements}"
-            if row.statements >= WITH_SIGN
-            else str(row.statements)
-            if row.statements >= WITH_NUMBER
-            else ""
-            for row in frames.rows(bars)
-        ],
+        sign=bars.verdict.map(SIGNS),
     )
-    x = marks.number(alt.X, "begin", "statements", nice=False, zero=True, ticks=6)
+    most = int(bars.end.max())
+    x = marks.number(alt.X, "begin", "statements", domain=(0, most), ticks=6)
     base = alt.Chart(bars).encode(
         y=marks.labelled_rows(list(labels.values())),
         opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.22)),
@@ -111,13 +104,18 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
     )
     hues = {name: theme.colour(VERDICTS[word]) for word, name in names.items()}
     segments = base.mark_bar(height=30, stroke=theme.ground, strokeWidth=1).encode(
-        x=x, x2=alt.X2("end:Q"), color=marks.hues("name", hues, marks.legend(place="top", columns=2))
+        x=x, x2=alt.X2("end:Q"), color=marks.hues("name", hues)
     )
-    numbers = base.mark_text(fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ground)
+    pixels = f"datum.statements * width / {most}"
+    written = alt.expr(
+        f"{pixels} >= {FOR_BOTH} ? datum.sign + ' ' + datum.statements : {pixels} >= {FOR_SIGN} ? datum.sign : ''"
+    )
+    numbers = base.mark_text(fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ground, text=written)
     return marks.panel(
         segments,
-        numbers.encode(x=marks.same_axis(x, "middle"), text="written:N"),
+        numbers.encode(x=marks.same_axis(x, "middle")),
         theme=theme,
         width=marks.HALF,
         height=ROW * len(order),
+        title=[" · ".join(list(names.values())[:2]), " · ".join(list(names.values())[2:])],
     )

@@ -63,11 +63,9 @@ def _finding(last_word: Mapping[str, float]) -> str:
     """A sentence on the change in the last word's output under each mask."""
     start = f"Shuffle the other words, and “{WORDS[-1]}”"
     if all(change < ROUNDING for change in last_word.values()):
-        return f"{start} gives the same result, whichever words it sees"
+        return f"{start} stays the same, whichever words it sees"
     parts = (
-        f"gives the same result where {mask}"
-        if change < ROUNDING
-        else f"another where {mask}: it moves by {change:.2g} of its length"
+        f"stays the same where {mask}" if change < ROUNDING else f"moves by {change:.2g} of its length where {mask}"
         for mask, change in last_word.items()
     )
     return f"{start} {', but '.join(parts)}"
@@ -163,9 +161,12 @@ def _lines(frame: pd.DataFrame, depth: int, theme: Theme) -> Chart:
     rows = frame.assign(written=written, hue=frame["mask"].map(hues))
     chosen = rows[rows.layers == depth].drop_duplicates("written")
     numbers = alt.Chart(chosen).encode(x=x, y=y, text="written:N")
-    # Names stand where no number does.
-    at, align = (DEPTHS[-1], "right") if depth < DEPTHS[-2] else (DEPTHS[2], "center")
-    named = rows[rows.layers == at].assign(name=rows["mask"], align=align, dx=0, dy=[-16.0, -24.0])
+    # Names stand where no number does: that of the lower line right of it or left, that of the upper one below it.
+    lower, upper = MASKS
+    at = {lower: DEPTHS[-1] if depth < DEPTHS[3] else depth - 1, upper: DEPTHS[-1]}
+    named = rows[rows.layers == rows["mask"].map(at)].assign(
+        name=lambda named: named["mask"].str.replace("only ", "only\n"), align="right", dx=0, dy=[-16.0, 18.0]
+    )
     return marks.panel(
         marks.rule(theme, x=depth, dash=marks.DASH),
         *marks.line_plot(

@@ -1,5 +1,6 @@
 """The angle between random vectors, which approaches a right angle as dimensions are added; computed exactly."""
 
+from functools import cache
 from typing import Annotated
 
 import altair as alt
@@ -60,14 +61,16 @@ def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
         finding=first_sentence(text),
         frame=lambda: frame,
         caption=(
-            f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}. Line: the same "
-            f"in {COMPARED} dimensions, the width of {default_model.NAME}. Exact: nothing is sampled. Trained vectors "
-            "are not random: whether they do likewise is another question, and is measured."
+            f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}. Shaded: "
+            f"a cosine within ±{TOLERANCE:g}. Line: the same in {COMPARED} dimensions, the width of "
+            f"{default_model.NAME}. Exact: nothing is sampled. Trained vectors are not random: whether they do "
+            "likewise is another question, and is measured."
         ),
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
-        draw=lambda theme: [_draw(frame, compared, mean_abs_cosine(dim), theme)],
+        draw=lambda theme: [_draw(frame, compared, theme)],
+        proportions=(0.8,),
     )
 
 
@@ -77,25 +80,29 @@ def _shares(dim: int) -> pd.DataFrame:
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
 
 
-def _draw(frame: pd.DataFrame, compared: pd.DataFrame, mean: float, theme: Theme) -> Chart:
-    """Bars of the cosine's distribution, the mean of its size on both sides, and the outline of another one."""
-    top = 1.05 * float(max(frame.share.max(), compared.share.max()))
+@cache
+def _top() -> float:
+    """The end of the axis of shares, the same for every number of dimensions."""
+    return 1.05 * max(float(_shares(dim).share.max()) for dim in DIMENSIONS)
+
+
+def _draw(frame: pd.DataFrame, compared: pd.DataFrame, theme: Theme) -> Chart:
+    """Bars of the cosine's distribution over the band around a right angle, and the outline of another one."""
     soft = theme.colour(SOFT)
     bars = alt.Chart(frame).mark_bar(color=GREY, binSpacing=0)
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
         x2=alt.X2("high:Q"),
-        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, top), form=".0%"),
+        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, _top()), form=".0%"),
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
     )
-    lines = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
-    means = lines.mark_rule(color=theme.ink, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
+    band = alt.Chart(pd.DataFrame({"low": [-TOLERANCE], "high": [TOLERANCE]})).mark_rect(color=theme.grid, opacity=1)
+    band = band.encode(x=bars.encoding.x, x2=alt.X2("high:Q"))
     outline = alt.Chart(compared).mark_line(color=soft, strokeWidth=marks.LINE, interpolate="step-after")
     outline = outline.encode(x=bars.encoding.x, y=bars.encoding.y)
     peak = compared.loc[[compared.share.idxmax()]].assign(
         name=f"{COMPARED} dimensions", hue=soft, align="left", dx=16, dy=12
     )
     named = panels.names_at(peak, bars.encoding.x, bars.encoding.y, theme)
-    title = f"mean absolute cosine {mean:.3f} (dashed)"
-    return marks.panel(bars, outline, means, *named, theme=theme, width=marks.WIDE, height=260, title=title)
+    return marks.panel(band, bars, outline, *named, theme=theme, width=marks.WIDE, height=260)

@@ -13,7 +13,7 @@ from analysis.core.colours import TERMS
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, signed_percent
 from analysis.figures import marks
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import command
 from analysis.store import read
@@ -23,8 +23,10 @@ EXTRA = (1, 2, 4, 8, 14, 16, 32, 64, 96, 128)
 MOST = EXTRA[-1]
 MEASURES = {"arithmetic": "arithmetic", "parameters": "parameters"}
 """Column of the frame -> its name in the picture."""
-SIDE = 250
-"""The height of both panels in pixels, which is the width of one on a page of two columns: so the matrix is square."""
+ASIDE = 70
+"""Units of the drawing to scale between the two matrices."""
+ABOVE = 56
+"""Those above the larger one, for its name."""
 
 
 def more_arithmetic(extra: Float[ndarray, " n"], width: int) -> Float[ndarray, " n"]:
@@ -83,7 +85,7 @@ def reading_saving(params: ExtraParameters) -> Figure:
         finding=text,
         frame=lambda: frame,
         caption=(
-            f"Square: one of the layers' matrices, to scale. Lines: by formula, for {row.layers} layers of "
+            f"Squares: one of the layers' matrices, to scale. Lines: by formula, for {row.layers} layers of "
             f"width {width}, {row.positions} positions and {row.parameters / 1e6:.1f} million parameters; adding is at "
             "zero. Arithmetic: the products of a token with a layer's matrices. Taken from the words' dimensions "
             "instead, positions would cost nothing, and words would be narrower. Our own encoders were counted as "
@@ -97,43 +99,51 @@ def reading_saving(params: ExtraParameters) -> Figure:
         },
         citation_keys=default_model.CITATION_KEYS,
         draw=lambda theme: [_matrix(extra, width, theme), _growth(frame, extra, theme)],
-        columns=2,
+        proportions=(_ends(width)[1] / _ends(width)[0], 0.5),
     )
+
+
+def _ends(width: int) -> tuple[int, int]:
+    """The ends of both axes of the drawing to scale, in dimensions."""
+    return width + ASIDE + width + MOST, width + MOST + ABOVE
 
 
 def _matrix(extra: int, width: int, theme: Theme) -> Chart:
-    """One matrix of a layer, drawn to scale: the square that words need, and the strip that positions add to it."""
-    end = width + extra
+    """One matrix of a layer, drawn to scale: shared by words and positions, and with a strip of its own for these."""
+    left, wider = width + ASIDE, width + extra
     areas = pd.DataFrame(
         [
-            {"part": "words", "x": 0, "x2": width, "y": 0, "y2": width},
-            {"part": "positions", "x": width, "x2": end, "y": 0, "y2": end},
-            {"part": "positions", "x": 0, "x2": width, "y": width, "y2": end},
+            {"part": "shared", "x": 0, "x2": width, "y": 0, "y2": width},
+            {"part": "words", "x": left, "x2": left + width, "y": 0, "y2": width},
+            {"part": "positions", "x": left + width, "x2": left + wider, "y": 0, "y2": wider},
+            {"part": "positions", "x": left, "x2": left + width, "y": width, "y2": wider},
         ]
     )
-    scale = alt.Scale(domain=[0, width + MOST], nice=False)
-    x = alt.X("x:Q", scale=scale, axis=None)
-    y = alt.Y("y:Q", scale=scale, axis=None)
+    across, up = _ends(width)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, across], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, up], nice=False), axis=None)
     hues = {part: theme.colour(TERMS[term]) for part, term in (("words", "word"), ("positions", "position"))}
-    squares = alt.Chart(areas).mark_rect(opacity=0.55, stroke=theme.ground, strokeWidth=0.5)
+    squares = alt.Chart(areas).mark_rect(opacity=0.55)
+    more = percent(wider**2 / width**2 - 1, 1)
     names = pd.DataFrame(
         [
-            {"x": width / 2, "y": width / 2, "name": f"words: {width} × {width}"},
-            {"x": width / 2, "y": end, "name": f"+ {extra} for positions, both ways"},
+            {"x": 0, "y": width, "name": "added"},
+            {"x": left, "y": wider, "name": f"concatenated: + {more}"},
+            {"x": width / 2, "y": width / 2, "name": f"{width} × {width}"},
+            {"x": left + width / 2, "y": width / 2, "name": f"{wider} × {wider}"},
         ]
-    )
+    ).assign(inside=lambda rows: rows.y == width / 2)
     texts = alt.Chart(names).encode(x=x, y=y, text="name:N")
+    style = {"fontSize": marks.PANEL_TITLE, "color": theme.ink}
     return marks.panel(
-        squares.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=marks.hues("part", hues)),
-        texts.transform_filter(f"datum.y < {width}").mark_text(fontSize=marks.PANEL_TITLE, color=theme.ink),
-        texts.transform_filter(f"datum.y >= {width}").mark_text(
-            fontSize=marks.PANEL_TITLE, color=theme.ink, dy=-10, stroke=theme.ground, strokeWidth=4
-        ),
-        texts.transform_filter(f"datum.y >= {width}").mark_text(fontSize=marks.PANEL_TITLE, color=theme.ink, dy=-10),
+        squares.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=marks.hues("part", {"shared": GREY, **hues})),
+        texts.transform_filter("datum.inside").mark_text(**style),
+        texts.transform_filter("!datum.inside").mark_text(align="left", dy=-8, **style),
         theme=theme,
-        width=SIDE,
-        height=SIDE,
-        title="a layer's matrix",
+        width=marks.WIDE,
+        height=round(marks.WIDE * up / across),
+        title="a layer's matrix, to scale",
+        below=["blue: words, orange: positions, grey: both"],
     )
 
 
@@ -142,9 +152,10 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     long = frame.melt("extra", list(MEASURES), var_name="measure", value_name="more")
     long = long.assign(line=long.measure.map(MEASURES))
     x = marks.number(
-        alt.X, "extra", "dimensions for positions", domain=(0, 1.12 * MOST), values=range(0, MOST + 1, MOST // 4)
-    )
-    # Room below for the number under the lower dot.
+        alt.X, "extra", "dimensions for positions", domain=(-0.28 * MOST, 1.28 * MOST),
+        values=range(0, MOST + 1, MOST // 4),
+    )  # fmt: skip
+    # Room at the left for the number beside the upper dot, and below for the one beside the lower.
     domain = (-0.13 * float(long.more.max()), 1.1 * float(long.more.max()))
     y = marks.number(alt.Y, "more", "more than adding needs", form="%", domain=domain, values=[0, 0.2, 0.4, 0.6, 0.8])
     color = marks.hues("line", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
@@ -152,25 +163,25 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
     here = long[long.extra == extra]
     here = here.assign(text=[signed_percent(more, 1) for more in here.more], above=here.measure == "arithmetic")
-    named = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]].assign(
-        above=lambda rows: rows.measure == "arithmetic"
-    )
+    named = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]]
+    named = named.assign(text=named.line, above=named.measure == "arithmetic")
     base = alt.Chart(here).encode(x=x, y=y, color=color)
     texts: list[Chart] = []
-    for above, dy in ((True, -18), (False, 20)):
-        numbers = base.transform_filter(f"datum.above === {str(above).lower()}").encode(text="text:N")
-        texts += [
-            numbers.mark_text(dy=dy, fontSize=marks.PANEL_TITLE, fontWeight="bold", stroke=theme.ground, strokeWidth=4),
-            numbers.mark_text(dy=dy, fontSize=marks.PANEL_TITLE, fontWeight="bold"),
-        ]
-    # The upper line's name stands left of it, the lower one's right of it.
-    sides: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -8), ("false", "left", 8))
-    for above, align, dx in sides:
-        name = (
-            alt.Chart(named).transform_filter(f"datum.above === {above}").encode(x=x, y=y, color=color, text="line:N")
+    # The upper line's number and name stand left of it, the lower one's right of it.
+    sides: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (
+        ("true", "right", -1, -9), ("false", "left", 1, 18),
+    )  # fmt: skip
+    for above, align, sign, dy in sides:
+        number, name = (
+            alt.Chart(rows).transform_filter(f"datum.above === {above}").encode(x=x, y=y, color=color, text="text:N")
+            for rows in (here, named)
         )
-        texts.append(name.mark_text(align=align, dx=dx, dy=8 if align == "left" else 0, fontSize=marks.PANEL_TITLE))
+        style = {"align": align, "fontSize": marks.PANEL_TITLE}
+        texts += [
+            number.mark_text(dx=11 * sign, dy=dy, fontWeight="bold", **style),
+            name.mark_text(dx=14 * sign, dy=6 * sign, **style),
+        ]
     dots = base.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
     return marks.panel(
-        marks.rule(theme, y=0), *lines, dots, *texts, theme=theme, width=SIDE, height=SIDE, title="what it costs"
+        marks.rule(theme, y=0), *lines, dots, *texts, theme=theme, width=marks.WIDE, height=260, title="what it costs"
     )

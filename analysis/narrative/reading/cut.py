@@ -7,14 +7,15 @@ from analysis.narrative.reading.base import Control, Destination, Picture, Step,
 
 
 def says(values: Values) -> str:
-    """The sentence of the answer on the room that positions need, which holds the contrary result of narrow encoders.
+    """The beginning of the answer's sentence on the room that positions need; Home tells all of it.
 
     Raises NoResults where it is not stored.
     """
     sentence = next((step.sentence for step in answer() if step.name == "room"), "")
     if not sentence:
         raise NoResults("No such surgery is stored yet. Run: python -m analysis measure surgery --help")
-    return sentence
+    beginning, end, _ = sentence.partition("). ")  # Other models come after the numbers of this one.
+    return beginning + end.strip()
 
 
 register(
@@ -28,7 +29,9 @@ register(
             "positions, erase from each position what lies outside them, and from each word what lies inside. Turn the "
             "space, and the sum **is** a concatenation.\n\nNothing is trained anew. The model still has to say how "
             "alike two sentences are, as people rate them. Choose how many directions positions keep. The grey dots "
-            "are the same cut along directions drawn at random: are the positions' own needed?"
+            "are the same cut along directions drawn at random. These hold next to nothing of the positions and take "
+            "as many dimensions from the words, so that on average the model falls below the dashed line, where it has "
+            "lost its positions alone."
         ),
         documents=("000", "001", "003"),
         claims=("C10", "C11"),

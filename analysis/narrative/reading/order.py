@@ -1,6 +1,7 @@
 """Step 8: what attention sees of order: nothing without positions, and with added ones more than distances."""
 
-from analysis.core.formatting import join_names, percent, signed
+from analysis.core import frames
+from analysis.core.formatting import fixed, join_names, percent
 from analysis.figures.reading.order import DEPTHS
 from analysis.figures.reading.shift import HEADS, SENTENCE, changes, summary
 from analysis.literature import tables as published
@@ -27,16 +28,17 @@ def moved(head: int) -> str:
 
 
 def shuffled() -> str:
-    """The published gain in perplexity that positions give to causal and to masked models."""
+    """The published perplexities of causal and of masked models, with positions and without."""
     parts = []
     for table, kind in ((TABLE, "causal models"), (MASKED_TABLE, "masked ones")):
         rows = published.load(table).scores
         pairs = rows[rows.row.isin(("NoPos", "Learned"))].pivot(index="column", columns="row", values="value")
-        parts.append(f"by {join_names(map(signed, (pairs.NoPos - pairs.Learned).dropna()))} in {kind}")
+        changes = join_names(f"from {fixed(row.Learned)} to {fixed(row.NoPos)}" for row in frames.rows(pairs.dropna()))
+        parts.append(f"{changes} in {kind}")
     return (
         "Haviv et al. (2022) trained models with and without learned positions. They report the perplexity: among how "
-        f"many equally likely words a model seems to choose. Without positions it changes {', and '.join(parts)}. Each "
-        "number is of one model and corpus."
+        f"many equally likely words a model seems to choose. Without positions it rises {', and '.join(parts)}. Each "
+        "pair is of one model and corpus."
     )
 
 
