@@ -156,7 +156,7 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
         values=range(0, MOST + 1, MOST // 4),
     )  # fmt: skip
     # Room at the left for the number beside the upper dot, and below for the one beside the lower.
-    domain = (-0.13 * float(long.more.max()), 1.1 * float(long.more.max()))
+    domain = (-0.2 * float(long.more.max()), 1.1 * float(long.more.max()))
     y = marks.number(alt.Y, "more", "more than adding needs", form="%", domain=domain, values=[0, 0.2, 0.4, 0.6, 0.8])
     color = marks.hues("line", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
