@@ -54,7 +54,7 @@ PARTS_OF_NAMES = {
     "with distances": "scores have a learned bias for each distance",
     "blocked": "one half of a head compares words, the other positions",
 }
-"""What a part of a variant's name says, in plain words."""
+"""A part of a variant's name -> its meaning in plain words."""
 
 
 def group_of(settings: Mapping[str, Setting]) -> str:
