@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -9,6 +10,7 @@ from analysis.figures import FIGURES
 from analysis.links import VIEWS
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import ordered
+from analysis.narrative.reading.told import QUESTIONS
 from dashboard.widgets.flipbook import NARROW, SCALE, columns_in, draw_frame
 from tests.app.shown import figures, opened, shown
 
@@ -100,6 +102,40 @@ def test_a_picture_is_drawn_for_the_width_that_it_has(step, width):
         drawn = float(re.search(r'viewBox="0 0 ([\d.]+)', panel)[1])
         assert drawn * SCALE * frame.columns <= width + 1
         assert drawn * SCALE * frame.columns > 0.9 * (width - 20)
+
+
+@pytest.mark.parametrize(("width", "tallest"), [(340, 320), (640, 640)])
+@pytest.mark.parametrize("step", ["objection", "orthogonal", "cut", "saving"])
+def test_a_picture_that_stands_alone_is_as_tall_as_its_place_allows(step, width, tallest):
+    """It fills a wide page, and on a phone it is seen whole."""
+    [one] = next(found.pictures for found in STEPS if found.name == step)
+    frame = draw_frame("", FIGURES[one.figure].make(VIEWS["read"].defaults()), width)
+    height = sum(float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)', panel)[1]) for panel in frame.panels)
+    assert 0.75 * width < height * SCALE < 1.5 * tallest
+
+
+def test_the_axes_of_the_plane_have_one_scale():
+    """Else an angle would look like another one."""
+    figure = FIGURES["reading_plane"].make({"angle": 90})
+    for width in (340, 640):
+        plane = draw_frame("", figure, width).panels[0]
+        at = re.findall(r'transform="translate\(([\d.]+),([\d.]+)\)" d="M[^"]*A', plane)
+        # Signs of the legend stand at other places, and there are few of them.
+        rows, columns = (Counter(round(float(one[axis])) for one in at) for axis in (1, 0))
+        across, down = ([place for place, count in counts.items() if count >= 8] for counts in (columns, rows))
+        assert len(across) == len(down) == 8
+        assert (max(across) - min(across)) / (max(down) - min(down)) == pytest.approx(1, abs=0.06)
+
+
+def test_the_questions_of_step_9_are_bold_and_the_first_page_s_rows_may_be_exchanged_for_all():
+    app = opened("read", step="told")
+    [box] = [one.value for one in app.markdown if one.value.startswith("**What the evidence says.**")]
+    for question in QUESTIONS:
+        assert f"**{question}**" in box
+    assert [one.label for one in app.selectbox] == ["Rows"]
+    app.selectbox(key="read.rows").set_value("all").run()
+    assert [one.label for one in app.selectbox] == ["Rows", "Mark"]
+    assert app.query_params["rows"] == "all"
 
 
 def test_the_first_picture_fits_a_phone_before_its_width_is_known():

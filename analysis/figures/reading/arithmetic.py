@@ -20,7 +20,7 @@ STEPS = 8
 """Words, and positions, in the plane."""
 LIMIT = 2 * STEPS
 """The end of the axes, in steps."""
-PLANE = 0.48
+PLANE = 0.5
 """Height of the plane over its width: so both axes have the same scale, and angles are true."""
 HEIGHT = 300
 GAP = 8

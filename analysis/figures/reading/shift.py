@@ -134,4 +134,5 @@ def _draw(frame: pd.DataFrame, head: int, theme: Theme) -> Chart:
     ]  # fmt: skip
     end = alt.Chart(chosen.nlargest(1, "shift")).mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
     label = end.encode(x=x, y=y, text=alt.value(f"head {head}"))
-    return marks.panel(*layers, label, theme=theme, width=marks.WIDE, height=260)
+    title = f"orange: head {head}; grey: the {HEADS - 1} other heads"
+    return marks.panel(*layers, label, theme=theme, width=marks.WIDE, height=260, title=title)
