@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 import streamlit as st
 
+from analysis.core.formatting import unbroken
 from analysis.figures import Figure, drawing
 from analysis.figures.drawing import Theme
 from analysis.figures.export import panel_svgs
@@ -55,7 +56,7 @@ def draw_frame(label: str, figure: Figure, width: int, *, dark: bool = False) ->
     columns = columns_in(figure, width)
     svgs = panel_svgs(figure, Theme(dark=dark), int((width - GAP * (columns - 1)) / columns / SCALE))
     panels = tuple(prefix_ids(_without_descriptions(svg), f"{figure.name}-{number}") for number, svg in enumerate(svgs))
-    return Frame(label=label, heading=figure.heading, columns=columns, panels=panels)
+    return Frame(label=label, heading=unbroken(figure.heading), columns=columns, panels=panels)
 
 
 @dataclass(frozen=True)

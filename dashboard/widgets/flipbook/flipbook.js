@@ -5,8 +5,8 @@
 
 const JOINER = "\u2060"; // no line ends at it
 
-// No line ends between a number and its per cent sign, or within a name such as all-MiniLM-L6-v2.
-const unbroken = (text) => text.replaceAll(" %", "\u00a0%").replace(/(?<=\w)-(?=\w)/g, `-${JOINER}`);
+// No line ends within a name such as all-MiniLM-L6-v2.
+const unbroken = (text) => text.replace(/(?<=\w)-(?=\w)/g, `-${JOINER}`);
 
 const STEP = 20; // pixels: a width is rounded down to a multiple, so that few widths are drawn
 
