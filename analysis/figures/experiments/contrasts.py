@@ -1,4 +1,4 @@
-"""What each single change of how positions are told adds to the loss: all contrasts of two encoders on one axis.
+"""The loss that each single change of how positions are told adds: all contrasts of two encoders on one axis.
 
 A row is one statement of the rules, whose two encoders differ as its words say.
 """

@@ -15,7 +15,7 @@ ANOTHER_RECIPE = {
     "C22c": "Turned into queries and keys (rotary), positions end {size} than added ones ({seeds}, another recipe).",
     "C29b": "Adding itself ends {size} if its table starts from sinusoids ({seeds}, another recipe).",
 }
-"""What else helps, where its statement is supported. {size}: of a loss."""
+"""Sentences on further gains, each told where its statement is supported. {size}: of a loss."""
 SHORTER = {
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
     "shared matrix.",
