@@ -28,9 +28,9 @@ def page(app: AppTest) -> str:
 
 
 def text(app: AppTest) -> str:
-    """What a reader reads: no tags, no styles."""
+    """What a reader reads, with plain spaces: no tags, no styles."""
     bare = re.sub(r"<style>.*?</style>|<[^>]+>", "", page(app), flags=re.DOTALL)
-    return bare.replace("&#x27;", "'").replace("&amp;", "&")
+    return bare.replace("&#x27;", "'").replace("&amp;", "&").replace("\u00a0", " ")
 
 
 def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
