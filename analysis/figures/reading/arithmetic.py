@@ -1,6 +1,5 @@
 """Figures of the guided reading that are pure arithmetic: sums in a plane, and concatenation as a sum."""
 
-from functools import cache
 from typing import Annotated, NamedTuple
 
 import altair as alt
@@ -123,7 +122,6 @@ def concatenated(split: int) -> Concatenation:
     return Concatenation(vector[: WIDTH - split], vector[WIDTH - split :], rng.standard_normal((WIDTH, OUTPUTS)))
 
 
-@cache
 def _ends_of_axis() -> tuple[float, float]:
     """The ends of the axis of outputs, the same for every split, so that a dot that stays is seen to stay."""
     splits = [concatenated(split) for split in range(1, WIDTH)]
