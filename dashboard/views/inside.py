@@ -32,14 +32,14 @@ many = not is_image and (change.of_many(pickers) if asked == "change" else corpu
 stored = is_image and image.shows_stored(pickers, asked)
 uploaded = form.form(pickers, (lambda: image.stored_panel(pickers)) if stored else corpus.no_form if many else None)
 tabs = st.container(horizontal=True, vertical_alignment="center")
-# The line on where the numbers come from stands below the figures, though it is known before they are drawn.
-body, facts = st.container(), st.container().empty()
 if asked and asked not in TABS:
     known = ", ".join(TABS)
     st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
     pickers.set("tab", "")
 tab = asked if asked in TABS else "scores" if is_image or many else scores.opening_tab(pickers)
 offered = image.tabs(pickers, tab) if is_image else tuple(TABS)
+# The line on where the numbers come from stands below the figures, though it is known before they are drawn.
+body, facts = st.container(), st.container().empty()
 with tabs:
     choose(pickers, "tab", "View", {name: TABS[name][0] for name in offered}, tab)
     if not is_image:
