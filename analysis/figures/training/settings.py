@@ -222,16 +222,23 @@ def _finding(table: pd.DataFrame, base: str) -> str:
     names = list(dict.fromkeys(compared.title))
     who = f"{quote(names[0])} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
     if lower in (0, len(compared)):
-        return f"{where}, {who} {'lower' if lower else 'higher'} than {named(base)}"
-    return f"In {lower} of {plural(len(compared), 'comparison')} a variant ends lower than {named(base)}"
+        direction = "lower" if lower else "higher"
+        return f"{where}, {who} {direction} than {named(base)}; {_beyond_chance(compared)}"
+    count = plural(len(compared), "comparison")
+    return f"In {lower} of {count} a variant ends lower than {named(base)}; {_beyond_chance(compared)}"
+
+
+def _beyond_chance(compared: pd.DataFrame) -> str:
+    resolved = int(compared.resolved.sum())
+    count = plural(len(compared), "comparison")
+    return f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} beyond chance"
 
 
 def _how_many(table: pd.DataFrame, base: str) -> str:
     """The number of the drawn comparisons that are beyond chance, and of those with one seed."""
     compared = table[table.gap.notna() & ~_tied(table, base)]
-    resolved, single = int(compared.resolved.sum()), int((compared.n == 1).sum())
-    count = plural(len(compared), "comparison")
-    text = f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} beyond chance"
+    single = int((compared.n == 1).sum())
+    text = _beyond_chance(compared)
     return f"{text}, {single} {'has' if single == 1 else 'have'} one seed" if single else text
 
 

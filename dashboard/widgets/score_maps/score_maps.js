@@ -504,9 +504,11 @@ class Board {
     const shares = data.shares.map((of) => of[this.at.head]);
     const known = shares.every((share) => share !== null);
     const best = shares.reduce((top, share, index) => ((share ?? -Infinity) > (shares[top] ?? -Infinity) ? index : top), 0);
+    const rest = 1 - shares.reduce((sum, share) => sum + share, 0);
     const subject = `Head ${this.at.head} of layer ${data.layer}`;
     const size = `${percent(shares[best] ?? 0)} of its scores’ variation`;
     this.part("heading").textContent = !known || terms < 2 ? subject
+      : rest > Math.max(0.5, shares[best]) ? `${subject} goes mostly by terms that are not shown: ${percent(rest)} of its scores’ variation`
       : shares[best] >= 0.5 ? `${subject} looks by ${BY[parts[best].name] ?? parts[best].label}: ${size}`
       : `${subject} mixes terms; of those shown, ${parts[best].label} is the largest: ${size}`;
     const named = this.places[0].host.overlay?.all;
@@ -516,7 +518,6 @@ class Board {
     put(bar, "span", {}, signed(-limit, 1));
     put(bar, "i").style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
     put(bar, "span", {}, signed(limit, 1));
-    const rest = 1 - shares.reduce((sum, share) => sum + share, 0);
     put(bar, "span", {}, `one scale for all maps${known && parts.length > terms ? `; the other terms make up ${percent(rest)}` : ""}`);
   }
 
