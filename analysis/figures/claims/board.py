@@ -138,7 +138,7 @@ def standings() -> str:
 
 
 def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
-    places, printed = strip(part), size(part)
+    places, printed, held = strip(part), size(part), _held(part)
     kinds = {
         "trainings": part.kind in TRAINED,
         "command": part.verdict == OPEN and bool(part.command),
@@ -157,8 +157,8 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
         "number": printed.number,
         "unit": printed.unit,
         "line": printed.line,
-        "which": part.shown.lower() if _held(part) else "",
-        "held": _held(part),
+        "which": part.shown.lower() if held else "",
+        "held": held,
         "strip": vars(places) if places else None,
         "place": _place_in_words(part),
         "evidence": [key for key, holds in kinds.items() if holds],
