@@ -1,7 +1,7 @@
 """The page Claims as data: every claim in one line, with all that its line opens to; ready to be sent as JSON."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -11,7 +11,6 @@ from analysis.claims.statements.base import MIXED, OPEN, Change, Document, Judge
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing
 from analysis.claims.statements.stored import Heading
-from analysis.core import frames
 from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import SEVERAL, strip
@@ -51,12 +50,12 @@ def board() -> ClaimsBoard:
     headings = [heading for heading in stored.headings() if heading.parts]
     documents = stored.documents()
     changes = stored.changes()
-    last, told = changes[0].day if changes else "", _told_on_home()
+    last, quoted = changes[0].day if changes else "", _quoted_on_home()
     groups = [
         {
             "key": key,
             "title": title,
-            "claims": [_claim(heading, documents, last, told) for heading in headings if heading.question == key],
+            "claims": [_claim(heading, documents, last, quoted) for heading in headings if heading.question == key],
         }
         for key, title in stored.questions().items()
     ]
@@ -68,8 +67,8 @@ def board() -> ClaimsBoard:
         "rule": f"Underlined: {uncapitalised(RULE)} Each strip is turned so that its rule’s line is in the "
         "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
         "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
-        "that the same line judges; green speaks for the claim, red against it. A square has the sign and the colour "
-        "of its statement’s verdict (✓ supported, ✗ contradicted, ≈ mixed, ○ open), and an outlined one takes no side. "
+        "that the same line judges; green speaks for the claim, red against it. A square says the same "
+        "of its statement: ✓ speaks for the claim, ✗ against it, ≈ is mixed, ○ is open; a small one takes no side. "
         "⇄ marks a statement that says the opposite of its claim: supported, it speaks against the claim.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
@@ -82,16 +81,13 @@ def board() -> ClaimsBoard:
     return ClaimsBoard(content=content, pages=tuple(pages))
 
 
-def _told_on_home() -> dict[str, str]:
-    """Claim -> the sentence that names the statements of it that the answer rests on, with their verdicts."""
-    rows = read.query(
-        "SELECT a.claim, list(s.id || ', which is ' || s.verdict ORDER BY s.id) AS quoted FROM answers a "
-        "JOIN statements s ON s.id = json_extract_string(a.parameters, '$.statement') GROUP BY a.claim"
-    )
-    return {row.claim: f"The first page quotes {join_names(row.quoted)}." for row in frames.rows(rows)}
+def _quoted_on_home() -> frozenset[str]:
+    """The statements that the answer rests on."""
+    rows = read.query("SELECT json_extract_string(parameters, '$.statement') AS id FROM answers")
+    return frozenset(rows.id.dropna())
 
 
-def _claim(heading: Heading, documents: Mapping[str, Document], last: str, told: Mapping[str, str]) -> dict[str, Any]:
+def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quoted: Set[str]) -> dict[str, Any]:
     changed = {change.statement for change in heading.changes if change.day == last and change.before != change.after}
     return {
         "id": heading.id,
@@ -100,8 +96,9 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, told:
         "documents": heading.documents,
         "lean": heading.lean,
         "decided": _decided(heading),
-        "told": told.get(heading.id, ""),
-        "statements": [_statement(part, changed=part.id in changed) for part in heading.parts],
+        "statements": [
+            _statement(part, changed=part.id in changed, quoted=part.id in quoted) for part in heading.parts
+        ],
         "quotations": [
             {
                 "words": one.words,
@@ -137,7 +134,7 @@ def standings() -> str:
     return join_names(said)
 
 
-def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
+def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any]:
     places, printed, held = strip(part), size(part), _held(part)
     kinds = {
         "trainings": part.kind in TRAINED,
@@ -153,6 +150,7 @@ def _statement(part: Judgement, *, changed: bool) -> dict[str, Any]:
         "opposes": part.opposes,
         "aside": part.aside,
         "decides": part.decides,
+        "quoted": quoted,
         "bearing": bearing(part),
         "number": printed.number,
         "unit": printed.unit,

@@ -45,13 +45,18 @@ function printed(statement) {
   return make("span", { class: "val" }, which, statement.number, statement.opposes ? opposite : null, " ", bound, make("small", { title: statement.place }, unit));
 }
 
-// A square has the sign and the colour of its statement's verdict; ⇄ where that says the opposite of the claim.
+// A square has the sign and the colour of the side of the claim that its statement speaks for, with ⇄ where that is not
+// its verdict; a statement that takes no side has a small square without a sign, in the colour of its verdict.
 function square(statement) {
   const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", statement.decides && "decides"];
-  const classes = [statement.verdict, statement.opposes && "reversed", statement.aside && "outside", statement.decides && "decides"];
+  const side = statement.aside ? statement.verdict : BEARINGS[statement.bearing].verdict;
+  const classes = [side, statement.opposes && "reversed", statement.aside && "outside", statement.decides && "decides"];
   return make("i", { class: classes.filter(Boolean).join(" "), title: words.filter(Boolean).join(", "), "data-id": statement.id },
-    `${SIGNS[statement.verdict]}${statement.opposes ? "⇄" : ""}`);
+    statement.aside ? "" : `${SIGNS[side]}${statement.opposes ? "⇄" : ""}`);
 }
+
+// Statements that take no side follow those that do.
+const sided = (statements) => [...statements].sort((one, other) => Boolean(one.aside) - Boolean(other.aside));
 
 function source(quotation) {
   const name = `document ${quotation.document}`;
@@ -120,12 +125,11 @@ export default function ({ data, parentElement: root, setStateValue }) {
   function opened(claim) {
     const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
     const tinted = memory.state.statement || claim.statements.find((one) => one.decides)?.id;
-    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided} ${claim.told}`));
-    const aside = claim.statements.find((one) => one.aside);
-    if (aside) panel.append(make("p", { class: "decided" }, `Marked “takes no side”: ${aside.aside}`));
+    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}`));
     // The deciding statement first, then what is decided, what is measured, and what waits.
     const place = (one) => (one.decides ? 0 : one.verdict !== "open" ? 1 : one.number ? 2 : 3);
     const ordered = [...claim.statements].sort((one, other) => place(one) - place(other));
+    const beside = make("details", { class: "beside" });
     for (const statement of ordered) {
       const shows = memory.opened.has(statement.id);
       const button = make("button", { class: "behind", "aria-expanded": String(shows), "data-behind": statement.id },
@@ -136,12 +140,19 @@ export default function ({ data, parentElement: root, setStateValue }) {
         section.querySelector(`[data-behind="${statement.id}"]`)?.focus();
       };
       const say = make("div", { class: "say" }, statement.text,
-        make("small", {}, make("span", { class: "word" }, statement.verdict), statement.aside ? ", takes no side" : "", ` · ${statement.id} · ${statement.scope} · `, button),
+        make("small", {}, make("span", { class: "word" }, statement.verdict), statement.quoted ? make("span", {}, ", quoted on the first page") : "", ` · ${statement.id} · ${statement.scope} · `, button),
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
-      panel.append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
+      (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
         make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement),
         shows ? behind(memory.details[statement.id]) : null));
+    }
+    const asides = ordered.filter((one) => one.aside);
+    if (asides.length) {
+      beside.prepend(make("summary", {}, `${asides.length} statements that take no side`), make("p", { class: "decided" }, asides[0].aside));
+      beside.open = memory.beside ?? asides.some((one) => one.id === tinted || (memory.state.verdict && one.verdict === memory.state.verdict));
+      beside.ontoggle = () => (memory.beside = beside.open);
+      panel.append(beside);
     }
     const quotes = make("div", {}, make("h3", {}, claim.quotations.length ? "In the documents’ own words" : "Where it is from"));
     for (const one of claim.quotations)
@@ -192,15 +203,17 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const decides = claim.statements.find((one) => one.decides);
     const isOpen = memory.state.claim === claim.id;
     const line = make("button", { class: "g row", id: claim.id, "aria-expanded": String(isOpen), "aria-controls": isOpen ? `panel-${claim.id}` : null });
-    const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...claim.statements.map((statement) => {
+    const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...sided(claim.statements).map((statement) => {
       const mark = square(statement);
       mark.classList.toggle("off", !matches(statement));
       return mark;
     }));
+    squares.querySelector(".outside")?.before(make("b"));
     line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, claim.id)),
       squares, strip(decides), printed(decides));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
+      memory.beside = null;
       press({ claim: isOpen ? "" : claim.id, statement: "" });
       const after = section.querySelector(`[id="${claim.id}"]`);
       after.focus({ preventScroll: true });
@@ -279,6 +292,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const link = make("button", {}, change.title);
     link.style.color = "var(--accent)";
     link.onclick = () => {
+      memory.beside = null;
       press({ claim: change.claim, statement: change.ids[0] ?? "" });
       show();
     };
