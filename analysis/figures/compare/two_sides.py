@@ -36,7 +36,7 @@ from analysis.probes import text_probe
 Pair = tuple[Decomposition, Decomposition]
 SIDES = ("left", "right")
 PALE = 4
-"""Times by which the largest score of one side exceeds the other's from which the weaker one's colours are stronger."""
+"""Times by which the largest score of one side exceeds the other's from which the weaker one is called pale."""
 
 
 class CompareParameters(ViewParameters):
@@ -304,8 +304,8 @@ def _round_factor(ratio: float) -> int:
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale.
 
-    Where one side is much weaker, it would be pale: its colours are stronger by a round factor that its title says.
-    The difference would then show the other one again, and is not drawn.
+    Where one side is much weaker, it is pale on that scale, and the caption says how much weaker. The difference would
+    then show the other one again, and is not drawn.
     """
     term = params.term
     for side, decomposition in zip(SIDES, pair, strict=True):
@@ -336,23 +336,20 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             f" The {weaker} side is so weak beside the {stronger} one that the map of the difference would show the "
             f"{stronger} one again; only the data hold it."
         )
-    stronger_colours = _round_factor(limits[stronger] / limits[weaker]) if pale and not params.own_scale else 1
     scales = "one scale for all"
     if params.own_scale:
         scales = "each map has its own scale, so that one colour means another score in each"
     else:
-        limits = dict.fromkeys(limits, max(limits[name] for name in shown))
         if pale:
-            limits[weaker] /= stronger_colours
-            scales = f"one scale, on which the colours of the {weaker} side are {stronger_colours} times as strong"
+            scales += f", on which the {weaker} side is pale: its largest score is over "
+            scales += f"{_round_factor(limits[stronger] / limits[weaker])} times smaller"
+        limits = dict.fromkeys(limits, max(limits[name] for name in shown))
     titles = {"difference": ["right minus left", "score by score"]} | {
         side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}, {one.method}"]
         for side, one, head in zip(SIDES, pair, heads, strict=True)
     }
     for name, (values, _) in maps.items():
         titles[name].append(f"from {signed(float(values.min()), 1)} to {signed(float(values.max()), 1)}")
-    if pale and not params.own_scale:
-        titles[weaker][-1] += f", colours {stronger_colours} times as strong"
     follows = params.head2 == text_probe.FOLLOWING["head2"]
     rule = "Each side shows its head whose scores vary most by the term. " if params.head == -1 and follows else ""
     shares = [float(one.shares()[term][head]) for one, head in zip(pair, heads, strict=True)]
@@ -368,8 +365,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
             token_map(
-                values, labels, limits[name], theme, title=titles[name], legend=params.own_scale or pale or not index,
-                value="score" if params.own_scale or pale else "score, one scale for all",
+                values, labels, limits[name], theme, title=titles[name], legend=params.own_scale or not index,
+                value="score" if params.own_scale else "score, one scale for all",
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
         ]  # fmt: skip

@@ -16,7 +16,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.one_run import stored_facts
-from analysis.figures.terms.heads import draw_heads, lead_finding, negligible_note, without_negligible
+from analysis.figures.terms.heads import draw_heads, leading_terms, negligible_note, without_negligible
 from analysis.figures.terms.measures import (
     AGGREGATIONS,
     CITATION_KEYS,
@@ -105,8 +105,7 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
     order = visible_terms(result)
     table: Any = result.pivot(index="head", columns="term", values=measure)[order].sort_index()
     first = result.iloc[0]
-    lead = table[[term for term in FOUR if term in order]].idxmax(axis=1).value_counts()
-    leading = "; ".join(f"{term_label(str(term))} in {count}" for term, count in lead.items())
+    leading = leading_terms(table)
     columns = [
         "head",
         "term",
@@ -120,15 +119,14 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
     ]
     return Figure(
         title=f"Every head at layer {first.layer}",
-        finding=lead_finding(lead, len(table)),
+        finding=leading_terms(table),
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
             f"{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer {first.layer}, "
             f"{_corpus_description(first)}. {measure_note(measure)} {negligible_note(table)}{_assumption(first)} "
             f"{_error_note(first)}"
         ),
-        alt=f"Heat map of {len(table)} heads by {len(order)} terms. Of the four word and position terms the largest is "
-        f"{leading} of {len(table)} heads.",
+        alt=f"Heat map of {len(table)} heads by {len(order)} terms. {leading}.",
         command=(
             f"{first.command}\n"
             f"python -m analysis query \"SELECT * FROM term_stats WHERE model = '{first.model}' "
@@ -217,8 +215,9 @@ def _draw_aggregates(frame: pd.DataFrame, terms: list[str], label: str, theme: T
     rows, order = frame[frame.term.isin(terms)], [term_label(term) for term in terms]
     names, two = list(AGGREGATIONS.values()), frame.over.nunique() == len(AGGREGATIONS)
     key = marks.legend(place="top") if two else None
+    form = ".0%" if label == MEASURES["share"] else alt.Undefined
     dots = marks.row_plot(
-        rows, x=marks.number(alt.X, "value", label, zero=True, ticks=8),
+        rows, x=marks.number(alt.X, "value", label, zero=True, ticks=8, form=form),
         y=marks.rows_down("term_label", order, title=TERM, grid=False), theme=theme,
         color=marks.series("over", names, theme, key), shape=marks.shapes("over", names, key),
         offset=alt.YOffset("over:N", sort=names) if two else alt.Undefined, bars=True,

@@ -10,22 +10,23 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.measures import MEASURES, TERM, term_label
 
+LEADS = 3
+"""Terms that the sentence on the largest ones names."""
 
-def lead_finding(lead: pd.Series, heads: int) -> str:
-    """A sentence naming the term, of the four, that is the largest in the most heads.
 
-    lead: the number of heads in which each term is the largest, in descending order.
+def leading_terms(table: pd.DataFrame) -> str:
+    """A sentence that names the terms that are the largest in the most heads. table: heads by terms.
+
+    Empty where no head is told apart or the model has one term.
     """
-    if lead.empty:
+    defined = table.dropna()
+    if defined.empty or table.shape[1] < 2:
         return ""
-    name = capitalised(term_label(str(lead.index[0])))
-    return f"{name} is the largest of the four terms in {lead.iloc[0]} of {heads} heads"
-
-
-def leading_term(table: pd.DataFrame) -> str:
-    """A sentence naming the term, of the four, that is the largest in the most heads. table: heads by terms."""
-    four = table[[term for term in FOUR if term in table]].dropna()
-    return lead_finding(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""
+    lead = defined.idxmax(axis=1).value_counts()
+    first, *others = [f"{term_label(str(term))} {{}}in {count}" for term, count in lead.items()]
+    named = [first.format("is the largest term ") + f" of {len(table)} heads", *(one.format("") for one in others)]
+    rest = lead.iloc[LEADS:].sum()
+    return capitalised("; ".join([*named[:LEADS], *([f"another in {rest}"] if rest else [])]))
 
 
 FAINT = 0.05

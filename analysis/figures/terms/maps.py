@@ -14,7 +14,7 @@ from analysis.core.term_names import ADDED_TERMS, TERMS
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
-from analysis.figures.terms.heads import draw_heads, leading_term, negligible_note, without_negligible
+from analysis.figures.terms.heads import draw_heads, leading_terms, negligible_note, without_negligible
 from analysis.figures.terms.measures import (
     CITATION_KEYS,
     MEASURES,
@@ -159,7 +159,7 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
     measure = params.measure
     table, long = heads_by_terms(decomposition, visible_terms(decomposition), measure)
     constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
-    leading = leading_term(table)
+    leading = leading_terms(table)
     return Figure(
         title="Every head on this text",
         finding=f"At layer {decomposition.layer}, {uncapitalised(leading)}" if leading else "",

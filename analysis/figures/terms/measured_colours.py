@@ -11,9 +11,12 @@ from analysis.figures.drawing import Theme, colour_scale, part_around_zero
 
 
 def measured_domain(values: ndarray, measure: str) -> tuple[float, float]:
-    """The ends of a scale for shares or effects; shares may be negative, and then only as far down as they go."""
+    """The ends of a scale for shares or effects; shares may be negative, and then only as far down as they go.
+
+    Shares are at home between 0 and 1, so that one colour is one share in every layer, head and text.
+    """
     known = np.nan_to_num(np.asarray(values, dtype=float))
-    high = max(0.0, float(known.max(initial=0)))
+    high = max(1.0 if measure == "share" else 0.0, float(known.max(initial=0)))
     low = min(0.0, float(known.min(initial=0))) if measure == "share" else 0.0
     return (low, high) if low < high else (0.0, 1.0)
 

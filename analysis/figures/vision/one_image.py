@@ -18,7 +18,7 @@ from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figu
 from analysis.figures.heatmap import index_axes, picture, png_address
 from analysis.figures.one_run import cancellation_note, image_facts
 from analysis.figures.terms.bars import draw_bars
-from analysis.figures.terms.heads import draw_heads, leading_term
+from analysis.figures.terms.heads import draw_heads, leading_terms
 from analysis.figures.terms.maps import GROUPS, TermHeadParameters, heads_by_terms, shown_head, with_rest
 from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
 from analysis.figures.terms.token_maps import share_in_words
@@ -103,7 +103,7 @@ def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -
     table, long = heads_by_terms(decomposition, terms, measure)
     return Figure(
         title="Every head on this image",
-        finding=with_random_weights(leading_term(table), decomposition.provenance.model),
+        finding=with_random_weights(leading_terms(table), decomposition.provenance.model),
         frame=lambda: long,
         caption=f"{capitalised(MEASURES[measure])}, {_description(decomposition)}. {measure_note(measure)} "
         f"{SOURCES_NOTE} {_error_note(decomposition)}",

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import at_most, join_names
-from analysis.figures.compare.two_sides import PALE, SIDES, common_terms
+from analysis.figures.compare.two_sides import SIDES, common_terms
 from analysis.figures.figure import STRONGEST
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.maps import second_head, strongest_head
@@ -105,7 +104,6 @@ def _example(pickers: Pickers, aspect: str) -> dict[str, Value]:
 def _other_head(pickers: Pickers) -> dict[str, Value]:
     """The head of the same layer that goes by the term after the left one, or the strongest where that is another.
 
-    Each has its own scale where one of them would be pale on a common one.
     Empty where the scores are not at hand or the layer has one head.
     """
     term, shown = str(pickers.get("term")), int(pickers.get("head"))
@@ -115,13 +113,9 @@ def _other_head(pickers: Pickers) -> dict[str, Value]:
         return {}
     if term not in result.names or result.heads < 2:
         return {}
-    strongest, second = strongest_head(result, term), second_head(result, term)
+    strongest = strongest_head(result, term)
     is_strongest = shown in (STRONGEST, strongest)
-    heads = (strongest, second) if is_strongest else (shown, strongest)
-    scores = (result.terms_of(term, head) for head in heads)
-    left, right = (float(np.abs(one - one.mean(-1, keepdims=True)).max()) for one in scores)
-    pale = max(left, right) > PALE * min(left, right)
-    return {"head2": SECOND_HEAD if is_strongest else strongest, "own_scale": pale}
+    return {"head2": SECOND_HEAD if is_strongest else strongest}
 
 
 def boxes(pickers: Pickers) -> dict[str, str]:
@@ -243,8 +237,7 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
                 pickers.toggle(
                     "own_scale",
                     "Each map on its own scale",
-                    help="Else one scale holds for all, and a much weaker side is drawn in stronger colours; its title "
-                    "says how many times.",
+                    help="Else one scale holds for all, on which a much weaker side is pale.",
                 )
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)

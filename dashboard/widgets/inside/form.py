@@ -66,7 +66,7 @@ def form(pickers: Pickers, instead: Callable[[], None] | None = None) -> Upload 
         return None
     _fold(pickers)
     with st.container(key="inside.ask"):
-        with st.form("inside.form", border=True):
+        with st.form("inside.form", border=False):
             uploaded = _image_boxes(pickers) if pickers.get("image") else _text_boxes(pickers)
         _below_boxes(pickers, uploaded, examples=True)
     return uploaded
