@@ -27,8 +27,7 @@ OTHERS = (
 CUT = "C10d"
 """The statement on this cut. Its line is the loss of a correlation below which a score counts as kept."""
 OWN = (
-    "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated, "
-    "avg(difference) FILTER (operation = 'words_kept_out_at_random') AS at_random "
+    "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated "
     f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
 )
 """The encoder of the judged recipe; the older one was still learning order."""
@@ -41,12 +40,12 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     row, verdict = rows[0], facts[CUT].verdict
     verb = {SUPPORTED: "keeps its score", CONTRADICTED: "loses some of its score"}.get(verdict, "has a score")
-    without = "" if row["without"] is None else f", {row['without']:.3f} with every position the mean"
+    without = "" if row["without"] is None else f"; {row['without']:.3f} with every position the mean"
     bold = f"{RANK} of the {row['width']} directions"
     sentence = (
         f"Position needs little room. Reserve {bold} of {default_model.NAME} for positions (the effective rank of "
         f"their centred table) and the others for words: now the sum is a concatenation, and the model {verb} "
-        f"on sentence similarity ({row['separated']:.3f}; {row['intact']:.3f} intact{without})."
+        f"on sentence similarity ({row['separated']:.3f} of {row['intact']:.3f}{without})."
     )
     return ComputedSentence(
         sentence=sentence + _others(ask, facts[CUT].line) + _narrow(ask),
@@ -67,24 +66,16 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
     """The cut in one encoder. kept: the loss of a correlation below which its score counts as kept."""
     verb = "keeps its score, too" if row["intact"] - row["separated"] < kept else "loses some of its score"
     worth = row["intact"] - row["without"]
-    context = (
-        f"a weaker test, since its positions are worth only {worth:.3f}"
-        if worth < kept
-        else f"{row['without']:.3f} with every position the mean"
-    )
-    return f" {row['model']} {verb} ({row['separated']:.3f}; {row['intact']:.3f} intact; {context})."
+    weak = f", but its positions are worth only {worth:.3f} to it" if worth < kept else ""
+    return f" {row['model']} {verb}{weak}."
 
 
 def _narrow(ask: Ask) -> str:
-    """The cost of the same cut to an encoder of width 128, against removing as many random directions of words."""
+    """The cost of the same cut to an encoder of width 128. C10h compares it with losing as many random directions."""
     rows = ask(OWN)
-    if not rows or rows[0]["separated"] is None or rows[0]["at_random"] is None:
+    if not rows or rows[0]["separated"] is None:
         return ""
-    separated, at_random = rows[0]["separated"], rows[0]["at_random"]
-    return (
-        f" In an encoder of width 128 words need the room: the same cut costs {separated:.2f} nats, and taking {RANK} "
-        f"random directions from the words costs {at_random:.2f}."
-    )
+    return f" An encoder of width 128 has less room: the same cut costs it {rows[0]['separated']:.2f} nats."
 
 
 register(
