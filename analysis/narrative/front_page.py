@@ -111,11 +111,15 @@ class Separated:
 class WayOfTelling:
     """A way of telling positions, compared with adding them once. difference: of the final loss, in nats.
 
+    changes: the number of single changes that lead to it from adding; the last of them changes the nearest way before
+    it that has one fewer.
+
     low, high: its 95 % interval; both are the difference where it is adding itself. steps: the mean number of training
     steps until an encoder leaves the plateau, where it does not use the order of words yet.
     """
 
     name: str
+    changes: int
     difference: float
     low: float
     high: float

@@ -35,11 +35,11 @@ STYLE = """
 .answer .ways caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
 .answer .ways th { font-weight: 400; color: var(--soft); text-align: left; vertical-align: bottom; }
 .answer .ways td, .answer .ways th { padding: 3px 0 3px 10px; }
-.answer .ways :is(td, th):first-child { padding-left: 0; }
+.answer .ways :is(td, th):first-child { padding-left: calc(var(--changes, 0) * 0.7em); }
 .answer .ways :is(td, th):last-child, .answer .ways .value { text-align: right; white-space: nowrap; }
 .answer .ways tbody th { color: var(--ink); }
 .answer .ways tr.adding :is(td, th) { font-weight: 600; }
-.answer .ways tbody th { width: 42%; }
+@media (min-width: 1200px) { .answer .ways tbody th { white-space: nowrap; } }
 .answer .ways .track { width: 28%; }
 .answer .ways .track div { position: relative; height: 16px; }
 .answer .ways .none { position: absolute; top: -6px; bottom: -6px; border-left: 1px dashed var(--soft); }
@@ -233,15 +233,17 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
         return ""
     ends = min(way.low for way in ways), max(0.0, *(way.high for way in ways))
     rows = "".join(
-        f'<tr{"" if place else " class=adding"}><th scope="row">{escape(unbroken(way.name))}</th>{_track(way, *ends)}'
+        f'<tr{"" if place else " class=adding"}><th scope="row" style="--changes:{way.changes}">'
+        f"{escape(unbroken(way.name))}</th>{_track(way, *ends)}"
         f'<td class="value">{signed_or_zero(way.difference, 3) if place else "0"}</td><td>{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
     seeds = plural(min(way.seeds for way in ways), "seed")
     return (
-        f'<table class="ways"><caption>Encoders of width 128, each with one change from one above it '
-        f"({seeds} each; bars are 95 % intervals)</caption><thead><tr><th>How positions are told</th>"
-        '<th colspan="2">Final loss against adding (nats)</th><th>Steps until<br>order is used</th></tr>'
+        f'<table class="ways"><caption>Encoders of width 128, each with one change from the one '
+        f"that it is indented under ({seeds} each; bars are 95 % intervals)</caption><thead><tr>"
+        '<th>How positions are told</th><th colspan="2">Final loss against adding (nats)</th>'
+        "<th>Steps until<br>order is used</th></tr>"
         f"</thead><tbody>{rows}</tbody></table>"
     )
 

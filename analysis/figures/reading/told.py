@@ -32,11 +32,17 @@ TALL_ROW = 36
 """Pixels of a row where few are drawn."""
 UNDECIDED = "not decided yet"
 """The heading of the rows whose rules ask for more seeds than are stored."""
-COMPARED = (
-    "bert_a", "bert_a_narrow_80", "concat_20", "bert_a_norm", "every_layer_hidden",
-    "first_layer_attention", "every_layer_attention", "bert_a_d_unscaled",
-)  # fmt: skip
-"""Variants of one recipe, each with one change from one of those before it."""
+COMPARED = {
+    "bert_a": 0,
+    "bert_a_narrow_80": 1,
+    "concat_20": 2,
+    "bert_a_norm": 1,
+    "every_layer_hidden": 2,
+    "first_layer_attention": 2,
+    "every_layer_attention": 3,
+    "bert_a_d_unscaled": 4,
+}
+"""Variant of one recipe -> its changes from adding: one more than the last of those before it that has one fewer."""
 HOME, ALL = "home", "all"
 """The rows that are drawn: those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
@@ -254,7 +260,7 @@ def _compared(frame: pd.DataFrame, trainings: Trained) -> pd.DataFrame:
             f"{trainings.preset} --variants {','.join(COMPARED)}"
         )
     rows = pd.concat([pd.DataFrame([base]), rows], ignore_index=True)
-    return rows.sort_values("variant", key=lambda names: names.map(COMPARED.index), ignore_index=True)
+    return rows.sort_values("variant", key=lambda names: names.map(list(COMPARED).index), ignore_index=True)
 
 
 def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:

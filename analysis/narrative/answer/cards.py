@@ -30,23 +30,26 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
         rows = {row.variant: row for row in board(PRESET).rows}
     except AddendError:
         return ()
-    ways = tuple(way for variant in COMPARED if (way := _way(title(variant), rows.get(variant))) is not None)
-    return ways if len(ways) > 1 and ways[0].name == title(COMPARED[0]) else ()
+    ways = tuple(way for variant in COMPARED if (way := _way(variant, rows.get(variant))) is not None)
+    return ways if len(ways) > 1 and not ways[0].changes else ()
 
 
-def _way(name: str, row: VariantRow | None) -> WayOfTelling | None:
+def _way(variant: str, row: VariantRow | None) -> WayOfTelling | None:
     """One way; None while its seeds are fewer than a verdict needs, or one of them never leaves the plateau."""
     if row is None or row.steps is None or row.steps.never:
         return None
-    steps = round(row.steps.value)
+    steps, name, changes = round(row.steps.value), title(variant), COMPARED[variant]
     if row.outcome == "baseline":
-        return WayOfTelling(name=name, difference=0.0, low=0.0, high=0.0, seeds=len(row.losses), steps=steps)
+        return WayOfTelling(
+            name=name, changes=changes, difference=0.0, low=0.0, high=0.0, seeds=len(row.losses), steps=steps
+        )
     gap = row.gap
     if gap is None or not gap.judged:
         return None
     return WayOfTelling(
-        name=name, difference=gap.value, low=float(gap.low), high=float(gap.high), seeds=gap.seeds, steps=steps
-    )
+        name=name, changes=changes, difference=gap.value, low=float(gap.low), high=float(gap.high), seeds=gap.seeds,
+        steps=steps,
+    )  # fmt: skip
 
 
 def separated() -> Separated | None:
