@@ -1,7 +1,8 @@
 """Model families: where each architecture's sources enter and where its layers are.
 
-A family is one file that registers one object under the `model_type` of its config. Everything between
-the places it names is followed by the rules of analysis/streams, through the model's own code.
+A family is one file that registers one object under the `model_type` of its config; one that differs from another in
+a name or a loader alone stands in the file of that. Everything between the places it names is followed by the rules of
+analysis/streams, through the model's own code.
 """
 
 from collections.abc import Mapping, Sequence

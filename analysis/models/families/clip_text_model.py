@@ -1,4 +1,4 @@
-"""CLIP's text encoder: learned positions added, a causal mask, no norm at the input (Radford et al. 2021)."""
+"""The text encoders of CLIP and SigLIP: learned positions added, no norm at the input (Radford et al. 2021)."""
 
 from analysis.models.families import FAMILIES, Family
 
@@ -12,4 +12,12 @@ class ClipText(Family):
     attention = "self_attn"
 
 
+class SiglipText(ClipText):
+    """SiglipTextModel, which AutoModel does not know: every token attends to every other (Zhai et al. 2023)."""
+
+    title = "SigLIP (text)"
+    loader = "SiglipTextModel"
+
+
 FAMILIES.add("clip_text_model", ClipText())
+FAMILIES.add("siglip_text_model", SiglipText())

@@ -1,4 +1,4 @@
-"""Llama: rotated queries and keys, RMSNorm without a bias, a gated feed-forward, keys shared by groups of queries."""
+"""Llama and its kin: rotated queries and keys, RMSNorm without a bias, gated feed-forward, keys shared by queries."""
 
 from transformers import PreTrainedConfig
 
@@ -22,3 +22,7 @@ class Llama(Family):
 
 
 FAMILIES.add("llama", Llama())
+FAMILIES.add("mistral", Llama("Mistral"))  # keys are seen through a sliding window (Jiang et al. 2023)
+FAMILIES.add("qwen2", Llama("Qwen2"))  # biases on queries, keys and values (Yang et al. 2024)
+FAMILIES.add("qwen3", Llama("Qwen3"))  # each head's query and key are normalised before they turn (Yang et al. 2025)
+FAMILIES.add("smollm3", Llama("SmolLM3"))  # every fourth layer turns nothing: there only the causal mask tells order

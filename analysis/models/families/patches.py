@@ -1,4 +1,4 @@
-"""The base of families that read images: patches in sequence after special tokens, and a table of positions."""
+"""ViT, and the base of other families that read images: patches after special tokens, and a table of positions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from analysis.core.errors import ImageError
 from analysis.core.term_names import SOURCES
-from analysis.models.families import Family
+from analysis.models.families import FAMILIES, Family
 from analysis.models.source_inputs import InputSource, SourceInput, WeightSource, follow_sources
 from analysis.streams.tensor import stacked
 
@@ -141,3 +141,6 @@ def _pair(size: int | Sequence[int]) -> tuple[int, int]:
     """Height and width, of two numbers or of one for both."""
     height, width = (size, size) if isinstance(size, int) else size
     return int(height), int(width)
+
+
+FAMILIES.add("vit", Patches("ViT"))  # the class token is word (Dosovitskiy et al. 2021)

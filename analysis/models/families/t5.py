@@ -1,4 +1,4 @@
-"""T5's encoder: a bias for the distance is added to unscaled scores, and shared by all layers."""
+"""T5's encoder and its kin: a bias for the distance is added to unscaled scores, and shared by all layers."""
 
 from transformers import PreTrainedConfig
 
@@ -20,4 +20,20 @@ class T5(Family):
         return bool(config.is_gated_act)
 
 
+class MT5(T5):
+    """MT5EncoderModel, over many languages (Xue et al. 2021)."""
+
+    title = "mT5 encoder"
+    loader = "MT5EncoderModel"
+
+
+class UMT5(T5):
+    """UMT5EncoderModel: every layer has a bias for the distance of its own (Chung et al. 2023)."""
+
+    title = "UMT5 encoder"
+    loader = "UMT5EncoderModel"
+
+
 FAMILIES.add("t5", T5())
+FAMILIES.add("mt5", MT5())
+FAMILIES.add("umt5", UMT5())
