@@ -74,7 +74,7 @@ PARTS = (
         title="Deeper layers, second method: mean",
         text="Method *mean* is statistical. Over a corpus of windows of one length, it splits a hidden state into four "
         "averages and what they leave over:",
-        formula=_lines(r"h_{c,t} = \mu + \text{pos}_t", r"+ \text{ctx}_c + \text{resid}_{c,t}"),
+        formula=r"h_{c,t} = \mu + \text{pos}_t + \text{ctx}_c + \text{resid}_{c,t}",
         where="$\\mu$ is the mean of all states, $\\text{pos}_t$ what slot $t$ adds on average over windows, "
         "$\\text{ctx}_c$ what window $c$ adds on average over slots (Song & Zhong 2023). It adds up as well, since the "
         "residual is a part. Its position also carries the average word at a slot, so the two methods differ even at "
@@ -117,11 +117,9 @@ PARTS = (
         title="Effect: what a term does to attention",
         text="The effect of a term is the change of the attention pattern when the term is taken out of the scores "
         "$S$, in nats, as a mean over queries:",
-        formula=_lines(
-            r"\text{effect}^{ab} = \text{KL}\bigl(\text{softmax}(S)\,\|",
-            r"\text{softmax}(S - t^{ab})\bigr)",
-        ),
-        where="Effects do not add up, and may rank terms in another order than shares do.",
+        formula=r"\text{effect}^{ab} = \text{KL}\bigl(A \,\|\, \text{softmax}(S - t^{ab})\bigr)",
+        where="$A$ is the pattern itself, $\\text{softmax}(S)$. Effects do not add up, and may rank terms in another order "
+        "than shares do.",
         values={"look": "heads", "measure": "effect"},
         see="Every head's terms by effect",
     ),
