@@ -118,8 +118,8 @@ PARTS = (
         text="The effect of a term is the change of the attention pattern when the term is taken out of the scores "
         "$S$, in nats, as a mean over queries:",
         formula=r"\text{effect}^{ab} = \text{KL}\bigl(A \,\|\, \text{softmax}(S - t^{ab})\bigr)",
-        where="$A$ is the pattern itself, $\\text{softmax}(S)$. Effects do not add up, and may rank terms in another order "
-        "than shares do.",
+        where="$A$ is the pattern itself, $\\text{softmax}(S)$. Effects do not add up, and may rank terms in "
+        "another order than shares do.",
         values={"look": "heads", "measure": "effect"},
         see="Every head's terms by effect",
     ),
