@@ -20,7 +20,7 @@ from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
-from analysis.figures.experiments.board_rows import board, default_preset, seeds_needed
+from analysis.figures.experiments.board_rows import board, seeds_needed
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.advantage import two_recipes
@@ -773,7 +773,7 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
     stored = query("SELECT DISTINCT variant FROM costs WHERE preset = 'cpu'").variant
     assert measured == set(stored)
     assert not set(first.frame().variant) & set(others.frame().variant)
-    trained = {row.variant for row in board(default_preset()).rows if row.trained}
+    trained = {row.variant for row in board("cpu2").rows if row.trained}
     assert set(first.frame().variant) == trained & measured
     for figure in (first, others):
         times = figure.frame().query("measure == 'step_ratio'").set_index("variant").value
@@ -781,9 +781,17 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
         slow = [name for name, value in times.items() if value / base > 1.1 and not name.startswith("causal")]
         for name in slow if len(slow) <= 2 else []:
             assert title(name) in figure.finding
-        kinds = [panel.to_dict()["title"]["subtitle"] for panel in drawing.panels(figure)]
-        assert kinds == [["measured"], ["counted"], ["counted"]]
+        (panel,) = drawing.panels(figure)
+        cells = [row for rows in panel.to_dict()["datasets"].values() for row in rows if "end" in row]
+        written = {(row["title"], row["column"]): row["written"] for row in cells}
+        for name, value in times.items():
+            if not name.startswith("causal"):
+                assert written[title(name), "step_ratio"] == training_costs._percent(
+                    value / times.get("bert_a", 1.0) - 1
+                )
         assert "preset cpu" in figure.caption
+        judged = {row.title for row in board("cpu2").judged if row.variant in set(figure.frame().variant)}
+        assert {name for (name, column) in written if column == "loss"} == judged, "the loss stands beside its cost"
 
 
 def test_score_variance_is_compared_at_the_start_and_the_end(data):
