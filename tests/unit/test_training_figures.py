@@ -210,10 +210,12 @@ def test_causal_and_masked_never_share_an_axis(whole):
 def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three):
     """TUPE-A goes from 6 at step 100 to 4 at step 200, so it is at 5 at step 150, of 1,024 tokens each, 15 seconds."""
     for axis, at in (("step", 150), ("tokens", 150 * 1_024), ("seconds", 15)):
-        (crossings,) = drawn(made("training_curves", axis=axis), "at", "variant")
+        (crossings,) = drawn(made("training_curves", axis=axis), "at", "variant", axis)
         assert crossings.variant.tolist() == ["tupe_a"], "no position never reaches it"
         assert crossings[axis].tolist() == pytest.approx([at])
         assert crossings.value.tolist() == [5.0]
+        (named,) = {*pd.concat(drawn(made("training_curves", axis=axis), "written", axis)).written}
+        assert named == "Apart, own matrix after 38 %", "150 of 400 steps"
     caption = made("training_curves").caption
     assert "Reached by “Apart, own matrix” at 150 steps." in caption
     assert "Not reached by No position (> 400)." in caption
