@@ -43,6 +43,10 @@ INVISIBLE, TITLE_ROW = "\u200b", "\u2060"
 """Letters that take no room: of labels that are not to be taken for one another, and of the rows of titles."""
 NARROW, LETTER, SLANT = 40, 7, 5.2
 """Pixels of a column in which numbers and names stand upright; of a letter of a level name; and of a slanting one."""
+_WHOLE = "containerSize()[0] > 700"
+"""True where a chart is so wide that labels need not be broken. A file has no container: its labels are broken."""
+_ABREAST = "containerSize()[0] > 420"
+"""True of a panel beside another: on a phone, which stacks them, none is as wide."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
 
@@ -137,10 +141,21 @@ def same_axis(channel: ChannelT, field: str) -> ChannelT:
 
 
 def rows_down(
-    field: str, order: Sequence[str], *, limit: int = 260, title: str | None = None, grid: bool = True
+    field: str,
+    order: Sequence[str],
+    *,
+    limit: int = 260,
+    title: str | None = None,
+    grid: bool = True,
+    beside: bool = False,
 ) -> alt.Y:
-    """One row a name, in the order given. limit: the most pixels of a name. grid: whether a line leads to its marks."""
+    """One row a name, in the order given. limit: the most pixels of a name. grid: whether a line leads to its marks.
+
+    beside: the panel at the left has these rows, whose names then serve both; a narrow screen stacks the panels.
+    """
     axis = alt.Axis(labelLimit=limit, labelPadding=6, ticks=False, domain=False, grid=grid, labelOverlap=False)
+    if beside:
+        axis["labelExpr"] = f"{_ABREAST} ? '' : datum.label"
     names = list(order)
     return alt.Y(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
 
@@ -208,16 +223,23 @@ def row_height(labels: Sequence[str], minimum: int = 26) -> int:
     return max(minimum, LABEL_LINE * max(label.strip("\n").count("\n") + 1 for label in labels) + 8)
 
 
-def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False) -> alt.Y:
-    """Rows with levelled labels, in the order given. grid: whether a line leads from each label to its marks."""
+def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False, whole: bool = False) -> alt.Y:
+    """Rows with levelled labels, in the order given.
+
+    grid: whether a line leads from each label to its marks. whole: whether labels stand in one line on a wide screen.
+    """
     line_breaks = max(label.strip("\n").count("\n") for label in labels)
+    lines, up, half_line = "split(datum.label, '\\n')", -line_breaks * LABEL_LINE / 2, _HALF_LINE
     axis = alt.Axis(
-        labelExpr="split(datum.label, '\\n')",
-        labelLimit=260,
+        labelExpr=f"{_WHOLE} ? trim(join({lines}, ' ')) : {lines}" if whole else lines,
+        labelLimit=320,
         labelFontSize=TEXT,
         labelLineHeight=LABEL_LINE,
-        labelOffset=-line_breaks * LABEL_LINE / 2,
-        labelBaseline={"condition": {"test": _HALF_LINE, "value": "top"}, "value": "middle"},
+        labelOffset=alt.expr(f"{_WHOLE} ? 0 : {up}") if whole else up,
+        labelBaseline={
+            "condition": {"test": f"!({_WHOLE}) && {half_line}" if whole else half_line, "value": "top"},
+            "value": "middle",
+        },
         ticks=False,
         domain=False,
         title=None,
@@ -232,8 +254,8 @@ def grouped_rows(
 ) -> tuple[list[str], alt.Y, Chart, int]:
     """Rows under the titles of their groups, on one axis: the label of each row, the axis, the titles, and its height.
 
-    names, groups: of each row, in the order in which they stand. width: the letters of a line of a label. minimum: the
-    least pixels of a row.
+    names, groups: of each row, in the order in which they stand. width: the letters of a line of a label, which on a
+    wide screen is not broken. minimum: the least pixels of a row.
     """
     wrapped = [wrap_label(name, width) for name in names]
     level = level_labels(wrapped)
@@ -244,8 +266,9 @@ def grouped_rows(
     order: list[str] = []
     for title, group in zip(titles.label, titles.group, strict=True):
         order += [title, *(label for label, own in zip(labels, groups, strict=True) if own == group)]
-    y = labelled_rows(order, gap=0)
-    left = -LABEL_LETTER * max(len(line) for name in wrapped for line in name.splitlines())
+    y = labelled_rows(order, gap=0, whole=True)
+    whole, broken = (-LABEL_LETTER * max(map(len, lines)) for lines in (names, "\n".join(wrapped).splitlines()))
+    left = alt.expr(f"{_WHOLE} ? {whole} : {broken}")
     text = {"align": "left", "fontSize": PANEL_TITLE, "fontWeight": 600}
     base = alt.Chart(titles).encode(x=alt.value(left), y=y, text=alt.Text("group:N"))
     written = alt.layer(

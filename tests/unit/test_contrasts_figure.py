@@ -62,8 +62,10 @@ def test_every_contrast_is_drawn_or_said_to_be_waiting(store) -> None:
     assert sorted([*seen.pair, *waiting]) == sorted(asked.pair)
     assert set(rows.id) <= set(seen.id), "whatever is measured is drawn"
     assert set(seen.id[~seen.measured.astype(bool)]).isdisjoint(rows.id), "what is not run is drawn without a number"
-    open_ = len(asked) - len(rows[rows.verdict != "open"])
-    assert re.search(rf"\b{open_} of {len(asked)} contrasts (is|are) open\b", figure.caption)
+    open_ = len(rows[rows.verdict == "open"])
+    assert re.search(rf"\b{open_} of {len(rows)} contrasts (is|are) open\b", figure.caption)
+    assert open_ == (seen.word[seen.measured.astype(bool)] == "open").sum(), "what is counted is what is seen"
+    assert f"{len(asked) - len(rows)} more" in figure.caption
 
 
 def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
@@ -78,7 +80,9 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
         assert row.low <= row.effect <= row.high or math.isnan(row.low)  # One seed has no interval.
         assert -row.margin <= row.low <= row.high <= row.margin or row.word != "same"
         size = signed(row.effect) if abs(row.effect) >= 0.005 else "0.00"
-        assert str(row.text).startswith(f"{size} {row.word}\n")
+        assert str(row.text).partition("\n")[0] == f"{size} {row.word}"
+        clear = row.low > row.margin or row.high < -row.margin
+        assert str(row.text).endswith("\nby Holm") == (row.word == "open" and clear), "what is clear and open says why"
 
 
 def test_a_change_begins_where_its_words_say(store) -> None:
@@ -88,6 +92,26 @@ def test_a_change_begins_where_its_words_say(store) -> None:
         assert not group.words.iloc[0].startswith("then ")
         for before, row in zip(group.after, group.iloc[1:].itertuples(), strict=False):
             assert row.words.startswith("then ") == (row.before == before)
+
+
+def test_a_step_begins_where_the_last_one_ended(store) -> None:
+    """The steps of the first path lead to what is measured at once, since all have the same seeds."""
+    table = drawn(stored_figure("experiments_contrasts", {})).set_index("id")
+    assert table.start["C34i"] == table.start["C34b"] == 0
+    for before, after in (("C34i", "C34d"), ("C34d", "C34c"), ("C34e", "C34g"), ("C34q", "C34r")):
+        assert table.start[after] == pytest.approx(table.start[before] + table.effect[before])
+    assert table.end["C34c"] == pytest.approx(table.effect["C34b"])
+    for row in table.itertuples():
+        assert (row.end - row.start, row.to - row.start) == pytest.approx((row.effect, row.high))
+
+
+def test_what_is_not_trained_counts_as_failed_only_where_something_is_not(store, monkeypatch) -> None:
+    found = contrasts._stored()
+    assert found.seeds[found.id.isin(["C34c", "C34d", "C34f"])].eq(8).all()
+    assert "count as failed" not in FIGURES["experiments_contrasts"].make({}).caption
+    fewer = found.assign(seeds=found.seeds.mask(found.id == "C34l", 7))
+    monkeypatch.setattr(contrasts, "_stored", lambda: fewer)
+    assert "not trained yet count as failed" in FIGURES["experiments_contrasts"].make({}).caption
 
 
 @pytest.mark.parametrize("missing", [[], ["C34d"], ["C34b", "C34a"], ["C34q", "C34r"], ["C34i", "C34d", "C34c"]])

@@ -20,7 +20,7 @@ from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
-from analysis.figures.experiments.board_rows import board, default_preset, seeds_needed
+from analysis.figures.experiments.board_rows import board, seeds_needed
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.advantage import two_recipes
@@ -210,10 +210,12 @@ def test_causal_and_masked_never_share_an_axis(whole):
 def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three):
     """TUPE-A goes from 6 at step 100 to 4 at step 200, so it is at 5 at step 150, of 1,024 tokens each, 15 seconds."""
     for axis, at in (("step", 150), ("tokens", 150 * 1_024), ("seconds", 15)):
-        (crossings,) = drawn(made("training_curves", axis=axis), "at", "variant")
+        (crossings,) = drawn(made("training_curves", axis=axis), "at", "variant", axis)
         assert crossings.variant.tolist() == ["tupe_a"], "no position never reaches it"
         assert crossings[axis].tolist() == pytest.approx([at])
         assert crossings.value.tolist() == [5.0]
+        (named,) = {*pd.concat(drawn(made("training_curves", axis=axis), "written", axis)).written}
+        assert named == "Apart, own matrix after 38 %", "150 of 400 steps"
     caption = made("training_curves").caption
     assert "Reached by “Apart, own matrix” at 150 steps." in caption
     assert "Not reached by No position (> 400)." in caption
@@ -378,9 +380,8 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert not differences.told_apart[twice], "one seed has no interval, so nothing is resolved"
     assert differences.written[twice] == "−0.10, 1 seed"
     assert "Peak rate 0.002: adding ends at 4.00 (1 seed)" in text
-    lower, resolved = "In 3 of 4 comparisons a variant ends lower than adding", "1 of 4 comparisons is beyond chance"
-    assert figure.finding == f"{lower}; {resolved}"
-    assert f"; {resolved}, 3 have one seed." in figure.caption
+    lower = "In 3 of 4 comparisons, “Apart, own matrix” ends lower than adding"
+    assert figure.finding == f"{lower}; 1 is beyond chance, and 3 have one seed"
     assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norms first (pre-norm)", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
     paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()
@@ -436,8 +437,8 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     )
     ends = ", ".join(f"{2 ** (expected.slope + sign * half):.2f}" for sign in (-1, 1)).replace(", ", " to ")
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
-    (lines,) = drawn(figure, "size", "beyond")
-    assert set(lines.steps[lines.beyond].agg(["min", "max"]).round()) == {40_000, 160_000}
+    (lines,) = drawn(figure, "size", "high")
+    assert tuple(lines.steps.agg(["min", "max"]).round()) == (400, 40_000), "no further than what was trained"
     drawing.compose(figure).to_dict()
 
 
@@ -468,9 +469,11 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
         figure = made("training_settings", preset="cpu", baseline=base)
         compared = all_drawn(figure, "gap", "setting")
         assert STUCK not in set(compared.written)
-        assert f"{compared.told_apart.sum() or 'none'} of {len(compared)} comparisons" in figure.caption
+        assert f"{compared.told_apart.sum() or 'none'} " in figure.finding.rpartition("; ")[2].partition("beyond")[0]
+        assert f"{len(compared)} comparisons" in figure.finding
+        assert len(figure.finding) <= 175
         assert not [setting for setting in compared.setting if setting.startswith("steps")], "they have a figure"
-        if "In " not in figure.finding[:3]:
+        if figure.finding.startswith("In all "):
             whole_direction += 1
             assert ((compared.gap < 0) == ("lower" in figure.finding)).all()
     assert whole_direction
@@ -773,7 +776,7 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
     stored = query("SELECT DISTINCT variant FROM costs WHERE preset = 'cpu'").variant
     assert measured == set(stored)
     assert not set(first.frame().variant) & set(others.frame().variant)
-    trained = {row.variant for row in board(default_preset()).rows if row.trained}
+    trained = {row.variant for row in board("cpu2").rows if row.trained}
     assert set(first.frame().variant) == trained & measured
     for figure in (first, others):
         times = figure.frame().query("measure == 'step_ratio'").set_index("variant").value
@@ -781,9 +784,17 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
         slow = [name for name, value in times.items() if value / base > 1.1 and not name.startswith("causal")]
         for name in slow if len(slow) <= 2 else []:
             assert title(name) in figure.finding
-        kinds = [panel.to_dict()["title"]["subtitle"] for panel in drawing.panels(figure)]
-        assert kinds == [["measured"], ["counted"], ["counted"]]
+        (panel,) = drawing.panels(figure)
+        cells = [row for rows in panel.to_dict()["datasets"].values() for row in rows if "end" in row]
+        written = {(row["title"], row["column"]): row["written"] for row in cells}
+        for name, value in times.items():
+            if not name.startswith("causal"):
+                assert written[title(name), "step_ratio"] == training_costs._percent(
+                    value / times.get("bert_a", 1.0) - 1
+                )
         assert "preset cpu" in figure.caption
+        judged = {row.title for row in board("cpu2").judged if row.variant in set(figure.frame().variant)}
+        assert {name for (name, column) in written if column == "loss"} == judged, "the loss stands beside its cost"
 
 
 def test_score_variance_is_compared_at_the_start_and_the_end(data):

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -151,7 +150,7 @@ def judge(ask: Ask) -> list[Judgement]:
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
     families = {contest.id: contest.family for contest in rules.statements}
     verdicts = margin_contests.family_outcomes(families, comparisons)
-    waiting = Counter(families[id] for id, comparison in comparisons.items() if comparison.missing)
+    waiting = margin_contests.waiting_in_families(families, comparisons)
     return [
         _judgement(
             contest, comparisons[contest.id], verdicts[contest.id], presets, rules, waiting=waiting[contest.family]
@@ -178,7 +177,7 @@ def _judgement(
         found = _between_widths(contest, values, seeds)
     recipe = PRESETS[contest.preset]
     widths = join_names(str(PRESETS[preset].hidden_size) for preset in contest.presets)
-    return margin_contests.judgement(contest.kind, comparison, verdict, found)(
+    return margin_contests.judgement(contest.kind, comparison, verdict, found, waiting)(
         id=contest.id,
         parent=contest.parent,
         statement=contest.statement,

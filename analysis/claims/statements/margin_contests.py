@@ -1,6 +1,7 @@
 """Two sides of trainings compared by version 3's tests against a margin; one comparison per statement."""
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -159,13 +160,16 @@ def decided_alone(comparison: MarginComparison) -> bool:
     return not comparison.missing and outcomes([comparison.test])[0] != OPEN
 
 
-def sentence(found: str, comparison: MarginComparison, verdict: str) -> str:
-    """A finding as the sentence of a verdict, with the reason where that is open."""
+def sentence(found: str, comparison: MarginComparison, verdict: str, waiting: int) -> str:
+    """A finding as the sentence of a verdict, with the reason where that is open.
+
+    waiting: the statements of its family whose trainings are not complete.
+    """
     if verdict != OPEN:
         return f"{found[:1].upper()}{found[1:]}."
+    failed = "; those that are not trained yet count as failed" if waiting else ""
     reason = comparison.reason or (
-        "its test holds by itself, but not once it is corrected for the other statements of its family; those that are "
-        "not trained yet count as failed"
+        f"its test holds by itself, but not once it is corrected for the other statements of its family{failed}"
         if decided_alone(comparison)
         else "the interval does not settle it"
     )
@@ -183,14 +187,24 @@ def family_outcomes(families: Mapping[str, str], comparisons: Mapping[str, Margi
     return verdicts
 
 
-def judgement(kind: str, comparison: MarginComparison, verdict: str, found: str) -> partial[Judgement]:
-    """A judgement with everything that follows from a comparison. found: the finding in words."""
+def waiting_in_families(families: Mapping[str, str], comparisons: Mapping[str, MarginComparison]) -> Counter[str]:
+    """Family -> how many of its statements lack trainings. families: statement -> family."""
+    return Counter(families[id] for id, comparison in comparisons.items() if comparison.missing)
+
+
+def judgement(
+    kind: str, comparison: MarginComparison, verdict: str, found: str, waiting: int = 0
+) -> partial[Judgement]:
+    """A judgement with everything that follows from a comparison.
+
+    found: the finding in words. waiting: the statements of its family whose trainings are not complete.
+    """
     effect, low, high = numbers(comparison.found, logarithm=kind == STEPS)
     return partial(
         Judgement,
         kind=kind,
         verdict=verdict,
-        sentence=sentence(found, comparison, verdict),
+        sentence=sentence(found, comparison, verdict, waiting),
         unit="times the baseline's steps" if kind == STEPS else "nats per predicted token",
         effect=effect,
         low=low,

@@ -154,8 +154,17 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     comparisons = {statement.id: compare(statement, runs, rules) for statement in rules.statements}
     families = {statement.id: statement.family for statement in rules.statements}
     verdicts = dict(margin_contests.family_outcomes(families, comparisons))
+    waiting = margin_contests.waiting_in_families(families, comparisons)
     return [
-        _judgement(statement, comparisons[statement.id], verdicts[statement.id], runs, rules, titles)
+        _judgement(
+            statement,
+            comparisons[statement.id],
+            verdicts[statement.id],
+            runs,
+            rules,
+            titles,
+            waiting=waiting[statement.family],
+        )
         for statement in rules.statements
     ]
 
@@ -167,6 +176,8 @@ def _judgement(
     runs: Runs,
     rules: RefitRules,
     titles: Mapping[str, str],
+    *,
+    waiting: int,
 ) -> Judgement:
     recovered = verdict == SUPPORTED or statement.expect not in ("not worse", "the same")
     if verdict != OPEN and not recovered and statement.end == MISSED and still_falling(statement.arm, runs, rules):
@@ -182,7 +193,7 @@ def _judgement(
         scope=f"all-MiniLM-L6-v2, trained on with {rules.purposes[JUDGED].tokens:,} tokens",
         kind=statement.end,
         verdict=verdict,
-        sentence=margin_contests.sentence(found, comparison, verdict),
+        sentence=margin_contests.sentence(found, comparison, verdict, waiting),
         unit=UNITS[statement.end],
         effect=effect,
         low=low,

@@ -111,8 +111,17 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     comparisons = {statement.id: compare(statement, scores, runs, rules) for statement in rules.statements}
     families = {statement.id: statement.family for statement in rules.statements}
     verdicts = margin_contests.family_outcomes(families, comparisons)
+    waiting = margin_contests.waiting_in_families(families, comparisons)
     return [
-        _judgement(statement, comparisons[statement.id], verdicts[statement.id], scores, rules, titles)
+        _judgement(
+            statement,
+            comparisons[statement.id],
+            verdicts[statement.id],
+            scores,
+            rules,
+            titles,
+            waiting=waiting[statement.family],
+        )
         for statement in rules.statements
     ]
 
@@ -124,6 +133,8 @@ def _judgement(
     scores: Scores,
     rules: RefittedGlueRules,
     titles: Mapping[str, str],
+    *,
+    waiting: int,
 ) -> Judgement:
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=False)
     needed = ",".join(dict.fromkeys([*statement.arms, rules.floor]))
@@ -142,7 +153,7 @@ def _judgement(
         scope="all-MiniLM-L6-v2, refitted and fine-tuned",
         kind=KIND,
         verdict=verdict,
-        sentence=margin_contests.sentence(found, comparison, verdict),
+        sentence=margin_contests.sentence(found, comparison, verdict, waiting),
         unit=f"points of {TASKS[statement.task].title}",
         effect=effect,
         low=low,

@@ -27,10 +27,14 @@ NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
 OPEN = "open"
+BY_HOLM = "by Holm"
+"""Under the word of a contrast that is open although its interval is clear of the margin."""
 LETTERS = 24
-"""Letters in a line of a label: on a phone longer ones would leave the plot little room."""
-ROW = 38
-"""Pixels of a row: two lines of text, and of a label three."""
+"""Letters in a line of a label on a phone: longer ones would leave the plot little room."""
+ROW = 30
+"""Pixels of a row: two lines of text."""
+THEN = "then "
+"""The beginning of the words of a change that goes on from the row above it."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ GROUPS = (
         "width128",
         (
             SingleChange("C34i", "a normalisation of their own"),
-            SingleChange("C34d", "then queries and keys alone, in the first layer"),
+            SingleChange("C34d", "then queries and keys of the first layer alone"),
             SingleChange("C34c", "then queries and keys of every layer"),
             SingleChange("C34b", "all three at once"),
         ),
@@ -78,8 +82,8 @@ GROUPS = (
         "width128",
         (
             SingleChange("C34e", "added again in every layer"),
-            SingleChange("C34g", "then kept out of the stream: queries, keys and values alone"),
-            SingleChange("C34f", "then kept out of the values, too"),
+            SingleChange("C34g", "then queries, keys and values alone"),
+            SingleChange("C34f", "then queries and keys alone"),
         ),
     ),
     Group(
@@ -92,7 +96,18 @@ GROUPS = (
     ),
 )
 """Paths of single changes; the last is of earlier trainings, which were compared after they were stored."""
-OTHERS = Group("Other contrasts", "width128", ())
+OTHERS = Group(
+    "Other contrasts: what is changed, and how",
+    "width128",
+    (
+        SingleChange("C36a", "words of 80 %: concatenated"),
+        SingleChange("C34m", "first layer: a matrix of their own"),
+        SingleChange("C34k", "every layer, own matrix: scaled"),
+        SingleChange("C34l", "apart: own matrix, [CLS] tied"),
+        SingleChange("C34j", "every layer: without the norm"),
+        SingleChange("C36c", "adding: words of 80 %"),
+    ),
+)
 TOTAL, MATRIX = "C34b", "C34a"
 """The contrasts that the heading tells: of telling in every layer, and of a matrix of their own."""
 
@@ -113,7 +128,8 @@ def contrasts(_: Parameters) -> Figure:
     table = pd.concat([_rows(group, found) for group in _groups(found)], ignore_index=True)
     waiting = found[found.effect.isna() & ~found.id.isin(table.id)]
     words = {row.id: standing(row.verdict, row.low, row.high, row.line) for row in frames.rows(frame)}
-    undecided = len(found) - sum(word != OPEN for word in words.values())
+    undecided = sum(word == OPEN for word in words.values())
+    not_run = len(found) - len(frame)
     judged = training_rules().preset
     return Figure(
         title="Single changes of how positions are told",
@@ -123,16 +139,18 @@ def contrasts(_: Parameters) -> Figure:
         quantity="Final loss, first \N{MINUS SIGN} second (nats)",
         caption=sentences(
             f"What one change adds to the final loss, in {NATS}, with its 95 % interval; {undecided} of "
-            f"{plural(len(found), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow).",
-            "A row that begins with “then” changes the encoder of the row above it, and every other row the encoder "
-            "that the title of its group names.",
+            f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
+            + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
+            "A row that begins with “then” changes the encoder of the row above it, and begins where that row ends; "
+            "every other row changes the encoder that the title of its group, or the words before its colon, name.",
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
-            "outside the grey band, and the same where it lies within. Filled: decided, with as many seeds as "
+            "outside the grey band around the beginning of its row, and the same where it lies within. Filled: "
+            "decided, with as many seeds as "
             f"the rules ask for ({len(encoder_rules().seeds)}; {seeds_needed(judged)} of recipe {judged}). Hollow: "
             "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
             f"measured at once. The rules of recipe width128 were frozen before its trainings; those of {judged} were "
             "compared after its runs were stored.",
-            _corrected(frame),
+            _corrected(found),
             f"Not run yet, and on no path: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
         ),
         alt="Differences of final loss, one row each: "
@@ -146,16 +164,33 @@ def contrasts(_: Parameters) -> Figure:
     )
 
 
-def _corrected(frame: pd.DataFrame) -> str:
-    """A sentence on open contrasts that have all their seeds and lie clear of the band; empty where there are none."""
-    clear = (frame.low > frame.line) | (frame.high < -frame.line)
-    count = int(((frame.verdict == OPEN) & (frame.seeds >= len(encoder_rules().seeds)) & clear).sum())
-    if not count:
+def _families() -> dict[str, str]:
+    """Statement -> the family over which its test is corrected."""
+    return {contest.id: contest.family for contest in encoder_rules().statements}
+
+
+def _open_by_correction(row: Any) -> bool:
+    """True of an open contrast of a family that has all its seeds and lies clear of the band."""
+    if row.id not in _families():
+        return False
+    clear = row.low > row.line or row.high < -row.line
+    return row.verdict == OPEN and row.seeds >= len(encoder_rules().seeds) and clear
+
+
+def _corrected(found: pd.DataFrame) -> str:
+    """A sentence on the contrasts that only the correction leaves open; empty where there are none."""
+    clear = [str(row.id) for row in frames.rows(found) if _open_by_correction(row)]
+    if not clear:
         return ""
-    which = "interval has all seeds and lies" if count == 1 else "intervals have all seeds and lie"
+    families = _families()
+    seeds = dict(zip(found.id, found.seeds.fillna(0), strict=True))
+    lacking = {families[id] for id in seeds if id in families and seeds[id] < len(encoder_rules().seeds)}
+    failed = ", in which contrasts that are not trained yet count as failed"
+    which = "interval has all seeds and lies" if len(clear) == 1 else "intervals have all seeds and lie"
     return (
-        f"{count} hollow {which} clear of the band: with Holm's correction, in which contrasts that are not trained "
-        "yet count as failed, the rules still leave them open."
+        f"{len(clear)} hollow {which} clear of the band ({BY_HOLM}): the rules test all contrasts of a family "
+        f"together, and after Holm's correction{failed if lacking & {families[id] for id in clear} else ''} these are "
+        "still open."
     )
 
 
@@ -197,8 +232,11 @@ def _groups(found: pd.DataFrame) -> list[Group]:
     measured = found[found.effect.notna()]
     groups = [group for group in GROUPS if {change.statement for change in group.changes} & set(measured.id)]
     grouped = {change.statement for group in groups for change in group.changes}
-    rest = measured[~measured.id.isin(grouped)]
-    changes = tuple(SingleChange(row.id, row.pair.replace(JOINED, " less ")) for row in frames.rows(rest))
+    words = {change.statement: change for change in OTHERS.changes}
+    changes = tuple(
+        words.get(row.id, SingleChange(row.id, row.pair.replace(JOINED, " less ")))
+        for row in frames.rows(measured[~measured.id.isin(grouped)])
+    )
     return [*groups, replace(OTHERS, changes=changes)] if changes else groups
 
 
@@ -206,6 +244,7 @@ def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
     """A row a change, with its effect in the direction of the change. One that is not measured has none."""
     by_id = {row.id: row for row in frames.rows(found)}
     records: list[dict[str, object]] = []
+    end = 0.0
     for change in group.changes:
         row = by_id.get(change.statement)
         if row is None:
@@ -217,23 +256,29 @@ def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
             after, before, word = before, after, turned(word)
             effect, low, high = -effect, -high, -low
         seeds = int(row.seeds) if row.seeds == row.seeds else 0
+        # A chain of which a link is not measured begins anew.
+        start = end if change.words.startswith(THEN) and end == end else 0.0
+        end = start + effect
+        held = _open_by_correction(row)  # The same for both directions.
         records.append(
             {
                 "group": group.title, "preset": group.preset, "id": row.id, "statement": row.statement,
                 "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
-                "low": low, "high": high, "margin": row.line, "seeds": seeds, "verdict": row.verdict, "word": word,
-                "measured": bool(effect == effect), "text": _text(effect, word, seeds, seeds_needed(group.preset)),
+                "low": low, "high": high, "start": start, "end": end, "from": start + low, "to": start + high,
+                "margin": row.line, "seeds": seeds, "verdict": row.verdict, "word": word,
+                "measured": bool(effect == effect),
+                "text": _text(effect, word, seeds, seeds_needed(group.preset), held),
             }
         )  # fmt: skip
     return pd.DataFrame(records)
 
 
-def _text(effect: float, word: str, seeds: int, needed: int) -> str:
-    """The size of a difference, its word, and how many seeds it rests on. What rounds to zero has no sign."""
+def _text(effect: float, word: str, seeds: int, needed: int, held: bool) -> str:
+    """The size of a difference and its word; below, the seeds where some are missing, or what keeps it open (held)."""
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
-    stored = f"{seeds} of {needed} seeds" if word == OPEN and seeds < needed else plural(seeds, "seed")
-    return f"{signed_or_zero(effect)} {word}\n{stored}"
+    below = f"\n{seeds} of {needed} seeds" if seeds < needed else f"\n{BY_HOLM}" if held else ""
+    return f"{signed_or_zero(effect)} {word}{below}"
 
 
 def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
@@ -263,13 +308,15 @@ def _changes(word: str, row: Any) -> str:
 def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
     """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
     labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
-    shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
-    ends = shown[["effect", "low", "high", "band_low", "band_high"]]
+    shown = table.assign(
+        label=labels, written=table.text, band_low=table.start - table.margin, band_high=table.start + table.margin
+    )
+    ends = shown[["end", "from", "to", "band_low", "band_high"]]
     least, most = float(ends.min().min()), float(ends.max().max())
     room = 0.03 * (most - least)
     x = marks.number(
-        alt.X, "effect", ["change of the final loss", "(nats; left is lower)"], domain=(least - room, most + room),
-        nice=False, ticks=4,
+        alt.X, "end", ["change of the final loss, each step from", "where the last one ended (nats; left is lower)"],
+        domain=(least - room, most + room), nice=False, ticks=4,
     )  # fmt: skip
     tips: list[marks.Tip] = [
         "pair", ("effect", "change, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds", "verdict", "statement", "id",
@@ -281,19 +328,24 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         marks.rule(theme, x=0),
         titles,
     ]
+    if (chained := known[known.start != 0]).size:
+        tick = alt.Chart(chained).mark_tick(color=theme.colour(SOFT), orient="vertical", size=ROW, thickness=1)
+        layers.append(tick.encode(x=marks.same_axis(x, "start"), y=y))
     for decided, part in ((True, known[known.word != OPEN]), (False, known[known.word == OPEN])):
         if len(part):
             layers += marks.row_plot(
-                part, x=x, y=y, theme=theme, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
+                part, x=x, y=y, theme=theme, tooltip=tips, ends=("from", "to"), filled=decided, size=marks.LARGE_DOT,
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
     layers.append(marks.texts_beside(shown, y, theme))
     margin = f"±{table.margin.iloc[0]:g} nats" if table.margin.nunique() == 1 else "the margin"
+    held = table.text.str.endswith(BY_HOLM).any()
     return marks.panel(
         *layers, theme=theme, width=520, height=height,
         title="Final loss after a change, less that before it",
         below=[
-            f"grey: within {margin}, which the rules call the same",
-            f"recipe {OTHERS.preset}, unless a title names another",
+            f"grey: within {margin} of where the row begins, the same",
+            f"recipe {OTHERS.preset}, {seeds_needed(OTHERS.preset)} seeds, unless said otherwise",
+            *([f"{BY_HOLM}: open only once corrected for its family"] if held else []),
         ],
     )  # fmt: skip

@@ -26,6 +26,11 @@ LETTERS = 24
 """Letters in a line of a row's label."""
 ROW = 34
 """Pixels of a row, at least: two lines of text."""
+CONTROLS = {
+    "minilm_permuted": "control: the same table, its rows exchanged",
+    "minilm_separated_at_random": "control: random directions, as many as the positions' own",
+}
+"""Arms that change as much as others do, and in no way that helps."""
 HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"
 """The outline of a diamond as a path whose hole runs against it."""
 
@@ -157,6 +162,7 @@ def refit_recovered(_: Parameters) -> Figure:
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
         summary=lambda: trained[["way", "value", "low", "high", "order", "stsb", "seeds"]],
         draw=lambda theme: _draw(frame, rules, theme),
+        columns=1,
     )
 
 
@@ -208,35 +214,32 @@ def _still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
 
 
 def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares of what the rules have trained, with the word order that is found; below them those of pilots.
+    """Recovered shares of what the rules have trained, with the word order that is found; apart from them the pilots'.
 
     A way of which nothing is stored has no row: the caption names it.
     """
-    asked = len(rules.purposes[JUDGED].seeds)
-    frame = frame[(frame.seeds > 0) | frame.pilot.notna()]
-    trained = f"Trained on for {rules.purposes[JUDGED].tokens:,} tokens"
-    pilots = f"Only pilots so far, of {rules.purposes[PILOT].tokens:,} tokens"
-    frame = frame.assign(
-        group=[trained if seeds else pilots for seeds in frame.seeds],
-        shown=frame.value.where(frame.seeds > 0, frame.pilot),
-        progress=[f"{seeds} of {plural(asked, 'seed')}" for seeds in frame.seeds],
+    judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
+    asked = len(judged.seeds)
+    trained = frame[frame.seeds > 0]
+    trained = trained.assign(
+        shown=trained.value,
+        progress=[f"{seeds} of {plural(asked, 'seed')}" for seeds in trained.seeds],
         written=[
             f"{percent(row.value)}, {row.seeds} of {plural(asked, 'seed')}\nword order {row.order:.1f} %"
-            if row.seeds
-            else percent(row.pilot)
-            for row in frames.rows(frame)
+            for row in frames.rows(trained)
         ],
     )
-    labels, y, titles, height = marks.grouped_rows(frame.way.tolist(), frame.group.tolist(), theme, LETTERS, ROW)
-    frame = frame.assign(label=labels)
-    known = frame[["shown", "low", "high"]].to_numpy(dtype=float)
+    pilots = frame[(frame.seeds == 0) & frame.pilot.notna()]
+    pilots = pilots.assign(shown=pilots.pilot, written=[percent(share) for share in pilots.pilot])
+    known = pd.concat([trained, pilots])[["shown", "low", "high"]].to_numpy(dtype=float)
     ends = (min(0.0, float(np.nanmin(known))) - 0.03, max(1.0, float(np.nanmax(known))) + 0.03)
-    title = ["share of what positions", "are worth, recovered"]
-    x = marks.number(alt.X, "shown", title, form=".0%", domain=ends, ticks=5)
-    band = alt.Chart(pd.DataFrame({"from": [1 - rules.margins[MISSED]], "to": [1.0]})).mark_rect(color=theme.grid)
-    layers: list[Chart] = [
-        band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), marks.rule(theme, x=0), marks.rule(theme, x=1), titles,
-    ]  # fmt: skip
+    below = [
+        "0 %: the loss of the encoder without positions,",
+        "100 %: that of the intact one; shaded: enough by the rules",
+        "word order: exchanged words that are found (guessing: 50 %)",
+    ]
+    if trained.missing.any():
+        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
     tips: list[marks.Tip] = [
         ("way", "told"),
         ("value", "recovered", ".1%"),
@@ -245,21 +248,55 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
         "progress",
     ]
-    judged = frame[frame.seeds > 0]
+    y, x = _rows(trained), _share(ends)
+    band = alt.Chart(pd.DataFrame({"from": [1 - rules.margins[MISSED]], "to": [1.0]})).mark_rect(color=theme.grid)
+    layers: list[Chart] = [band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))]
     for complete in (True, False):
-        rows = judged[(judged.missing == 0) == complete]
+        rows = trained[(trained.missing == 0) == complete]
         if len(rows):
             layers += marks.row_plot(
-                rows, x=x, y=y, theme=theme, color=theme.ink, filled=complete, size=marks.LARGE_DOT, tooltip=tips
-            )
-    if (frame.seeds == 0).any():
-        layers += marks.row_plot(
-            frame[frame.seeds == 0], x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
-            shape=HOLLOW_DIAMOND, size=marks.LARGE_DOT,
+                _labelled(rows, trained), x=x, y=y, theme=theme, color=theme.ink, filled=complete,
+                size=marks.LARGE_DOT, tooltip=tips,
+            )  # fmt: skip
+    title = f"Share recovered, trained on for {judged.tokens:,} tokens"
+    panels = [_panel(layers, trained, y, title, below, theme)]
+    if len(pilots):
+        y = _rows(pilots)
+        dots = marks.row_plot(
+            _labelled(pilots, pilots), x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
+            shape=HOLLOW_DIAMOND, size=marks.LARGE_DOT, opacity=0.7,
             tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
         )  # fmt: skip
-    layers.append(marks.texts_beside(frame, y, theme))
-    below = ["shaded: enough by the rules", "word order: exchanged words that are found (guessing: 50 %)"]
-    if judged.missing.any():
-        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
-    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=height, title="Share recovered", below=below)]
+        title = f"Pilots, {judged.tokens // pilot.tokens} times shorter: {pilot.tokens:,} tokens"
+        controls = [text for arm, text in CONTROLS.items() if arm in set(pilots.arm)]
+        below = ["one seed each; they choose a rate and decide nothing", *controls]
+        panels.append(_panel(dots, pilots, y, title, below, theme))
+    return panels
+
+
+def _share(ends: tuple[float, float]) -> alt.X:
+    """The axis of shares, with a tick at the intact encoder's."""
+    title = ["share of what positions", "are worth, recovered"]
+    return marks.number(alt.X, "shown", title, form=".0%", domain=ends, values=[0, 0.25, 0.5, 0.75, 1])
+
+
+def _rows(frame: pd.DataFrame) -> alt.Y:
+    return marks.labelled_rows(list(marks.wrapped_labels(frame.way.tolist(), LETTERS).values()), gap=0, whole=True)
+
+
+def _height(frame: pd.DataFrame) -> int:
+    return marks.row_height(list(marks.wrapped_labels(frame.way.tolist(), LETTERS).values()), ROW) * len(frame)
+
+
+def _labelled(rows: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the labels that they have among all of a panel."""
+    return rows.assign(label=rows.way.map(marks.wrapped_labels(panel.way.tolist(), LETTERS)))
+
+
+def _panel(layers: list[Chart], frame: pd.DataFrame, y: alt.Y, title: str, below: list[str], theme: Theme) -> Chart:
+    """One panel of rows with what is written beside them."""
+    return marks.panel(
+        *layers[:1], marks.rule(theme, x=0), marks.rule(theme, x=1), *layers[1:],
+        marks.texts_beside(_labelled(frame, frame), y, theme),
+        theme=theme, width=marks.WIDE, height=_height(frame), title=title, below=below,
+    )  # fmt: skip

@@ -102,8 +102,8 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{name_of(study)}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {name_of(study)}'s, in points (green: better; violet: worse; *: "
-            "different; =: equivalent; grey: not resolved).",
+            "difference": f"Score on each task minus {name_of(study)}'s, in points; *: different; =: equal within "
+            f"{study.margin:g}; grey: the spread over seeds is too wide to say, however large the number.",
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "

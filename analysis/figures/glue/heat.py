@@ -119,11 +119,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
         [
             *marks.wrap_lines(f"points more or fewer than {content.baseline}", KEY),
             *([f"beyond ±{limit:g} as at the end"] if (rows.difference.abs() > limit).any() else []),
-            *(
-                [f"* different; = equal within {content.study.margin:g}", "grey: cannot be told from it"]
-                if content.study
-                else ["as printed, without a test"]
-            ),
+            *([] if content.study else ["as printed, without a test"]),
         ],
         length=150,
     )

@@ -1,6 +1,6 @@
 """Averages of one published table, with and without columns, and their differences to a baseline."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import pandas as pd
@@ -14,6 +14,7 @@ from analysis.figures.published.table_parts import (
     AverageParameters,
     caveats,
     labelled,
+    other_steps,
     provenance,
     query_command,
     quoted,
@@ -74,7 +75,7 @@ def averages(params: AverageParameters) -> Figure:
         command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
         provenance=provenance(table),
         citation_keys=(table.citation,),
-        draw=lambda theme: [_dumbbells(means, names, baseline, theme)],
+        draw=lambda theme: [_dumbbells(means, names, baseline, other_steps(table, baseline), theme)],
         sentences=tuple(texts),
     )
 
@@ -138,10 +139,13 @@ def _best_gain(others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> 
     return f"{text}, and {signed(best.difference_ticked)} without {join_names(left_out)}" if left_out else text
 
 
-def _dumbbells(means: pd.DataFrame, names: dict[str, str], baseline: str, theme: Theme) -> Chart:
+def _dumbbells(
+    means: pd.DataFrame, names: dict[str, str], baseline: str, steps: Mapping[str, str], theme: Theme
+) -> Chart:
     """Averages over all columns and over the ticked ones less the baseline's, joined; at the right, the average itself.
 
-    The variant that gains most over all columns stands first.
+    The variant that gains most over all columns stands first. steps: those of variants that were trained for another
+    length than the baseline, which stand beside their names.
     """
     kinds = {name: f"difference_{kind}" for kind, name in names.items() if name}
     shown = means[means.variant != baseline] if len(means) > 1 else means
@@ -154,7 +158,7 @@ def _dumbbells(means: pd.DataFrame, names: dict[str, str], baseline: str, theme:
             left=frame.value < frame.groupby("variant").value.transform("mean") - 1e-9,
             average=[f"{value:.2f}" for value in frame.all_columns],
         ),
-        frame.variant,
+        frame.variant + frame.variant.map({name: f", {count} steps" for name, count in steps.items()}).fillna(""),
     )
     x = marks.number(
         alt.X, "value", marks.wrap_lines(f"points, average minus that of {baseline}", 40), nice=False, padding=46,

@@ -64,6 +64,16 @@ def spread(cells: pd.DataFrame) -> str:
     return "No spread is printed, so no difference here can be called significant."
 
 
+def other_steps(table: Table, baseline: str) -> dict[str, str]:
+    """Variant -> the steps of its training, where the table prints them and they are not the baseline's."""
+    printed = table.scores.drop_duplicates("row").set_index("row").steps.dropna()
+    return {
+        str(name): f"{int(steps):,}" if steps.isdigit() else steps
+        for name, steps in printed.items()
+        if baseline in printed.index and steps != printed[baseline]
+    }
+
+
 def provenance(table: Table) -> dict[str, str]:
     """The origin of the table's numbers, by name."""
     return {

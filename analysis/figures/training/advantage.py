@@ -35,20 +35,15 @@ from analysis.store import read
 
 EXPLORATORY, LEADER = "cpu", "tupe_a"
 """The preset that was trained for several lengths, and the variant whose lead over adding it measures."""
-EXTRAPOLATION = 4
-"""The fitted line is extrapolated to this many times the longest training."""
 POINTS = 40
 
 HEIGHT = 240
-DOTTED = [2, 4]
-"""The dash of a fitted line beyond what was trained."""
 STEPS: marks.Tip = ("steps", "", ",")
 
 
-def _steps(trained: Sequence[float], end: float) -> alt.X:
-    """Steps on a log scale, marked where something was trained and where the axis ends."""
-    values = sorted({*trained, round(end)})
-    domain = (0.9 * min(trained), 1.1 * end)
+def _steps(trained: Sequence[float]) -> alt.X:
+    """Steps on a log scale, marked where something was trained."""
+    values, domain = sorted(set(trained)), (0.9 * min(trained), 1.1 * max(trained))
     return marks.number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
 
 
@@ -80,12 +75,10 @@ def advantage(params: SettingsParameters) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
-            f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: "
-            "the difference in final loss. Dots are seeds; the line "
-            "is a power law fitted to their logarithms, with the 95 % confidence interval of its mean, and is dotted "
-            f"beyond the longest training, up to {EXTRAPOLATION} times its length. Right: the steps to the baseline's "
-            "final loss as a share of the baseline's own steps; diamonds are geometric means with their 95 % "
-            "confidence interval.",
+            f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: the difference in "
+            "final loss. Dots are seeds; the line is a power law fitted to their logarithms, with the 95 % confidence "
+            "interval of its mean. Right: the steps to the baseline's final loss as a share of the baseline's own "
+            "steps; diamonds are geometric means with their 95 % confidence interval.",
             "A length with one seed has no interval: it is a single draw. The line describes these lengths and "
             "forecasts nothing: where the baseline has only just left its plateau, most of the difference is its "
             "late start.",
@@ -198,19 +191,13 @@ def _fit(pairs: pd.DataFrame) -> PowerLaw | None:
 
 
 def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFrame:
-    """Points of the fitted line, within what was trained and beyond."""
+    """Points of the fitted line, from the shortest training to the longest."""
     if fit is None:
-        return pd.DataFrame(columns=["title", "steps", "size", "low", "high", "beyond"])
-    sign, longest = np.sign(pairs.gap.iloc[0]), pairs.steps.max()
-    parts = []
-    for beyond, limits in ((False, (pairs.steps.min(), longest)), (True, (longest, EXTRAPOLATION * longest))):
-        steps = np.geomspace(*limits, POINTS)
-        size, low, high = fit.predict(steps)
-        bounds = sorted([sign * low, sign * high], key=lambda values: float(values[0]))
-        parts.append(
-            pd.DataFrame({"steps": steps, "size": sign * size, "low": bounds[0], "high": bounds[1], "beyond": beyond})
-        )
-    return pd.concat(parts).assign(title=title(variant))
+        return pd.DataFrame(columns=["title", "steps", "size", "low", "high"])
+    sign, steps = np.sign(pairs.gap.iloc[0]), np.geomspace(pairs.steps.min(), pairs.steps.max(), POINTS)
+    size, *ends = fit.predict(steps)
+    low, high = sorted((sign * end for end in ends), key=lambda values: float(values[0]))
+    return pd.DataFrame({"title": title(variant), "steps": steps, "size": sign * size, "low": low, "high": high})
 
 
 def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) -> str:
@@ -257,17 +244,10 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
     title_colours = marks.series("title", names, theme, marks.legend())
     color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
-    x = _steps(trained, max([*trained, *lines.steps]))
+    x = _steps(trained)
     y = marks.number(alt.Y, "size", f"final loss less {baseline}'s (nats; below 0: lower)", zero=True)
-    beyond = lines.beyond.astype(bool)
-    lines = lines.assign(
-        low=lines.low.mask(beyond),
-        high=lines.high.mask(beyond),
-        part=beyond.map({False: "trained", True: "beyond"}),
-    )
     fitted = marks.line_plot(
         lines, x=x, y=y, theme=theme, color=color, ends=("low", "high"), band=True, detail="title:N", dots=0,
-        dash=marks.dashes("part", {"trained": [1, 0], "beyond": DOTTED}),
     )  # fmt: skip
     seeds = pairs[["title", "steps", "seed", "gap", "run_id"]]
     losses = marks.row_plot(
@@ -276,7 +256,7 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
     )  # fmt: skip
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
     ratios = marks.line_plot(
-        table, x=_steps(trained, max(trained)), theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
+        table, x=x, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
         y=marks.number(alt.Y, "ratio", f"share of {baseline}'s steps (1: as many)", domain=(0, top)),
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
@@ -289,9 +269,7 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
             width=marks.HALF,
             height=HEIGHT,
             title="Difference in final loss",
-            below=["dots: seeds; band: 95 % interval of the fit", "dotted: the fit continued to lengths not trained"]
-            if beyond.any()
-            else ["dots: seeds"],
+            below=["dots: seeds; line and band: the fit with its 95 % interval" if len(lines) else "dots: seeds"],
         ),
         marks.panel(
             marks.rule(theme, y=1),
@@ -300,5 +278,6 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
             width=marks.HALF,
             height=HEIGHT,
             title=f"Steps to reach {baseline}'s final loss",
+            below=["diamonds: means over seeds with 95 % intervals"],
         ),
     ]

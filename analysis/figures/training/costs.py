@@ -3,23 +3,24 @@
 One figure has the variants of the board of experiments, the other the rest.
 """
 
+from collections.abc import Mapping
 from shlex import quote
 from typing import NamedTuple
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core import colours, frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, signed_percent
+from analysis.core.formatting import join_names, percent, plural, sentences, signed_or_zero, signed_percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import board, default_preset
+from analysis.figures.experiments.board_rows import board
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, objective, title, usual_baseline
 from analysis.figures.training.row_marks import VARIANT
+from analysis.rules import training_rules
 from analysis.store import read
 
 UNMATCHED = "Why its size differs"
@@ -45,12 +46,23 @@ COSTS = {
 }
 DRAWN = ("step_ratio", "flops_per_token", "parameters")
 """The measures that differ between variants enough to be drawn; the others stand in the table."""
-PANEL = 190
-"""Pixels of a panel, beside which the numbers stand."""
+LOSS = "loss"
+"""The column of the final loss, beside those of what it costs."""
+MOST_LOSS = 0.5
+"""The largest difference of loss, in nats, whose bar is drawn to scale; a longer one fills its room."""
+LETTERS, ROW = 19, 26
+"""Letters in a line of a label on a phone, and pixels of a row."""
+MARGIN, BARS, NUMBERS = 0.05, 0.4, 0.97
+"""The left end and the room of bars, and the right end of numbers, as shares of a column."""
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 """Costs that are measured and depend on the machine; the others are counted, and depend on the model alone."""
-HEADINGS = {"step_ratio": "Time of a step", "flops_per_token": "Arithmetic", "parameters": "Parameters"}
-"""The headings of the panels."""
+HEADINGS = {
+    LOSS: "Final loss\nnats",
+    "step_ratio": "Step time\nmeasured",
+    "flops_per_token": "Arithmetic\ncounted",
+    "parameters": "Parameters\ncounted",
+}
+"""The headings of the columns."""
 NOTABLE = 0.1
 """The share of time beyond which the heading names a variant."""
 NAMED = 2
@@ -88,9 +100,9 @@ def others(params: CostsParameters) -> Figure:
 
 
 def on_board(measured: set[str]) -> set[str]:
-    """The measured variants that the board of experiments compares; all of them where it compares none."""
+    """The measured variants on the board of the judged recipe that has most of them; all where it compares none."""
     try:
-        compared = {row.variant for row in board(default_preset()).rows if row.trained}
+        compared = {row.variant for row in board(training_rules().preset).rows if row.trained}
     except AddendError:
         return measured
     return measured & compared or measured
@@ -129,6 +141,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
     shown = rows[rows.variant.isin(variants)]
     own = wide[wide.index.isin(variants)]
     machine = f"device: {join_names(devices)}" if devices else "on a machine that was not recorded"
+    losses = _losses(set(own.index))
     causal = any(objective(name) == CAUSAL for name in variants)
     return Figure(
         title=heading,
@@ -137,6 +150,10 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         caption=sentences(
             f"Cost of training at the size of preset {preset}, less {named(BASELINES[MASKED])}'s, as a share of it; "
             "the longest step stands first.",
+            f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {training_rules().preset} has all its seeds; "
+            f"a bar of more than {MOST_LOSS:g} nats fills its room."
+            if losses
+            else "",
             f"Time is measured ({machine}): the median of steps in turns with those of {named(BASELINES[MASKED])}, "
             "of which no interval is stored. Arithmetic, that of one forward and one backward pass, and parameters "
             "are counted.",
@@ -148,9 +165,17 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         provenance={
             row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
-        draw=lambda theme: _draw(shares, wide, theme),
-        columns=3,
+        draw=lambda theme: [_draw(shares, losses, theme)],
     )
+
+
+def _losses(variants: set[str]) -> dict[str, float]:
+    """Variant -> its final loss less adding's, of those that the rules judge."""
+    try:
+        rows = board(training_rules().preset).judged
+    except AddendError:
+        return {}
+    return {row.variant: row.gap.value for row in rows if row.gap and row.variant in variants}
 
 
 def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -188,7 +213,7 @@ def _alt(wide: pd.DataFrame) -> str:
                 for index in (values.argmin(), values.argmax())
             )
             parts.append(f"{cost.title}: from {' to '.join(extremes)} {cost.unit}.")
-    return f"Bars, one row per variant, one panel per measure. {' '.join(parts)}"
+    return f"Bars, one row per variant, one column per measure. {' '.join(parts)}"
 
 
 def _finding(shares: pd.DataFrame, where: str) -> str:
@@ -242,42 +267,56 @@ def _memory(wide: pd.DataFrame) -> str:
     return f"Peak memory is from {low:,.0f} to {high:,.0f} MiB; the table has it, and the trained parameters."
 
 
-def _draw(shares: pd.DataFrame, wide: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """One panel a measure, in per cent more or less than adding, on one scale; a phone shows them one below another."""
-    order = [title(str(name)) for name in shares.index]
-    y, panels = marks.rows_down("title", order), []
+def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Chart:
+    """A table in bars: each variant once, with a column for its loss and one for each cost, the numbers beside them."""
     drawn = [name for name in DRAWN if name in shares and shares[name].notna().any()]
-    low, high = (float(f(100 * shares[drawn].to_numpy())) for f in (np.nanmin, np.nanmax)) if drawn else (0.0, 0.0)
-    for name in drawn:
-        measured, values = name in MACHINE, shares[name].dropna()
-        frame = pd.DataFrame(
-            {
-                "title": [title(str(variant)) for variant in values.index],
-                "share": 100 * values.to_numpy(),
-                "written": [_percent(share) for share in values],
-                "value": wide.loc[values.index, name].to_numpy(),
-            }
-        )
-        x = marks.number(
-            alt.X, "share", f"% more or less than {named(BASELINES[MASKED])}", ticks=4,
-            domain=(min(low, 0.0), max(high, 0.0)), nice=True,
-        )  # fmt: skip
-        tooltip = (VARIANT, ("value", COSTS[name].title, COSTS[name].format), ("written", "compared with adding"))
-        rows = marks.row_plot(
-            frame, x=x, y=y, theme=theme, ends=None, tooltip=tooltip, bars=True,
-            color=theme.series if measured else theme.colour(colours.SOFT),
-            shape="circle" if measured else "square",
-        )  # fmt: skip
-        panels.append(
-            marks.panel(
-                marks.rule(theme, x=0),
-                *rows,
-                marks.texts_beside(frame, y, theme),
-                theme=theme,
-                width=PANEL,
-                height=marks.ROW * len(order),
-                title=HEADINGS[name],
-                below=["measured" if measured else "counted"],
+    apart = (shares[drawn].abs() > NOTABLE).any(axis=1)
+    order = [*shares.index[apart], *shares.index[~apart]]
+    groups = [f"{'beyond' if apart[name] else 'within'} ±{percent(NOTABLE)}" for name in order]
+    names = [title(str(name)) for name in order]
+    labels, y, titles, height = marks.grouped_rows(names, groups, theme, LETTERS, ROW)
+    columns: dict[str, dict[str, float]] = {LOSS: {name: losses[name] for name in order if name in losses}}
+    columns |= {name: {str(key): float(value) for key, value in shares[name].dropna().items()} for name in drawn}
+    columns = {name: values for name, values in columns.items() if values}
+    costs = [value for name in drawn for value in columns[name].values()]
+    records = []
+    for place, (column, values) in enumerate(columns.items()):
+        known = [value for value in values.values() if abs(value) <= MOST_LOSS] if column == LOSS else costs
+        low, high = min(0.0, *known), max(0.0, *known)
+        for name, label in zip(order, labels, strict=True):
+            if name not in values:
+                continue
+            zero, end = (
+                place + MARGIN + BARS * (min(high, max(low, value)) - low) / ((high - low) or 1)
+                for value in (0.0, values[name])
             )
-        )
-    return panels
+            written = signed_or_zero(values[name]) if column == LOSS else _percent(values[name])
+            records.append(
+                {
+                    "label": label, "title": title(name), "column": column, "zero": zero, "end": end,
+                    "number": place + NUMBERS, "written": written,
+                }
+            )  # fmt: skip
+    frame = pd.DataFrame(records)
+    x = alt.X("zero:Q", axis=None, scale=alt.Scale(domain=(0, len(columns)), nice=False))
+    base = alt.Chart(frame).encode(y=y, tooltip=marks.tips(VARIANT, ("column", ""), ("written", "against adding")))
+    hues = {
+        name: theme.ink if name == LOSS else theme.series if name in MACHINE else theme.colour(colours.SOFT)
+        for name in columns
+    }
+    bars = base.mark_bar(height=marks.BAR).encode(x=x, x2="end:Q", color=marks.hues("column", hues))
+    axes = base.mark_tick(color=theme.colour(colours.SOFT), orient="vertical", size=ROW, thickness=1).encode(x=x)
+    written = base.mark_text(align="right", fontSize=marks.TEXT, color=theme.ink)
+    heads = pd.DataFrame(
+        {"number": place + NUMBERS, "label": marks.TITLE_ROW, "head": HEADINGS[name]}
+        for place, name in enumerate(columns)
+    )
+    head = alt.Chart(heads).mark_text(
+        align="right", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-marks.LABEL_LINE, fontSize=marks.TEXT,
+        fontWeight=600, color=theme.ink,
+    )  # fmt: skip
+    at_number = marks.same_axis(x, "number")
+    return marks.panel(
+        bars, axes, written.encode(x=at_number, text="written:N"), head.encode(x=at_number, y=y, text="head:N"), titles,
+        theme=theme, width=marks.WIDE, height=height,
+    )  # fmt: skip

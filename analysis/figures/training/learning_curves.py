@@ -1,12 +1,15 @@
 """Validation loss against the length of training."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import named
+from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import capitalised, fixed, join_names, sentences, signed
+from analysis.core.formatting import capitalised, fixed, join_names, percent, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -22,13 +25,15 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.line_marks import LOSS, lines, names, padded_range, plot_height, scales
+from analysis.figures.training.line_marks import LOSS, NAME_LINE, lines, names, padded_range, plot_height, scales
 from analysis.figures.training.run_curves import curve, means, thinned
 from analysis.statistics import Crossing, difference, ranks, steps_to
 
 AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
 UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 HEIGHT = 380
+MOST_CROSSINGS = 2
+"""The most crossings of the baseline's end that are named in the plot."""
 MOST_NAMED = 2
 """The most variants that the heading names as not told apart."""
 
@@ -213,6 +218,8 @@ def _draw(
         )
         shown = marks.tips(("title", "crosses: "), ("at", UNITS[axis]))
         layers.append(dots.encode(x=x, y=y, color=scales(variants, baseline, theme)[0], tooltip=shown))
+        if len(frame) <= MOST_CROSSINGS:
+            layers += _crossing_names(frame.sort_values(axis, ignore_index=True), axis, end, theme, x=x, y=y)
     if len(finals):
         shown_finals = finals.assign(title=finals.variant.map(title))[["variant", "title", axis, "value"]]
         diamonds = alt.Chart(shown_finals).mark_point(
@@ -227,3 +234,19 @@ def _draw(
     labels = names(ends, variants, baseline, theme, domain=domain, height=height)
     panel = marks.panel(alt.layer(*layers), labels, theme=theme, width=marks.WIDE, height=height)
     return [panel.resolve_scale(y="independent")]
+
+
+def _crossing_names(crossings: pd.DataFrame, axis: str, end: float, theme: Theme, *, x: alt.X, y: alt.Y) -> list[Chart]:
+    """The name of each crossing of the baseline's end, with its share of the training, one above another."""
+    layers: list[Chart] = []
+    for place, row in enumerate(frames.records(crossings)):
+        written = f"{row['title']} after {percent(row[axis] / end)}"
+        name = alt.Chart(pd.DataFrame([{axis: row[axis], "value": row["value"], "written": written}]))
+        # Below the dashed line and left of the crossing, where no curve has been yet; its own name stands above.
+        style: dict[str, Any] = {"align": "right", "dx": -6, "dy": 2 * NAME_LINE + NAME_LINE * place}
+        text = name.encode(x=x, y=y, text=alt.Text("written:N"))
+        layers += [
+            text.mark_text(**style, fontSize=marks.TEXT, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
+            text.mark_text(**style, fontSize=marks.TEXT, color=theme.ink),
+        ]
+    return layers

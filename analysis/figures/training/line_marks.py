@@ -98,17 +98,25 @@ def names_at_ends(
 ) -> Chart:
     """Names of lines right of the plot, each with a piece of its line. ends: value, name, and the field of the line."""
     titles = list(ends.name)
+    low, high = np.log(domain) if log else domain
+    values = ends.value.to_numpy(dtype=float)
     frame = ends[[field]].assign(
+        at=np.clip((high - (np.log(values) if log else values)) / ((high - low) or 1), 0, 1) * height,
         name=[marks.wrap_label(name, NAME_CHARACTERS) for name in titles],
-        place=spread_names(ends.value.to_numpy(dtype=float), name_heights(titles), domain, height, log=log),
+        place=spread_names(values, name_heights(titles), domain, height, log=log),
         up=[-NAME_LINE / 2 * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles],
     )
     base = alt.Chart(frame).encode(
         y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
     )
-    keys = base.mark_rule(strokeWidth=marks.LINE, xOffset=5, x2Offset=21).encode(
+    keys = base.mark_rule(strokeWidth=marks.LINE, xOffset=12, x2Offset=23).encode(
         x2=alt.value("width"), color=colour, strokeDash=dash
     )
+    # From the end of a line to its name, which may stand higher or lower.
+    leaders = base.mark_rule(strokeWidth=1, xOffset=5, x2Offset=12).encode(
+        x2=alt.value("width"), y=alt.Y("at:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None),
+        y2=alt.Y2("place:Q"), color=colour,
+    )  # fmt: skip
     text = base.mark_text(
         align="left",
         baseline="middle",
@@ -119,7 +127,7 @@ def names_at_ends(
         fontSize=marks.TEXT,
         color=theme.ink,
     ).encode(text=alt.Text("name:N"))
-    return alt.layer(keys, text)
+    return alt.layer(leaders, keys, text)
 
 
 def padded_range(values: pd.Series) -> tuple[float, float]:

@@ -24,6 +24,8 @@ NAMED = 2
 LEAST_GAIN = 0.15
 """Nats that positions must gain in every seed at the training length; the share of a smaller gain that is kept says
 little. It is three times the margin below which two losses count as the same."""
+WORSE = "worse"
+"""Marks the variants that the heading counts as significantly worse than with no positions."""
 LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
 LEAST, MOST = -60.0, 140.0
@@ -189,7 +191,7 @@ def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
     y = marks.rows_down("title", order)
     panels = [_losses(shown, y, control, theme)]
     if table.kept.notna().any():
-        panels.append(_kept(shown, y, control, theme))
+        panels.append(_kept(shown, marks.rows_down("title", order, beside=True), control, theme))
     return panels
 
 
@@ -226,15 +228,8 @@ def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
             table[table.times == number], x=x, y=y, theme=theme, color=hue, tooltip=tooltip,
             size=SIZES.get(number, marks.SEED), filled=number != times[0],
         )  # fmt: skip
-    # The lengths are named where their dots lie furthest apart.
-    gaps = wide.diff(axis="columns").abs().min(axis="columns")
-    apart = table[table.title == gaps.idxmax()]
-    named = apart.assign(name=[f"{number}×" for number in apart.times])[["title", "value", "name"]]
-    layers.append(
-        alt.Chart(named)
-        .mark_text(dy=-13, fontSize=marks.TEXT, color=theme.ink)
-        .encode(x=x, y=y, text=alt.Text("name:N"))
-    )
+    between = f", small dot {', '.join(f'{number}×' for number in times[1:-1])}" if len(times) > 2 else ""
+    signs = f"ring {times[0]}×{between}, dot {times[-1]}×" if len(times) > 1 else f"ring {times[0]}×"
     layers.append(marks.texts_beside(ends[["title", "written"]], y, theme))
     return marks.panel(
         *layers,
@@ -242,7 +237,7 @@ def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         width=LOSSES,
         height=_height(table),
         title=f"Loss at {', '.join(f'{number}' for number in times[:-1])} and {times[-1]} times the training length",
-        below=[f"dashed: {title(control)} at {times[-1]}×"] if len(level) else [" "],
+        below=[f"{signs}; dashed: {title(control)} at {times[-1]}×" if len(level) else signs],
     )
 
 
@@ -259,7 +254,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     texts = last.assign(
         written=[
             "the control" if row.variant == control else "no gain to keep" if row.share != row.share
-            else percent(row.share / 100)
+            else percent(row.share / 100) + (f" {WORSE}" if row.kept_high < 0 else "")
             for row in frames.rows(last)
         ]
     )  # fmt: skip
@@ -286,14 +281,15 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
                 color=hue, size=SIZES.get(int(number), marks.SEED), tooltip=tooltip,
             )  # fmt: skip
     layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
-    between = f"small: at {', '.join(f'{number}' for number in times[1:-1])}×" if len(times) > 2 else " "
+    between = f"small: at {', '.join(f'{number}' for number in times[1:-1])}×" if len(times) > 2 else ""
+    worse = f"{WORSE}: than with no positions, significantly" if (last.kept_high < 0).any() else ""
     return marks.panel(
         *layers,
         theme=theme,
         width=SHARES,
         height=_height(table),
         title=f"Share of the gain kept at {longest}×",
-        below=[between],
+        below=["; ".join(filter(None, (between, worse))) or " "],
     )
 
 

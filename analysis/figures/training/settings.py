@@ -89,8 +89,7 @@ def settings(params: SettingsParameters) -> Figure:
         finding=_finding(drawn, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final validation loss less {named(base)}'s at the same setting of recipe {params.preset}, in {UNIT}; "
-            f"{_how_many(drawn, base)}.",
+            f"Final validation loss less {named(base)}'s at the same setting of recipe {params.preset}, in {UNIT}.",
             f"Paired by seed, and measured on {sample}. Below 0 is better. A group of rows is a setting, named by what "
             "differs from the others.",
             "Filled: the 95 % t interval over seeds lies on one side of zero. Hollow: it does not, or there is one "
@@ -218,28 +217,20 @@ def _finding(table: pd.DataFrame, base: str) -> str:
     if compared.empty:
         return ""
     lower = int((compared.gap < 0).sum())
-    where = "Wherever either learns word order" if tied.any() else "At every setting"
+    learned = " in which either learns word order" if tied.any() else ""
     names = list(dict.fromkeys(compared.title))
-    who = f"{quote(names[0])} ends" if len(names) == 1 else f"each of {len(names)} variants ends"
-    if lower in (0, len(compared)):
-        direction = "lower" if lower else "higher"
-        return f"{where}, {who} {direction} than {named(base)}; {_beyond_chance(compared)}"
+    who = quote(names[0]) if len(names) == 1 else "a variant"
     count = plural(len(compared), "comparison")
-    return f"In {lower} of {count} a variant ends lower than {named(base)}; {_beyond_chance(compared)}"
+    where = f"{lower} of {count}" if 0 < lower < len(compared) else f"all {count}" if len(compared) > 1 else count
+    direction = "lower" if lower else "higher"
+    return f"In {where}{learned}, {who} ends {direction} than {named(base)}; {_chance(compared)}"
 
 
-def _beyond_chance(compared: pd.DataFrame) -> str:
-    resolved = int(compared.resolved.sum())
-    count = plural(len(compared), "comparison")
-    return f"{resolved or 'none'} of {count} {'is' if resolved < 2 else 'are'} beyond chance"
-
-
-def _how_many(table: pd.DataFrame, base: str) -> str:
-    """The number of the drawn comparisons that are beyond chance, and of those with one seed."""
-    compared = table[table.gap.notna() & ~_tied(table, base)]
-    single = int((compared.n == 1).sum())
-    text = _beyond_chance(compared)
-    return f"{text}, {single} {'has' if single == 1 else 'have'} one seed" if single else text
+def _chance(compared: pd.DataFrame) -> str:
+    """The number of comparisons that are beyond chance, and of those that one seed cannot tell from it."""
+    resolved, single = int(compared.resolved.sum()), int((compared.n == 1).sum())
+    text = f"{resolved or 'none'} {'is' if resolved < 2 else 'are'} beyond chance"
+    return f"{text}, and {single} {'has' if single == 1 else 'have'} one seed" if single else text
 
 
 def _plateau_level(rows: pd.DataFrame, orderless: str) -> float:

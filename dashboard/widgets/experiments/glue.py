@@ -51,7 +51,7 @@ def default_preset(offered: Sequence[str]) -> str:
 def draw(pickers: Pickers) -> None:
     """The sentence, the figure and the table of the chosen runs, with their pickers."""
     presets = glue_comparison.presets()
-    summary = st.container(border=True)
+    summary = st.container()
     _pick(pickers, presets)
     values = pickers.done()
     show.copy_link(PAGE, values)
@@ -69,12 +69,9 @@ def draw(pickers: Pickers) -> None:
         return
     inconclusive = False
     if study:
-        finding, *details = headline(study)
-        inconclusive = finding.startswith(INCONCLUSIVE)
+        inconclusive = headline(study)[0].startswith(INCONCLUSIVE)
         with summary:
             _say_what_ranks(str(values["glue_preset"]), study, presets, values)
-            with st.popover("Why", icon=":material/help:", key=f"{PAGE}.headline"):
-                st.markdown(escape_markdown(" ".join([finding, *details])))
     default = links.VIEWS[PAGE].defaults()
     asked_for = any(values[name] != default[name] for name in FIELDS)
     place = st.expander("See the numbers anyway", expanded=asked_for) if inconclusive else st.container()
@@ -89,7 +86,7 @@ def draw(pickers: Pickers) -> None:
 
 
 def _say_what_ranks(chosen: str, study: Study, presets: Sequence[str], values: Mapping[str, Value]) -> None:
-    """A line for the chosen runs, and one for the others: whether GLUE can rank their variants, and why."""
+    """A chip for the chosen runs and one for each of the others: whether GLUE can rank their variants; and why."""
     studies = {chosen: study}
     for preset in presets:
         if preset != chosen:
@@ -98,14 +95,19 @@ def _say_what_ranks(chosen: str, study: Study, presets: Sequence[str], values: M
                     study_rows.GlueParameters.of({**values, **USUAL, "glue_preset": preset})
                 )
                 studies |= {preset: other[0]} if other[0] else {}
-    for preset, found in studies.items():
-        can, sentence = ranks(found)
-        word = "Can be ranked" if can else "Cannot be ranked"
-        colour = "green" if can else "gray"
-        st.markdown(
-            f":{colour}[**{'✓' if can else '✗'} {word}.**] **{escape_markdown(_runs_in_full(preset))}"
-            f"{' (shown below)' if preset == chosen and len(studies) > 1 else ''}.** {escape_markdown(sentence)}"
-        )
+    reasons = []
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{PAGE}.ranks"):
+        for preset, found in studies.items():
+            can, sentence = ranks(found)
+            st.badge(
+                escape_markdown(f"{'Can' if can else 'Cannot'} be ranked: {_runs_in_short(preset)}"),
+                color="green" if can else "gray",
+                icon=f":material/{'check_circle' if can else 'block'}:",
+            )
+            shown = " (shown below)" if preset == chosen and len(studies) > 1 else ""
+            reasons.append(f"**{escape_markdown(_runs_in_full(preset))}{shown}.** {escape_markdown(sentence)}")
+        with st.popover("Why", icon=":material/help:", key=f"{PAGE}.headline"):
+            st.markdown("\n\n".join([*reasons, escape_markdown(" ".join(headline(study)))]))
 
 
 def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
@@ -150,6 +152,11 @@ def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
 def _runs_in_full(preset: str) -> str:
     """A preset in a sentence, which says whose encoders they are."""
     return CHANGED_MODELS.get(preset) or f"Our own small encoders, {recipe(preset)}"
+
+
+def _runs_in_short(preset: str) -> str:
+    """A preset on a chip."""
+    return CHANGED_MODELS.get(preset) or f"Our own small encoders ({preset})"
 
 
 def _runs(preset: str) -> str:

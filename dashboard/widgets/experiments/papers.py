@@ -1,4 +1,4 @@
-"""The tab Papers of Experiments: what papers print, table first, with their caveats by letter."""
+"""The tab Papers of Experiments: what papers print, as a figure and as a table, with their caveats by letter."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores
 
 
 def draw(pickers: Pickers) -> None:
-    """A table as printed, one figure of it, and folded the one of all tables."""
+    """One figure of a table, the table as printed, and folded the figure of all tables."""
     index = tables.index()
     labels = dict(zip(index.id, index.label, strict=True))
     table_id = pickers.choice(
@@ -25,15 +25,13 @@ def draw(pickers: Pickers) -> None:
     )
     table = tables.load(table_id)
     st.caption("Numbers are as the papers print them, of ways to tell positions beside the baseline of each paper.")
-    link = st.container()
-    published_table.show_published(table, PAGE)
-    published_table.caveats(table)
     view = _pick_view(pickers, table)
     values = pickers.done()
-    with link:
-        show.copy_link(PAGE, values)
+    show.copy_link(PAGE, values)
     if view:
         _show_figure(f"published_{view}", values)
+    published_table.show_published(table, PAGE)
+    published_table.caveats(table)
     fold = st.expander(
         "Every table at once: each paper against its own baseline",
         icon=":material/stacked_line_chart:",

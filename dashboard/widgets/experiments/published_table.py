@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from analysis.literature.tables import Table
+from analysis.literature.tables import GLUE_AVERAGE, Table
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
@@ -25,6 +25,13 @@ def show_published(table: Table, key: str) -> None:
     headers = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
     grid.columns = [head if headers.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(headers)]
     grid.insert(0, "", [f"{row} {table.marks(row, '')}".strip() for row in grid.index])
+    # The average stands beside the names, where a phone shows it.
+    averages = set(table.scores.column[table.scores.task == GLUE_AVERAGE])
+    pinned = {
+        str(head): f"{column.partition(' (')[0]} {table.marks('', column)}".strip()
+        for head, column in zip(grid.columns[1:], printed.columns, strict=True)
+        if column in averages
+    }
     best = table.best()
     shades = pd.DataFrame("", index=grid.index, columns=grid.columns)
     shades.iloc[:, 1:] = numbers.map(lambda number: show.shade() if number in best else "").to_numpy()
@@ -35,7 +42,10 @@ def show_published(table: Table, key: str) -> None:
         on_select="rerun",
         selection_mode="single-cell",
         key=f"{key}.{table.id}",
-        column_config={"": st.column_config.TextColumn(pinned=True)},
+        column_config={
+            "": st.column_config.TextColumn(pinned=True),
+            **{head: st.column_config.TextColumn(label, pinned=True) for head, label in pinned.items()},
+        },
     )
     shaded = " Shaded: the best value of its column, however small the difference." if best else ""
     st.caption(f"Press a number to see where it comes from.{shaded}{_setting(table)}")

@@ -5,12 +5,14 @@ from contextlib import suppress
 import pandas as pd
 import streamlit as st
 
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import percent
 from analysis.figures import Figure, stored_figure
 from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.costs import UNMATCHED, cost_table
 from analysis.figures.training.data import (
+    BASELINES,
     COMMAND,
     MASKED,
     OBJECTIVES,
@@ -24,6 +26,7 @@ from analysis.figures.training.final_loss import unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.verdict import verdict_of
 from analysis.links import Value
+from analysis.narrative.choosing import sizes
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
@@ -46,6 +49,8 @@ PARTS = {
 }
 """Value of the link's field `part` -> its title, and its figures."""
 TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
+OWN_MATRICES = "tupe_a"
+"""The variant whose cost at two sizes the tab Costs tells."""
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
 SECOND = {
@@ -255,6 +260,25 @@ def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], 
                 st.markdown(escape_markdown(result.sentence))
 
 
+def _say_how_costs_change_with_size(costs: pd.DataFrame) -> None:
+    """A line with the cost of one variant at this size and at a usual one, and the link to any other size."""
+    parameters = costs[costs.measure == "parameters"].set_index("variant").value
+    if not {OWN_MATRICES, BASELINES[MASKED]} <= set(parameters.index):
+        return
+    here = parameters[OWN_MATRICES] / parameters[BASELINES[MASKED]] - 1
+    size = sizes.ModelSize()
+    usual = sizes.parameters(OWN_MATRICES, size) / sizes.parameters(BASELINES[MASKED], size) - 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            escape_markdown(
+                f"Parameters and arithmetic depend on the size of a model: {named(OWN_MATRICES)} has "
+                f"{percent(here, 1)} more parameters than adding here, and {percent(usual, 1)} more at width "
+                f"{size.width} with {size.layers} layers."
+            )
+        )
+        st.page_link("views/choose.py", label="Costs at your size", icon=":material/straighten:", width="content")
+
+
 def _figure(name: str, values: dict[str, Value], presets: set[str]) -> tuple[Figure, dict[str, Value]]:
     """A figure with its values; of another preset where the chosen one lacks what it shows.
 
@@ -285,6 +309,7 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
         if name == "training_gap" and (reasons := unresolved(figure.frame())):
             st.markdown(escape_markdown(reasons))
         if name == "training_costs":
+            _say_how_costs_change_with_size(figure.frame())
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),
                 UNMATCHED: st.column_config.Column(width=510),
