@@ -29,8 +29,8 @@ PARTS = {
 FIGURES_OF = {
     "angles": ("geometry_cosines",),
     "directions": ("geometry_directions",),
-    "subspaces": ("geometry_subspaces", "geometry_layers"),
-    "ranks": ("geometry_spectra", "geometry_ranks"),
+    "subspaces": ("geometry_subspaces",),
+    "ranks": ("geometry_spectra",),
     "heads": ("geometry_heads",),
     "states": ("geometry_states",),
     "read": ("geometry_decoded", "geometry_order"),
@@ -40,7 +40,11 @@ FIGURES_OF = {
 # Figures that a press opens below those of a part.
 FOLDED = {
     "angles": {"geometry_dimension": "Mean absolute cosine against dimension"},
-    "ranks": {"geometry_energies": "Do words stay out of the dimensions that positions use?"},
+    "subspaces": {"geometry_layers": "Shared directions from layer to layer"},
+    "ranks": {
+        "geometry_ranks": "Four ways of counting directions",
+        "geometry_energies": "Do words stay out of the dimensions that positions use?",
+    },
     "words": {"geometry_kept": "Does adding a position turn one word into another?"},
 }
 

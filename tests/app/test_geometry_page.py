@@ -15,8 +15,8 @@ opened = partial(reader.opened, "geometry")
 FIGURES = {
     "angles": ["How nearly orthogonal?"],
     "directions": ["Do words and positions use directions of their own?"],
-    "subspaces": ["Do words and positions use separate directions?", "Shared directions from layer to layer"],
-    "ranks": ["How many directions words and positions use", "Ranks"],
+    "subspaces": ["Do words and positions use separate directions?"],
+    "ranks": ["How many directions words and positions use"],
     "heads": ["How heads divide their directions between word and position"],
     "states": ["Can word and position be read from every state?"],
     "read": ["Can word and position be read from their sum?", "What position tables say about position and order"],
@@ -25,10 +25,16 @@ FIGURES = {
 }
 FOLDED = {
     "angles": ["Mean absolute cosine against dimension"],
-    "ranks": ["Do words stay out of the dimensions that positions use?"],
+    "subspaces": ["Shared directions from layer to layer"],
+    "ranks": ["Four ways of counting directions", "Do words stay out of the dimensions that positions use?"],
     "words": ["Does adding a position turn one word into another?"],
 }
-NAMES = {"angles": "geometry_dimension", "ranks": "geometry_energies", "words": "geometry_kept"}
+NAMES = {
+    "angles": ["geometry_dimension"],
+    "subspaces": ["geometry_layers"],
+    "ranks": ["geometry_ranks", "geometry_energies"],
+    "words": ["geometry_kept"],
+}
 """The figures that are folded."""
 
 
@@ -60,7 +66,8 @@ def test_every_card_is_a_part() -> None:
 @pytest.mark.parametrize("part", FOLDED)
 def test_a_folded_figure_is_drawn_once_it_is_opened(part: str) -> None:
     app = opened(part=part)
-    app.session_state[f"geometry.{NAMES[part]}.fold"] = True
+    for name in NAMES[part]:
+        app.session_state[f"geometry.{name}.fold"] = True
     app.run()
     assert not app.exception
     assert figures(app) == FIGURES[part] + FOLDED[part]

@@ -343,7 +343,7 @@ def test_the_measures_on_screen_are_those_that_a_summary_of_an_encoding_has():
     for name, dim in (("sinusoidal", 384), ("learned", 384), ("alibi", 8)):
         numbers = measures.summary(name, length=128, dim=dim)
         numbers["moving_share"], numbers["shift_r2"] = numbers["moving_dims"] / dim, numbers["shift_r2_8"]
-        for measure, value in frame[frame.encoding == name].set_index("measure").value.items():
+        for measure, value in frame.loc[frame.encoding == name, ["measure", "value"]].itertuples(index=False):
             assert value == pytest.approx(numbers[measure], abs=1e-6, nan_ok=True), (name, measure)
 
 
