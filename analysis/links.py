@@ -220,6 +220,7 @@ VIEWS: dict[str, View] = {
             ("geometry_cosines", "geometry_dimension", "geometry_directions", "geometry_subspaces", "geometry_layers",
              "geometry_spectra", "geometry_ranks", "geometry_energies", "geometry_heads", "geometry_states",
              "geometry_decoded", "geometry_order", "geometry_calls", "geometry_kept", "geometry_collisions"),
+            {("part", "read"): {"part": "states"}, ("part", "collisions"): {"part": "words"}},
         ),
         View("encodings", "Encodings",
             _fields(encoding="sinusoidal", other="learned", length=128, dim=384, part="values", compare="cosine",
