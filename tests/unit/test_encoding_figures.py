@@ -423,3 +423,26 @@ def test_words_for_numbers():
     assert in_words("first_rise", 44.0) == "44 tokens"
     assert in_words("symmetry", np.nan) == "undefined"
     assert in_words("shift_r2_8", -0.001) == "0.00"
+
+
+def test_rows_that_hold_most_of_the_outliers_are_named_and_pointed_at():
+    """Sentence encoders end their texts at 128 tokens: there and at the beginning the learned table is large."""
+    figure = made("encoding_heat")
+    table = np.abs(encode("learned", length=128, dim=384))
+    beyond = (table > np.quantile(table, 0.99)).sum(axis=1)
+    assert set(np.argsort(-beyond)[:2]) == {0, 127}
+    assert "Learned: positions 0 and 127 stand out" in figure.finding
+    layers = [layer for panel in drawing.panels(figure) for layer in panel.to_dict()["layer"]]
+    datasets = {name: rows for panel in drawing.panels(figure) for name, rows in panel.to_dict()["datasets"].items()}
+    pointers = [layer for layer in layers if layer["mark"].get("shape") == "triangle-right"]
+    rows = [[row["y"] for row in datasets[layer["data"]["name"]]] for layer in pointers]
+    assert sorted(filter(None, rows)) == [[0, 127]]
+    assert "outliers" in figure.caption
+    assert "Triangle" in figure.caption
+
+
+def test_the_finding_counts_the_columns_that_hold_nearly_all_that_varies():
+    figure = made("encoding_movement", other="")
+    variance = np.sort(encode("sinusoidal", length=128, dim=384).var(0))[::-1].cumsum()
+    count = int((variance < 0.99 * variance[-1]).sum()) + 1
+    assert figure.finding == f"99 % of what varies lies in {100 * count / 384:.0f} % of the dimensions of Sinusoidal"
