@@ -567,7 +567,8 @@ _TABLE = (
         title="Sinusoidal",
         combines="added",
         summary="The sinusoids of the first transformer are added to word embeddings that are multiplied by the square "
-        "root of the width.",
+        "root of the width. They stay as they are: a learned table that starts from sinusoids is another variant, "
+        "“Added, smooth start”.",
         key="vaswani2017attention",
         settings={"position": "sinusoidal", "combine": "add", "scale_words": True},
         size="Fewer parameters: the table of positions is not trained.",

@@ -90,9 +90,9 @@ def draw(pickers: Pickers) -> None:
     every = f"All of them meet the need “{join_names(common)}”, which has no column. " if common else ""
     st.caption(
         f"{every}Full dots: our trainings of recipe {JUDGED} on masked words, which the frozen rules judge; bars: "
-        "95\u00a0% intervals over seeds paired with learned, added positions. Rings: another recipe, where that one "
-        "has no number, or a causal model against its own baseline; its name stands under the number. A triangle at "
-        "the edge: the value, or the end of its interval, lies beyond the axis."
+        "95\u00a0% intervals over seeds paired with learned, added positions. Rings: fewer seeds than the rules ask "
+        "for. Losses of another recipe, or of causal models, have no place on this axis: words say which runs there "
+        "are. A triangle at the edge: the value, or the end of its interval, lies beyond the axis."
     )
     with st.expander(
         f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",
@@ -154,7 +154,7 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
             with st.container(horizontal=True):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                 _link(PAGE, "All of its pictures", "texture", {"look": "values", **encoding})
-                if row.baseline or (row.loss and not row.loss.ring):
+                if row.baseline or (row.loss and not row.loss.elsewhere):
                     _link("experiments", "Its row in Experiments", "show_chart", {"preset": JUDGED, "row": row.name})
         with code:
             if way.config:

@@ -13,6 +13,7 @@ from analysis.core.errors import LinkError
 from analysis.encodings import ENCODINGS
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, directions_with_most
+from analysis.figures.experiments.board_rows import seeds_needed
 from analysis.narrative.choosing import METHODS, NEEDS, board
 from analysis.narrative.choosing.models import USED
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE
@@ -66,22 +67,18 @@ def test_the_sentence_counts_and_names_what_the_rows_hold(store: Path, needs: li
     assert said.startswith(
         f"{len(able)} of 10 methods can" if needs and able else "None of the 10" if not able else "All 10"
     )
-    losses = {row.title: row.loss.value for row in able if row.loss and not row.loss.ring}
+    losses = {row.title: row.loss.value for row in able if row.loss and row.loss.judged}
     losses |= {row.title: 0.0 for row in able if row.baseline}
     if len(losses) > 1:
         lowest = min(losses, key=lambda title: losses[title])
         named = f"“{lowest[0].lower()}{lowest[1:]}” ends lowest"
         assert (named if losses[lowest] else "none ends lower than added positions") in said
-    lowest_of_rings = [
-        row for row in able if row.loss and row.loss.ring and row.loss.value < min(losses.values(), default=-9)
-    ]
-    assert ("another recipe (" in said) == bool(lowest_of_rings), "a lower ring is said to be none of these"
     for row in found:
         if row.lacks:
             assert f"“{row.title[0].lower()}{row.title[1:]}”" not in said, "what lacks a need is no answer"
 
 
-def test_full_dots_are_of_the_judged_recipe_and_rings_say_whose_they_are(store: Path) -> None:
+def test_only_numbers_of_the_judged_recipe_have_a_place_on_the_axis(store: Path) -> None:
     for row in rows():
         rises = read.query(
             "SELECT max(value) FILTER (metric = 'final_loss_4x') - max(value) FILTER (metric = 'final_loss_1x') AS "
@@ -90,13 +87,20 @@ def test_full_dots_are_of_the_judged_recipe_and_rings_say_whose_they_are(store: 
         )
         for number in (row.loss, row.rise):
             if number is not None:
-                assert number.ring == (f"preset {JUDGED}, masked" not in number.note), row.name
-                assert number.note
-        if row.rise and not row.rise.ring:
+                assert bool(number.elsewhere) == (f"preset {JUDGED}, masked" not in number.note), row.name
+                count, _, unit = number.note.rpartition(", ")[2].partition(" ")
+                assert not number.elsewhere or number.elsewhere.startswith(f"{count} ")
+                assert number.elsewhere or bool(number.few) == (int(count) < seeds_needed(JUDGED)), unit
+        trained = read.query(
+            "SELECT count(*) AS n FROM pretrainings WHERE variant = ? AND preset = ?", [row.name, JUDGED]
+        )
+        if row.loss and trained.n[0] and not row.name.startswith("causal_"):
+            assert not row.loss.elsewhere, "the judged recipe comes first, however few its seeds"
+        if row.rise and not row.rise.elsewhere:
             assert row.rise.value == pytest.approx(rises.rise.mean())
         if row.baseline:
             assert row.loss is None
-        elif row.loss and not row.loss.ring:
+        elif row.loss and row.loss.judged:
             assert row.loss.low is not None
             assert row.loss.low <= row.loss.value <= (row.loss.high or math.nan)
 

@@ -10,7 +10,7 @@ from scipy import stats
 from analysis import store_build
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS, full_title
-from analysis.core.errors import AddendError, LinkError
+from analysis.core.errors import AddendError, LinkError, NoResults
 from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, row_tables
 from analysis.figures.experiments.board import axis_range, caption
@@ -68,20 +68,6 @@ def test_every_number_of_the_judged_board_is_the_stores(store):
             assert known is None or ratio == pytest.approx(known / costs[BASELINE, name])
 
 
-def test_the_refitted_encoders_scores_are_the_means_in_the_store(board):
-    for row in board.rows:
-        arm = {"bert_a": "minilm_intact"}.get(row.variant, row.variant)
-        arm = arm if arm.startswith("minilm_") else f"minilm_{row.variant}"
-        for measure, (task, metric) in board_rows.REFITTED.items():
-            values = read.query(
-                "SELECT value FROM scores WHERE preset = 'surgery' AND variant = ? AND task = ? AND metric = ?",
-                [arm, task, metric],
-            ).value
-            score = row.refitted.get(measure)
-            assert (score is not None) == bool(len(values))
-            assert score is None or score.value == pytest.approx(values.mean())
-
-
 def test_what_is_drawn_is_what_the_rows_hold(board):
     data = board_data(board)
     low, high = axis_range(board)
@@ -104,9 +90,28 @@ def test_a_row_with_too_few_seeds_has_a_ring_and_no_verdict(board):
             assert row.outcome == "few"
             assert row.rank is None
             assert not row_data(row, board)["judged"]
-        if row.outcome in ("lower", "higher", "unresolved"):
+        if row.outcome in ("lower", "higher", "same", "unresolved"):
             assert row.gap is not None
             assert row.gap.seeds >= board.needed
+
+
+def test_lower_and_higher_are_by_more_than_the_margin_of_the_rules(board):
+    """One rule here and in the tab of contrasts: the whole interval lies beyond what the rules count as none."""
+    assert board_data(board)["loss"]["margin"] == board.margin == 0.05
+    beyond = {row.variant for row in board.judged if row.gap.high < -0.05 or row.gap.low > 0.05}
+    assert {row.variant for row in board.judged if row.outcome in ("lower", "higher")} <= beyond
+    for row in board.judged:
+        assert (row.outcome == "same") == (row.gap.low >= -0.05 and row.gap.high <= 0.05)
+        assert row.outcome != "lower" or row.gap.value < 0
+
+
+def test_no_loss_stands_in_the_column_of_differences(board):
+    for row in board.rows:
+        drawn = row_data(row, board)
+        assert drawn["value"] == (
+            "0" if row.outcome == "baseline" else printed(row.gap.value).replace("-", "−") if row.gap else ""
+        )
+        assert (f"{row.loss:.2f}" in drawn["own"]) == (row.gap is None)
 
 
 def test_of_the_recipes_of_three_widths_only_seeds_that_the_rules_judge_are_compared(store):
@@ -263,12 +268,11 @@ def test_every_way_has_words_and_every_variant_a_way():
     assert {VARIANTS[name].way for name in VARIANTS} == set(WAYS)
 
 
-def test_presets_without_trainings_leave_the_refitted_encoder(store):
+def test_a_preset_without_trainings_has_no_figure(store):
     for preset in PRESETS:
-        shown = board_rows.board(preset)
-        if shown.trainings is None:
-            assert all(not row.trained for row in shown.rows)
-            assert shown.finding == "Nothing was trained by this recipe that can be compared with adding"
+        if board_rows.board(preset).trainings is None:
+            with pytest.raises(NoResults, match=f"--preset {preset}"):
+                FIGURES["experiments_board"].make({"preset": preset})
 
 
 def test_an_unknown_preset_row_or_order_is_said(store):
@@ -329,7 +333,7 @@ def test_a_line_breaks_its_axis_where_the_head_says_so(board):
     """The head names the end of the axis beyond which rows stand, and the caption the sign of the break."""
     data = board_data(board)["loss"]
     beyond = [row for row in board.rows if row.gap and row.gap.value > data["high"]]
-    assert bool(data["outliers"]) == ("beyond // the axis is broken" in caption(board)) == bool(beyond)
+    assert bool(data["outliers"]) == ("beyond // the axis is broken" in caption(board, board.trainings)) == bool(beyond)
     if beyond:
         assert float(data["outliers"].removeprefix("> +")) <= min(row.gap.value for row in beyond)
 

@@ -9,13 +9,14 @@ import pandas as pd
 
 from analysis.ablation.variants import WAYS, named
 from analysis.core import colours
+from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
-from analysis.figures.training.data import title, training_commands
+from analysis.figures.training.data import Trained, title, training_commands
 
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -39,14 +40,15 @@ def ordered(shown: ExperimentsBoard, order: str) -> list[VariantRow]:
 
 
 def axis_range(shown: ExperimentsBoard) -> tuple[float, float]:
-    """The ends of the axis of differences: every interval and seed but those of outliers, beyond which it breaks."""
+    """The ends of the axis of differences: every seed and judged interval but outliers', beyond which it breaks."""
     gaps = [row.gap.value for row in shown.rows if row.gap]
     limit = 2 * largest_near(gaps) if gaps else 1.0
     values = [0.0]
     for row in shown.rows:
         if row.gap and abs(row.gap.value) <= limit:
-            ends = row.gap.value, *row.differences.values(), row.gap.low, row.gap.high
-            # An interval of two seeds may be many times as long as all differences; it is cut at the edge.
+            # An interval of few seeds may be many times as long as all differences; it is cut at the edge.
+            interval = (row.gap.low, row.gap.high) if row.gap.judged else ()
+            ends = row.gap.value, *row.differences.values(), *interval
             values += [float(np.clip(end, -limit, limit)) for end in ends if end == end]
     low, high = min(values), max(values)
     room = 0.04 * (high - low or 1)
@@ -57,25 +59,29 @@ def axis_range(shown: ExperimentsBoard) -> tuple[float, float]:
 def experiments_board(params: BoardParameters) -> Figure:
     """Every measure of every variant that one was taken of.
 
-    Raises NoResults where nothing was measured, AddendError for a preset that is not offered.
+    Raises NoResults where no variant was trained, AddendError for a preset that is not offered.
     """
     shown = board(params.preset)
+    trainings = shown.trainings
+    if trainings is None:
+        raise NoResults(
+            f"No training of preset {params.preset} that predicts masked words is stored. Run: python -m analysis "
+            f"ablate --preset {params.preset}"
+        )
     rows = ordered(shown, params.order)
     table = pd.DataFrame([record for row in (*rows, *shown.others) for record in _records(row)])
-    trainings = shown.trainings
     return Figure(
         title="All experiments on one board",
         finding=shown.finding,
         frame=lambda: table,
-        caption=caption(shown),
+        caption=caption(shown, trainings),
         alt=f"A table of {plural(len(rows), 'variant')}, each with a dot for its final loss less that of "
         f"{named(BASELINE)}. {shown.finding}. " + " ".join(filter(None, map(_sentence, rows))),
-        command="\n".join(training_commands(params.preset, trainings.runs)) if trainings else "",
+        command="\n".join(training_commands(params.preset, trainings.runs)),
         provenance={
             "trainings": f"preset {params.preset}",
             "costs": f"preset {shown.cost_preset}",
-            "refitted encoder": "preset surgery",
-            **(trainings.provenance() if trainings else {}),
+            **trainings.provenance(),
         },
         summary=(lambda: _summary(table, shown)) if (table.measure == "loss").any() else None,
         quantity=f"Final loss \N{MINUS SIGN} {title(BASELINE)} (nats)",
@@ -93,20 +99,18 @@ def _summary(table: pd.DataFrame, shown: ExperimentsBoard) -> pd.DataFrame:
     return pd.concat([pd.DataFrame([own | {"seeds": len(baseline.losses)}]), losses], ignore_index=True)
 
 
-def caption(shown: ExperimentsBoard) -> str:
+def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
     """The measure, its data and its uncertainty, of what the picture holds."""
-    if not shown.trainings:
-        return sentences(
-            f"No training of preset {shown.preset} is stored.",
-            "MiniLM refitted: the mean of three fine-tunings after its positions were changed; bars from the least to "
-            "the greatest.",
-        )
     beyond = [row.title for row in shown.rows if row.gap and row.gap.value > axis_range(shown)[1]]
     return sentences(
         f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better"
         + (", and beyond // the axis is broken" if beyond else "")
         + f" (recipe {shown.preset}, {plural(shown.needed, 'seed')} unless a row says fewer).",
         "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds.",
+        f"A row ends lower or higher where its whole interval lies beyond the grey band, ±{shown.margin:g} nats, "
+        "within which the rules count a difference as none."
+        if shown.margin
+        else "",
         f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged."
         if any(row.outcome == "few" for row in shown.rows)
         else "",
@@ -116,7 +120,7 @@ def caption(shown: ExperimentsBoard) -> str:
         if shown.ranks
         else "Printed: the difference.",
         f"The axis is broken for {join_names(beyond)}." if beyond else "",
-        shown.trainings.description(),
+        trainings.description(),
     )
 
 
@@ -127,10 +131,6 @@ def columns_note(shown: ExperimentsBoard) -> str:
         return sentences(steps, TIED if shown.ranks else "")
     return sentences(
         steps,
-        "MiniLM changed: another model, all-MiniLM-L6-v2, whose positions were changed in the way of the row; the "
-        "mean of three fine-tunings; "
-        "Spearman's correlation on STS-B and Matthews correlation on CoLA. The tab GLUE has Pearson's correlation on "
-        "STS-B, as GLUE's average does, and so other numbers. Without position, every place has the mean position.",
         f"Size and time are multiples of {named(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
         TIED if shown.ranks else "",
@@ -164,8 +164,6 @@ def _records(row: VariantRow) -> list[dict[str, Any]]:
         add("plateau", row.steps.value, row.steps.low, row.steps.high, len(row.losses), row.steps.text)
     for width, gap in row.widths.items():
         add(f"width{width}", gap.value, gap.low, gap.high, gap.seeds, "" if gap.judged else "too few seeds")
-    for measure, score in row.refitted.items():
-        add(measure, score.value, score.low, score.high, score.seeds)
     for measure, ratio in (("parameters", row.parameters), ("time", row.time)):
         if ratio is not None:
             add(measure, ratio)
@@ -189,8 +187,6 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Char
     """The losses with their intervals; one row a variant. The axis breaks before those that lie far beyond the rest."""
     low, high = axis_range(shown)
     trained = [row for row in rows if row.trained and row.place < np.inf]
-    if not trained:
-        return _refitted_panel(rows, theme)
     beyond = [row for row in trained if row.place > high]
     end = high + (BREAK * (high - low) if beyond else 0)
     titles = [row.title for row in trained]
@@ -218,6 +214,9 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Char
     y = marks.rows_down("title", titles)
     tooltip = (("title", "variant"), ("written", "difference"), *marks.interval_tips("+.3f"), "rank", "seeds:Q")
     layers: list[Chart] = [marks.rule(theme, x=0)]
+    if shown.margin:
+        band = alt.Chart(pd.DataFrame({"from": [-shown.margin], "to": [shown.margin]})).mark_rect(color=theme.grid)
+        layers.insert(0, band.encode(x=marks.same_axis(x, "from"), x2="to:Q"))
     if beyond:
         parts = frame[frame.value == end].assign(start=0.0, cut=high + 0.3 * (end - high), on=end)
         lead = alt.Chart(parts).mark_rule(strokeDash=[2, 3], color=theme.colour(colours.SOFT))
@@ -250,20 +249,8 @@ def written(row: VariantRow) -> str:
 
 
 def places(row: VariantRow) -> str:
-    """The places that a row may have: `3` or `1–4`; empty for a row that is not judged."""
+    """The places that a row may have: `3` or `1 to 4`; empty for a row that is not judged."""
     if not row.rank:
         return ""
     first, last = row.rank
-    return str(first) if first == last else f"{first}–{last}"
-
-
-def _refitted_panel(rows: list[VariantRow], theme: Theme) -> Chart:
-    """The similarity of the refitted encoder, where no training of the preset is stored."""
-    frame = pd.DataFrame(
-        {"title": row.title, "value": score.value, "low": score.low, "high": score.high}
-        for row in rows
-        if (score := row.refitted.get("similarity"))
-    )
-    x = marks.number(alt.X, "value", "Spearman's correlation on STS-B")
-    dots = marks.row_plot(frame, x=x, y=marks.rows_down("title", list(frame.title)), theme=theme)
-    return marks.panel(*dots, theme=theme, width=marks.HALF, height=marks.ROW * len(frame), title="MiniLM refitted")
+    return str(first) if first == last else f"{first} to {last}"

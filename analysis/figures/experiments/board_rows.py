@@ -21,8 +21,7 @@ from analysis.figures.training.data import (
 )
 from analysis.figures.training.final_loss import compared_losses
 from analysis.figures.training.plateau import plateau_exits
-from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import encoder_rules, surgery_rules, training_rules
+from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import Ranks, difference, ranks
 from analysis.store import read
 from analysis.store.files import IMPORTED
@@ -35,8 +34,6 @@ WIDTHS = {64: "width64", 128: "width128", 256: "width256"}
 """Width of a model -> the preset with which it is trained; these presets differ in little else."""
 FEWEST_SEEDS = 3
 """Seeds from which a row is judged where no rule says how many there must be."""
-REFITTED = {"similarity": ("stsb", "spearmanr"), "cola": ("cola", "matthews_correlation")}
-"""Measures of the refitted encoder that have a column: the task and its metric."""
 NAN = float("nan")
 
 
@@ -76,21 +73,12 @@ class Steps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refitted:
-    """A score of the refitted encoder: mean, and least and greatest over its seeds; a fraction."""
-
-    value: float
-    low: float
-    high: float
-    seeds: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class VariantRow:
     """Everything stored of one variant; None for what is not.
 
     loss: the mean final loss in nats; losses: by seed. gap: its difference to the baseline's; differences: by seed.
-    outcome: `baseline`, `lower`, `higher`, `unresolved`, `few` for too few seeds, or `` for a row that was not trained.
+    outcome: `baseline`; `lower` or `higher` by more than the margin of the rules; `same` within it; `unresolved`; `few`
+    for too few seeds; or `` for a row that was not trained.
     standing: the word of the frozen rules. rank: the places that it may have; tied: variants it is not told apart from.
     widths: by width. parameters, time: as multiples of the baseline's.
     """
@@ -109,7 +97,6 @@ class VariantRow:
     tied: tuple[str, ...] = ()
     steps: Steps | None = None
     widths: Mapping[int, Gap] = field(default_factory=dict)
-    refitted: Mapping[str, Refitted] = field(default_factory=dict)
     parameters: float | None = None
     time: float | None = None
 
@@ -147,9 +134,14 @@ class ExperimentsBoard:
         return is_imported(self.preset)
 
     @property
+    def margin(self) -> float:
+        """The difference in nats below which the rules count none; 0 for imported rows, which none judges."""
+        return _margin(self.preset)
+
+    @property
     def judged(self) -> tuple[VariantRow, ...]:
         """Rows with a verdict, the baseline left out."""
-        return tuple(row for row in self.rows if row.outcome in ("lower", "higher", "unresolved"))
+        return tuple(row for row in self.rows if row.outcome in ("lower", "higher", "same", "unresolved"))
 
     def row(self, variant: str) -> VariantRow:
         """The row of a variant or an arm; of an empty name, the first. Raises AddendError where the board has none."""
@@ -225,6 +217,8 @@ class ExperimentsBoard:
         parts = [f"{_doing(lower)} {'beats' if len(lower) == 1 else 'beat'} adding"] if lower else []
         for way in mixed:
             count = f"in {outcomes[way].count('lower')} of {plural(len(outcomes[way]), 'variant')}"
+            trained = sum(row.way == way and row.outcome not in ("", "baseline") for row in self.rows)
+            count += " that can be judged" if trained > len(outcomes[way]) else ""
             parts.append(f"{_doing([way])} {'does' if parts else 'beats adding'} {count}")
         if others:
             do = "does" if len(others) == 1 else "do"
@@ -245,6 +239,10 @@ def seeds_needed(preset: str) -> int:
     if preset == training_rules().preset:
         return max(map(len, training_rules().planned.values()))
     return FEWEST_SEEDS
+
+
+def _margin(preset: str) -> float:
+    return 0.0 if is_imported(preset) else training_rules().margin
 
 
 def judged_presets() -> tuple[str, ...]:
@@ -269,7 +267,7 @@ def board(preset: str) -> ExperimentsBoard:
     """The board of a preset. Raises NoResults where nothing at all is stored, AddendError for an unknown preset."""
     trainings = _trainings(preset)
     needed = seeds_needed(preset)
-    trained = _trained_rows(trainings, needed) if trainings is not None else {}
+    trained = _trained_rows(trainings, needed, _margin(preset)) if trainings is not None else {}
     trained, order = _with_ranks(trained)
     if is_imported(preset):
         # What was measured of variants of ours with the same names was not measured of these.
@@ -279,28 +277,14 @@ def board(preset: str) -> ExperimentsBoard:
         )  # fmt: skip
     cost_preset, costs = _costs(preset)
     widths = _widths()
-    refitted = _refitted()
-    arms = {arm.variant or arm.name: scores for name, scores in refitted.items() if (arm := ARMS[name])}
     rows = [
         replace(
             row,
             widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
-            refitted=arms.get(name, {}),
             parameters=costs.get(name, {}).get("parameters"),
             time=costs.get(name, {}).get("time"),
         )
         for name, row in trained.items()
-    ]
-    rows += [
-        VariantRow(
-            variant=arm.name,
-            title=arm.title.partition(" (")[0],
-            way={"concatenated": "concatenated"}.get(arm.combines, "added"),
-            summary=arm.summary,
-            refitted=refitted[arm.name],
-        )
-        for arm in ARMS.values()
-        if not arm.variant and arm.name in refitted
     ]
     others = [
         VariantRow(
@@ -309,7 +293,6 @@ def board(preset: str) -> ExperimentsBoard:
             way=VARIANTS[name].way,
             summary=VARIANTS[name].summary,
             widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
-            refitted=arms.get(name, {}),
             parameters=costs.get(name, {}).get("parameters"),
             time=costs.get(name, {}).get("time"),
         )
@@ -348,7 +331,7 @@ def _trainings(preset: str) -> Trained | None:
     return replace(trainings, runs=runs[counted]) if counted.any() else None
 
 
-def _trained_rows(trainings: Trained, needed: int) -> dict[str, VariantRow]:
+def _trained_rows(trainings: Trained, needed: int, margin: float) -> dict[str, VariantRow]:
     """Variant -> its row, of what was trained by the recipe."""
     try:
         compared = {str(found.variant): found for found in frames.rows(compared_losses(trainings)[0])}
@@ -364,7 +347,7 @@ def _trained_rows(trainings: Trained, needed: int) -> dict[str, VariantRow]:
         if gap and gap.judged and name in compared:
             found = compared[name]
             standing = str(found.standing)
-            outcome = "unresolved" if not found.told_apart else "lower" if gap.value < 0 else "higher"
+            outcome = _outcome(gap, margin) if found.told_apart or _outcome(gap, margin) == "same" else "unresolved"
         rows[name] = VariantRow(
             variant=name,
             title=title(name),
@@ -379,6 +362,15 @@ def _trained_rows(trainings: Trained, needed: int) -> dict[str, VariantRow]:
             steps=exits.get(name),
         )
     return rows
+
+
+def _outcome(gap: Gap, margin: float) -> str:
+    """The word for a difference, by the place of its whole interval beside the margin."""
+    if gap.high < -margin:
+        return "lower"
+    if gap.low > margin:
+        return "higher"
+    return "same" if -margin <= gap.low and gap.high <= margin else "unresolved"
 
 
 def _gap(losses: Mapping[Hashable, float], baseline: Mapping[Hashable, float], needed: int) -> Gap | None:
@@ -461,26 +453,3 @@ def _widths() -> dict[int, dict[str, Gap]]:
         }
         gaps[width] = {name: gap for name, gap in found.items() if gap}
     return gaps
-
-
-def _refitted() -> dict[str, dict[str, Refitted]]:
-    """Arm -> measure -> the score of the sentence encoder that was changed so and fine-tuned.
-
-    Only fine-tunings begun under the frozen rules of surgery count, as on the page Claims.
-    """
-    rows = read.query(
-        "SELECT s.variant, s.task, s.metric, s.seed, s.value FROM scores s JOIN runs r USING (run_id) "
-        "WHERE s.preset = 'surgery' AND s.seed IN (SELECT unnest(?)) AND s.value IS NOT NULL "
-        "AND json_extract_string(r.config, '$.rules.sha256') = ? "
-        "QUALIFY row_number() OVER (PARTITION BY s.variant, s.task, s.metric, s.seed ORDER BY r.created DESC) = 1",
-        [list(surgery_rules().seeds), surgery_rules().sha256],
-    )
-    scores: dict[str, dict[str, Refitted]] = {}
-    for (arm, task, metric), group in rows.groupby(["variant", "task", "metric"]):
-        for measure, key in REFITTED.items():
-            if key == (task, metric) and arm in ARMS:
-                values = group.value
-                scores.setdefault(str(arm), {})[measure] = Refitted(
-                    value=float(values.mean()), low=float(values.min()), high=float(values.max()), seeds=len(values)
-                )
-    return scores

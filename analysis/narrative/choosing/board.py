@@ -1,16 +1,17 @@
 """The board of the page Which encoding?: a row a method with its ticks, loss, rise on longer texts and costs.
 
-A number of the chosen preset is exact by the rules of the page Experiments; where that preset has none, the number of
-another recipe stands in its place and says so.
+A number of the chosen preset is exact by the rules of the page Experiments; where that preset has none, words say what
+else there is, since losses of two recipes have no common axis.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, plural, signed, uncapitalised
+from analysis.figures.experiments.board_rows import seeds_needed
 from analysis.figures.training.data import CAUSAL, MASKED, Trained
 from analysis.figures.training.data import title as variant_title
 from analysis.literature import tables as published
@@ -36,17 +37,22 @@ COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", 
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A number with its interval. ring: whether another recipe than the chosen one gave it.
+    """A number with its interval. few: "1 seed", where these are fewer than the rules ask for.
 
-    note: that recipe; recipe: the same in a word.
+    elsewhere: words for the runs that gave it, where they are not of the chosen recipe. note: the recipe.
     """
 
     value: float
     low: float | None = None
     high: float | None = None
-    ring: bool = False
+    few: str = ""
+    elsewhere: str = ""
     note: str = ""
-    recipe: str = ""
+
+    @property
+    def judged(self) -> bool:
+        """The chosen recipe gave it, with as many seeds as the rules ask for."""
+        return not (self.few or self.elsewhere)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +121,9 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     result = []
     for method in in_use():
         name = method.variant
-        losses = {place: number for place, trained in enumerate(recipes) if (number := _loss(name, trained, preset))}
-        chosen = _with_interval(losses)
+        losses = [(trained, number) for trained in recipes if (number := _loss(name, trained, preset))]
         # Both numbers of a row come from one recipe where it has both.
-        first = recipes[chosen : chosen + 1] if chosen is not None else []
+        first = [trained for trained, _ in losses[:1]]
         result.append(
             EncodingRow(
                 name=name,
@@ -127,7 +132,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
-                loss=losses[chosen] if chosen is not None else None,
+                loss=losses[0][1] if losses else None,
                 rise=_first(_rise(name, trained, preset) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
@@ -139,11 +144,6 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
 
 def _first(numbers: Iterable[Number | None]) -> Number | None:
     return next((number for number in numbers if number is not None), None)
-
-
-def _with_interval(numbers: Mapping[int, Number]) -> int | None:
-    """The key of the first number of several seeds; where each has one seed, of the first; None of none."""
-    return next((key for key, number in numbers.items() if number.low is not None), next(iter(numbers), None))
 
 
 def _recipes(preset: str) -> list[Trained]:
@@ -159,8 +159,10 @@ def _variant(name: str, trained: Trained) -> str | None:
     return name if name in trained.variants else None
 
 
-def _is_ring(trained: Trained, preset: str) -> bool:
-    return trained.preset != preset or trained.objective != MASKED
+def _elsewhere(trained: Trained, preset: str, seeds: int) -> str:
+    if trained.objective == CAUSAL:
+        return plural(seeds, "causal run")
+    return "" if trained.preset == preset else f"{plural(seeds, 'run')} of another recipe"
 
 
 def _recipe(trained: Trained, seeds: int) -> str:
@@ -168,8 +170,8 @@ def _recipe(trained: Trained, seeds: int) -> str:
     return f"preset {trained.preset}, {kind}, {plural(seeds, 'seed')}"
 
 
-def _short_recipe(trained: Trained) -> str:
-    return "causal" if trained.objective == CAUSAL else trained.preset
+def _few(trained: Trained, seeds: int) -> str:
+    return plural(seeds, "seed") if seeds < seeds_needed(trained.preset) else ""
 
 
 def _loss(name: str, trained: Trained, preset: str) -> Number | None:
@@ -184,9 +186,9 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
         value=float(gap.mean),
         low=float(gap.low) if known else None,
         high=float(gap.high) if known else None,
-        ring=_is_ring(trained, preset),
+        few=_few(trained, gap.n),
+        elsewhere=_elsewhere(trained, preset, gap.n),
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
-        recipe=_short_recipe(trained),
     )
 
 
@@ -203,9 +205,9 @@ def _rise(name: str, trained: Trained, preset: str) -> Number | None:
         return None
     return Number(
         value=float(rise.mean()),
-        ring=_is_ring(trained, preset),
+        few=_few(trained, len(rise)),
+        elsewhere=_elsewhere(trained, preset, len(rise)),
         note=_recipe(trained, len(rise)),
-        recipe=_short_recipe(trained),
     )
 
 
@@ -233,38 +235,25 @@ def _trained(able: Sequence[EncodingRow]) -> list[str]:
     The rise counts for those alone that train no worse than added positions: a model that has learned little has
     little to lose.
     """
-    losses = {row.title: row.loss.value for row in able if row.loss and not row.loss.ring}
+    losses = {row.title: row.loss.value for row in able if row.loss and row.loss.judged}
     losses |= {row.title: 0.0 for row in able if row.baseline}
-    sound = [row for row in able if row.baseline or (row.loss and not row.loss.ring and (row.loss.low or 0.0) <= 0)]
-    rises = {row.title: row.rise.value for row in sound if row.rise and not row.rise.ring}
+    sound = [row for row in able if row.baseline or (row.loss and row.loss.judged and (row.loss.low or 0.0) <= 0)]
+    rises = {row.title: row.rise.value for row in sound if row.rise and row.rise.judged}
     if not losses:
         return ["The chosen recipe trained none of them."]
     lowest = min(losses, key=lambda title: losses[title])
     value = f"{signed(losses[lowest])} nats against added positions"
     if len(losses) == 1:
         rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
-        said = f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."
-        return [said, *_lower_rings(able, losses[lowest])]
+        return [f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."]
     ends = f"{_inside(lowest)} ends lowest ({value})" if losses[lowest] else "none ends lower than added positions"
     recipe = training_rules().preset
     said = [f"We trained {len(losses)} of them as encoders under the frozen rules (recipe {recipe}): {ends}."]
-    said += _lower_rings(able, losses[lowest])
     if rises:
         least = min(rises, key=lambda title: rises[title])
         among = "" if len(rises) == 1 else ", the least of those that train no worse than added positions"
         said.append(f"On texts four times as long the loss of {_inside(least)} rises by {rises[least]:.2f}{among}.")
     return said
-
-
-def _lower_rings(able: Sequence[EncodingRow], lowest: float) -> list[str]:
-    """A sentence on the rings that lie below the lowest loss of the chosen recipe; empty where none does."""
-    lower = {row.title: row.loss for row in able if row.loss and row.loss.ring and row.loss.value < lowest}
-    if not lower:
-        return []
-    named = join_names(f"{_inside(title)} ({signed(loss.value)})" for title, loss in lower.items())
-    recipes = join_names(dict.fromkeys(loss.recipe for loss in lower.values()))
-    rings, are = ("ring", "is") if len(lower) == 1 else ("rings", "are")
-    return [f"The {rings} of {named} {are} of another recipe ({recipes}), whose losses cannot be compared with these."]
 
 
 def _causal(able: Sequence[EncodingRow]) -> list[str]:

@@ -20,8 +20,9 @@ function grid(svg, axis, width, height) {
   return x;
 }
 
-function missing(svg) {
-  mark(svg, "text", { x: 8, y: ROW / 2 + 4, class: "soft" }, "not measured");
+// In place of a number that the chosen recipe did not give: what there is instead.
+function missing(svg, words = "not measured") {
+  mark(svg, "text", { x: 8, y: ROW / 2 + 4, class: "soft" }, words);
 }
 
 function dot(svg, x, ring, colour) {
@@ -33,36 +34,38 @@ function beyond(svg, x, inward, colour) {
   mark(svg, "path", { d: `M${x + 8 * inward} ${ROW / 2 - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
 }
 
-// A printed value; under that of a ring the recipe that gave it.
-function value(svg, width, text, strong, recipe = "") {
+// A printed value; under that of a ring its few seeds.
+function value(svg, width, text, few = "") {
   const place = { x: width - 2, "text-anchor": "end" };
-  mark(svg, "text", { ...place, y: ROW / 2 + (recipe ? -2 : 4), class: strong ? "strong" : "soft" }, text);
-  if (recipe) mark(svg, "text", { ...place, y: ROW / 2 + 14, class: "soft" }, recipe);
+  mark(svg, "text", { ...place, y: ROW / 2 + (few ? -2 : 4), class: few ? "soft" : "strong" }, text);
+  if (few) mark(svg, "text", { ...place, y: ROW / 2 + 14, class: "soft" }, few);
 }
 
 function drawLoss(svg, width, row) {
   if (!row.loss && !row.baseline) return missing(svg);
+  if (row.loss?.elsewhere) return missing(svg, row.loss.elsewhere);
   const x = grid(svg, { ...LOSS, zero: 0 }, width, ROW);
   if (row.baseline) {
     diamond(svg, x(0), ROW / 2);
-    return value(svg, width, "0", true);
+    return value(svg, width, "0");
   }
-  const { value: mean, low, high, ring, recipe } = row.loss;
+  const { value: mean, low, high, few } = row.loss;
   const colour = "var(--ink)";
   if (low !== null) line(svg, x(low), ROW / 2, x(high), ROW / 2, colour, { "stroke-width": 2, opacity: 0.55 });
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
-  if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
-  value(svg, width, signed(mean), !ring, ring ? recipe : "");
+  if (mean <= LOSS.high) dot(svg, x(mean), few, colour);
+  value(svg, width, signed(mean), few);
 }
 
 function drawRise(svg, width, row) {
   if (!row.rise) return missing(svg);
+  if (row.rise.elsewhere) return missing(svg, row.rise.elsewhere);
   const x = grid(svg, { ...RISE, zero: 0 }, width, ROW);
-  const { value: mean, ring, recipe } = row.rise;
+  const { value: mean, few } = row.rise;
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
-  dot(svg, x(mean), ring, "var(--ink)");
-  value(svg, width, signed(mean), !ring, ring ? recipe : "");
+  dot(svg, x(mean), few, "var(--ink)");
+  value(svg, width, signed(mean), few);
 }
 
 function drawCost(svg, width, row, axis) {
@@ -142,13 +145,14 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     const button = make("button", { class: `t${row.lacks.length ? " out" : ""}`, ...label });
     const made = cells(row, needs, asked);
     button.append(...made);
-    if (row.loss) made[2].title = row.loss.note;
-    if (row.rise) made[3].title = row.rise.note;
+    for (const [cell, number] of [[made[2], row.loss], [made[3], row.rise]]) {
+      if (number) cell.title = `${signed(number.value)}, ${number.note}`;
+    }
     button.onclick = () => {
       button.setAttribute("aria-expanded", !expanded);
       setTriggerValue("row", expanded ? "" : row.name);
     };
-    const known = [row.loss || row.baseline, row.rise, true];
+    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere, true];
     [drawLoss, drawRise, drawCost].forEach((draw, index) => {
       const [axis, digits] = scales[index];
       const numbers = (svg, width) => known[index] && board.clientWidth <= NARROW && drawTicks(svg, width, axis, digits, ROW + 12);

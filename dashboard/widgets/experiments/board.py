@@ -63,11 +63,12 @@ def draw(pickers: Pickers) -> None:
         figure = stored_figure("experiments_board", values)
         board = experiments_board(str(values["preset"]))
         rows = ordered(board, order)
-        if opened and not of_a_reader and opened not in [row.variant for row in rows]:
-            board.row(opened)  # Says which rows there are, where this one is not known at all.
     except AddendError as problem:
         show.show_problem(problem)
         return
+    if opened and not of_a_reader and opened not in [row.variant for row in rows]:
+        with show.reporting_problems():
+            board.row(opened)  # Says which rows there are, where this one is not known at all.
 
     def press(variant: str) -> None:
         """Opens the row that was pressed; closes the open one where there is no name."""
@@ -90,24 +91,29 @@ def draw(pickers: Pickers) -> None:
         with st.expander("What the columns show", key=f"{PAGE}.columns"):
             st.markdown(escape_markdown(columns_note(board)))
 
-    show.show(figure, PAGE, values, board=draw_rows)
-    _link_to_quoted_row(str(values["preset"]))
+    show.show(figure, PAGE, values, board=draw_rows, under_heading=lambda: _link_to_quoted_row(values))
     _draw_others(board)
 
 
-def _link_to_quoted_row(preset: str) -> None:
-    """A link to the row whose difference the answer quotes, where it stands on the board of another recipe."""
+def _link_to_quoted_row(values: Mapping[str, Value]) -> None:
+    """A link to the row whose difference the answer quotes; nothing where that row is open."""
     step = next((step for step in answer() if step.name == "told_once"), None)
     statement = str(step.values.get("statement", "")) if step else ""
     contest = next((contest for contest in encoder_rules().statements if contest.id == statement), None)
-    if step is None or step.value is None or contest is None or contest.preset == preset:
+    if step is None or step.value is None or contest is None:
         return
+    quoted = {"preset": contest.preset, "row": contest.variant}
+    if all(values[name] == value for name, value in quoted.items()):
+        return
+    where = (
+        "on this board" if values["preset"] == contest.preset else f"on the board of another recipe ({contest.preset})"
+    )
     st.page_link(
         "views/experiments.py",
-        label=f"The {fixed(abs(step.value))} nats that the answer quotes are those of {named(contest.variant)}, on the "
-        f"board of another recipe: {recipe(contest.preset)}",
+        label=f"The {fixed(abs(step.value))} nats that the answer quotes are those of {named(contest.variant)}, "
+        f"{where}",
         icon=":material/arrow_forward:",
-        query_params=query_parameters(PAGE, {"preset": contest.preset, "row": contest.variant}),
+        query_params=query_parameters(PAGE, quoted),
     )
 
 

@@ -108,6 +108,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
             "ticks": loss_ticks,
             "labels": [signed(tick, decimals) if tick else "0" for tick in loss_ticks],
             "outliers": f"> {signed(high, 1)}" if beyond else "",
+            "margin": board.margin,
         },
         "ranked": len(board.ranks.order) if board.ranks else 0,
         "steps": {
@@ -121,9 +122,8 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "ladder": {"low": min([*ladder, -0.1]), "high": max([*ladder, 0.1])},
         "heads": {
             "loss": "Final loss less adding’s, nats",
+            "margin": f"grey: within ±{board.margin:g}, which counts as none" if board.margin else "",
             "numbers": [
-                ["similarity", "MiniLM changed", "STS-B, Spearman"],
-                ["cola", "MiniLM changed", "CoLA, Matthews"],
                 ["parameters", "Size", "parameters"],
                 ["time", "Time", "a step"],
             ],
@@ -134,10 +134,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
 def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict[str, Any]:
     """The numbers and words of one row; a number that is not stored is None, and is said to be missing."""
     few = f"{row.gap.seeds} of {plural(board.needed, 'seed')}" if row.gap else "no pair"
-    numbers = [
-        *(_score(measure, row) for measure in ("similarity", "cola")),
-        *(_ratio(measure, getattr(row, measure)) for measure in ("parameters", "time")),
-    ]
+    own = f"loss {row.loss:.2f}" if row.loss is not None and not row.gap else ""
     return {
         "variant": row.variant,
         "title": row.title,
@@ -145,9 +142,10 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         "outcome": row.outcome,
         "open": row.variant == opened,
         "judged": row.outcome != "few",
-        "plain": "" if row.trained else "a trained model that was changed; not trained from the start",
         "gap": _gap_data(row.gap),
-        "value": f"{row.loss:.2f}" if row.loss and not row.gap else _signed(row.gap),
+        "value": "0" if row.outcome == "baseline" else _signed(row.gap),
+        # A loss is no difference: it stands in the strip, in words.
+        "own": own if row.outcome == "baseline" or not own else f"{own}; no seed in common with adding",
         "seeds": list(row.differences.values()),
         "rank": row.rank,
         "places": places(row),
@@ -163,7 +161,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         if row.steps
         else None,
         "widths": {width: _gap_data(gap) for width, gap in row.widths.items()},
-        "numbers": numbers,
+        "numbers": [_ratio(measure, getattr(row, measure)) for measure in ("parameters", "time")],
         "spoken": spoken(row, board, few),
     }
 
@@ -185,27 +183,17 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
     if row.outcome == "few":
         parts.append(f"too few seeds to judge: {few}")
     if row.rank:
-        parts.append(f"rank {places(row).replace('–', ' to ')} of {len(board.ranks.order) if board.ranks else 0}")
+        parts.append(f"rank {places(row)} of {len(board.ranks.order) if board.ranks else 0}")
     if row.steps:
         parts.append(
             "never leaves the plateau" if row.steps.never else f"leaves the plateau after {row.steps.text} steps"
         )
     for width, gap in row.widths.items():
         parts.append(f"at width {width} {signed(gap.value)} nats, {plural(gap.seeds, 'seed')}")
-    for number in (*(_score(name, row) for name in ("similarity", "cola")),):
-        if number["text"] != NOT_MEASURED:
-            label = "CoLA" if number["name"] == "cola" else "Spearman's correlation on STS-B"
-            parts.append(f"MiniLM fine-tuned, {label} {number['text']}")
     for name, words in (("parameters", "times the parameters"), ("time", "times the time of a step")):
         if (ratio := getattr(row, name)) is not None:
             parts.append(f"{ratio:.2f} {words}")
     return ". ".join(parts) + "."
-
-
-def _score(measure: str, row: VariantRow) -> dict[str, str]:
-    score = row.refitted.get(measure)
-    text = f"{score.value:.3f}" if score else NOT_MEASURED
-    return {"name": measure, "text": text, "weight": "" if score else "weak"}
 
 
 def _ratio(name: str, ratio: float | None) -> dict[str, str]:

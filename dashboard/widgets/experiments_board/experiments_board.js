@@ -24,13 +24,18 @@ function lossScale(board, width) {
 function drawLoss(svg, width, row, board) {
   const x = lossScale(board, width);
   const colour = row.colour;
-  mark(svg, "rect", { x: 0, y: 0, width: Math.max(0, x(0)), height: HEIGHT, fill: "var(--ink)", opacity: 0.05 });
+  const { margin } = board.loss;
+  if (margin) mark(svg, "rect", { x: x(-margin), y: 0, width: x(margin) - x(-margin), height: HEIGHT, fill: "var(--ink)", opacity: 0.09 });
   for (const tick of board.loss.ticks) line(svg, x(tick), 0, x(tick), HEIGHT, tick ? "var(--line)" : "var(--soft)");
   if (row.outcome === "baseline") {
     diamond(svg, x(0), MIDDLE);
+    mark(svg, "text", { x: x(0) + 14, y: MIDDLE + 4.5, class: "soft" }, row.own);
     return;
   }
-  if (!row.gap) return;
+  if (!row.gap) {
+    mark(svg, "text", { x: 4, y: MIDDLE + 4.5, class: "soft" }, row.own);
+    return;
+  }
   if (row.gap.value > board.loss.high) {
     line(svg, x(0), MIDDLE, width - CUT - 2, MIDDLE, colour, { "stroke-dasharray": "2 3" });
     breakMark(svg, width, MIDDLE);
@@ -46,20 +51,6 @@ function drawLoss(svg, width, row, board) {
     bar(svg, x(ends[0]), y, x(ends[1]), y, colour, 0.45);
   }
   dot(svg, x(row.gap.value), y, 5.5, colour, row.judged);
-}
-
-function drawRank(svg, width, row, board) {
-  if (!row.rank) {
-    if (row.outcome === "few") mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: "soft" }, row.few);
-    return;
-  }
-  const [first, last] = row.rank;
-  const unit = Math.min(6, (width - 40) / board.ranked);
-  for (let place = 0; place < board.ranked; place++) {
-    mark(svg, "rect", { x: place * unit, y: MIDDLE - 2.5, width: unit - 1, height: 5, fill: "var(--line)" });
-  }
-  mark(svg, "rect", { x: (first - 1) * unit, y: MIDDLE - 5.5, width: (last - first + 1) * unit - 1, height: 11, rx: 2, fill: row.colour });
-  mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, row.places);
 }
 
 function stepScale(board, width) {
@@ -98,16 +89,17 @@ function drawLadder(svg, width, row, board) {
   mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, points.at(-1).gap.text);
 }
 
-const CELLS = { loss: drawLoss, rank: drawRank, steps: drawSteps, ladder: drawLadder };
+const CELLS = { loss: drawLoss, steps: drawSteps, ladder: drawLadder };
 
 function header(root, board) {
   const head = put(root, "div", { class: "line head" });
   const column = (name, title, ...more) => put(head, "span", { class: name }, title && make("b", {}, title), ...more);
   const [axis, stepAxis, ladderAxis] = [make("span"), make("span"), make("span")];
-  put(head, "span", { class: "first" }, "press a row for its curves");
-  column("loss", board.heads.loss, axis);
+  const narrow = make("span", { class: "narrow" }, "; steps, size and time have columns on a wider screen");
+  put(head, "span", { class: "first" }, "press a row for its curves", narrow);
+  column("loss", board.heads.loss, board.heads.margin, axis);
   column("value");
-  column("rank", board.ranked ? "Rank" : null, board.ranked ? `of ${board.ranked}, 95 %` : null);
+  column("right rank", board.ranked ? "Rank" : null, board.ranked ? `of ${board.ranked}` : null);
   column("steps", "Steps to leave the plateau", stepAxis);
   column("ladder", "Wider models", ladderAxis);
   for (const [name, first, second] of board.heads.numbers) column(`right ${name}`, first, second);
@@ -148,13 +140,11 @@ function rowOf(root, row, board, press) {
   const button = put(root, "button", { type: "button", class: `line row ${row.outcome}`, "data-row": row.variant, "aria-expanded": row.open, "aria-label": row.spoken });
   const cell = (name, ...content) => put(button, "span", { class: name }, ...content);
   cell("name", row.title, row.known_as ? make("small", {}, row.known_as) : null, board.mark ? make("span", { class: "mark" }, board.mark) : null);
+  const texts = { value: ["strong", row.value], rank: [row.few ? "weak" : "", row.places || row.few] };
   const drawn = [];
-  if (row.plain) cell("plain", row.plain);
-  else {
-    for (const kind of ["loss", "value", "rank", "steps", "ladder"]) {
-      if (kind === "value") cell(`number value ${row.outcome === "baseline" ? "weak" : "strong"}`, row.value);
-      else drawn.push([CELLS[kind], cell(kind)]);
-    }
+  for (const kind of ["loss", "value", "rank", "steps", "ladder"]) {
+    if (CELLS[kind]) drawn.push([CELLS[kind], cell(kind)]);
+    else cell(`number ${kind} ${texts[kind][0]}`, texts[kind][1]);
   }
   for (const { name, text, weight } of row.numbers) cell(`number ${name} ${weight}`, text);
   // A press says what it wants, so that a press which arrives twice does no harm.
