@@ -147,8 +147,8 @@ _TRAININGS = ("training_curves", "training_gap", "training_parts", "training_set
               "training_costs_others")
 _GLUE = ("glue_average", "glue_difference", "glue_scores")
 _PUBLISHED = ("published_average", "published_difference", "published_scores", "published_literature")
-_ENCODINGS = ("encoding_heat", "encoding_movement", "encoding_similarity", "encoding_shift", "encoding_spectrum",
-              "encoding_measures", "encoding_other_measures")
+_ENCODINGS = ("encoding_heat", "encoding_movement", "encoding_similarity", "encoding_pairs", "encoding_shift",
+              "encoding_spectrum", "encoding_measures", "encoding_other_measures")
 
 VIEWS: dict[str, View] = {
     view.page: view
@@ -220,6 +220,7 @@ VIEWS: dict[str, View] = {
             ("geometry_cosines", "geometry_dimension", "geometry_directions", "geometry_subspaces", "geometry_layers",
              "geometry_spectra", "geometry_ranks", "geometry_energies", "geometry_heads", "geometry_states",
              "geometry_decoded", "geometry_order", "geometry_calls", "geometry_kept", "geometry_collisions"),
+            {("part", "read"): {"part": "states"}, ("part", "collisions"): {"part": "words"}},
         ),
         View("encodings", "Encodings",
             _fields(encoding="sinusoidal", other="learned", length=128, dim=384, part="values", compare="cosine",

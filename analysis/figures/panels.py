@@ -4,7 +4,7 @@ Rows hold `value` with its interval `low` to `high`, the `baseline` of random dr
 `baseline_high`, and `series`, which names the curve or the dot; curves also hold `along`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import pandas as pd
@@ -29,13 +29,15 @@ def chart_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.reindex(columns=[*NUMBERS, "series", "layer", "head"]).astype(dict.fromkeys(NUMBERS, float))
 
 
-def series_colour(rows: pd.DataFrame, theme: Theme, colours: Mapping[str, str] | None = None) -> alt.Color:
+def series_colour(
+    rows: pd.DataFrame, theme: Theme, colours: Mapping[str, str] | None = None, *, legend: bool = True
+) -> alt.Color:
     """Ink, and a legend where there are several series, which dashes tell apart.
 
-    colours: those of series that have their own.
+    colours: those of series that have their own. legend: whether there is one, which panels side by side may share.
     """
     names = list(dict.fromkeys(rows.series))
-    key = marks.legend(lines=True) if len(names) > 1 else None
+    key = marks.legend(lines=True) if legend and len(names) > 1 else None
     hues = colours or dict.fromkeys(names, theme.ink)
     return marks.hues("series", {name: hues[name] for name in names}, key)
 
@@ -51,15 +53,18 @@ def curves_over_chance(
     domain: tuple[float, float] | None = None,
     log: bool = False,
     colours: Mapping[str, str] | None = None,
+    names: Sequence[Mapping[str, object]] | None = None,
+    below: Sequence[str] = (),
 ) -> Chart:
     """Curves of a value; the range of random draws as a band and their mean dashed.
 
     value, along: the titles of the axes. domain: of the values' axis, which begins at zero where none is given. log:
-    whether the other axis is logarithmic. colours: those of series that have their own. Curves after the first have
-    gaps, through which one that they lie on is seen.
+    whether the other axis is logarithmic. colours: those of series that have their own. names: what stands at the
+    curves, as `names_at` takes it, in place of a legend; nothing where a panel beside names the same curves. below:
+    lines under the title. Curves after the first have gaps, through which one that they lie on is seen.
     """
     rows = chart_rows(rows)
-    names = list(dict.fromkeys(rows.series))
+    curves = list(dict.fromkeys(rows.series))
     x = marks.number(
         alt.X, "along", along, log=10 if log else alt.Undefined, nice=False, grid=False, ticks=6,
         padding=alt.Undefined if log else 6,
@@ -68,8 +73,8 @@ def curves_over_chance(
     random = alt.Chart(rows).encode(x=x, detail=alt.Detail("series:N"))
     lines = marks.line_plot(
         rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True,
-        color=series_colour(rows, theme, colours),
-        dash=marks.dashes("series", {name: [9, 9 * index] if index else [1, 0] for index, name in enumerate(names)}),
+        color=series_colour(rows, theme, colours, legend=names is None),
+        dash=marks.dashes("series", {name: [9, 9 * index] if index else [1, 0] for index, name in enumerate(curves)}),
         dots=marks.SEED if len(rows) <= MAX_DOTS else 0,
         tooltip=(("series", "of"), ("along:Q", along), *RANDOM),
     )  # fmt: skip
@@ -81,10 +86,12 @@ def curves_over_chance(
             y=marks.same_axis(y, "baseline")
         ),
         *lines,
+        *(names_at(pd.DataFrame(names), x, y, theme) if names else []),
         theme=theme,
         width=width,
         height=HEIGHT,
         title=title,
+        below=below,
     )
 
 

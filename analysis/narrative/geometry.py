@@ -1,5 +1,6 @@
 """The four questions of the page Geometry, with the answers that a model's stored numbers give."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements import stored
+from analysis.claims.statements.base import Judgement
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent, plural, ranges, signed
@@ -59,10 +61,18 @@ class Question:
     claims: tuple[str, ...]
     answer: Callable[[str], CardAnswer]
 
-    def verdicts(self) -> dict[str, str]:
-        """Claim -> its verdict over every model that was measured, which may be another than one model's answer."""
+    def verdicts(self, source: str) -> dict[str, str]:
+        """Claim -> its title and verdict over every model, with the models that it holds in; `source` is the one shown.
+
+        The verdict may be another than one model's answer: a claim about every model falls with one.
+        """
+        titles = {heading.id: heading.title for heading in stored.headings()}
         found = {claim: next((part for part in stored.parts(claim) if part.decides), None) for claim in self.claims}
-        return {claim: part.verdict for claim, part in found.items() if part is not None}
+        return {
+            claim: f"{titles[claim]}: {part.verdict}. {models_in_words(part, source)}"
+            for claim, part in found.items()
+            if part is not None
+        }
 
     def of(self, model: str) -> CardAnswer:
         """The answer of one model; that there is none, and why, where nothing is stored."""
@@ -73,6 +83,29 @@ class Question:
             return CardAnswer(
                 answer="Not asked" if reason else "Not measured", numbers=reason or "nothing is stored of it"
             )
+
+
+HOLDING = {"holds": "holds", "fails": "fails", "open": "is open"}
+"""The standings of a reading as a sentence on it says them."""
+
+
+def models_in_words(statement: Judgement, source: str) -> str:
+    """The readings in which a statement holds and fails, the source that is shown first; empty where there are none.
+
+    >>> models_in_words(statement, "all-MiniLM-L6-v2")
+    'It holds here and in 9 others, fails in 3.'
+    """
+    counts = Counter(reading.standing for reading in statement.readings if reading.standing in HOLDING)
+    here = next((reading.standing for reading in statement.readings if reading.source == source), "")
+    parts = []
+    for standing in sorted(counts, key=lambda standing: (standing != here, list(HOLDING).index(standing))):
+        others = counts[standing] - (standing == here)
+        place = f"in {others}" if standing != here else "here" + f" and in {plural(others, 'other')}" * bool(others)
+        parts.append(f"{HOLDING[standing]} {place}")
+    if not parts:
+        return ""
+    enough = " One model suffices for it." if statement.quantifier == "some" else ""
+    return f"It {', '.join(parts)}.{enough}"
 
 
 def _scaled(points: Sequence[tuple[float, float]], width: tuple[float, float], top: float) -> list[tuple[float, float]]:
@@ -203,7 +236,7 @@ def collisions(model: str) -> CardAnswer:
     if count:
         places = ranges(set(map(int, lost.position)))
         worst = "its worst position" if count == 1 else "their worst positions"
-        numbers = f"at {worst}, {places}, of {first} to {end - 1}"
+        numbers = f"{total - count} stay nearest to themselves; lost at {worst}, {places}, of {first} to {end - 1}"
     else:
         weakest = cases.iloc[0]
         numbers = f"the nearest to it, “{weakest.word}”, keeps {signed(float(weakest.margin))}"

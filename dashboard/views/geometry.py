@@ -23,25 +23,34 @@ PARTS = {
         "ranks": "Ranks",
         "heads": "Heads",
     },
-    "states": {"states": "From every state", "read": "From sums and tables"},
-    "words": {"words": "Words changed", "collisions": "Nearest sums"},
+    "states": {"states": "From every state"},
+    "words": {"words": "Words changed"},
 }
 FIGURES_OF = {
     "angles": ("geometry_cosines",),
     "directions": ("geometry_directions",),
-    "subspaces": ("geometry_subspaces", "geometry_layers"),
-    "ranks": ("geometry_spectra", "geometry_ranks"),
+    "subspaces": ("geometry_subspaces",),
+    "ranks": ("geometry_spectra",),
     "heads": ("geometry_heads",),
     "states": ("geometry_states",),
-    "read": ("geometry_decoded", "geometry_order"),
     "words": ("geometry_calls",),
-    "collisions": ("geometry_collisions",),
 }
 # Figures that a press opens below those of a part.
 FOLDED = {
     "angles": {"geometry_dimension": "Mean absolute cosine against dimension"},
-    "ranks": {"geometry_energies": "Do words stay out of the dimensions that positions use?"},
-    "words": {"geometry_kept": "Does adding a position turn one word into another?"},
+    "subspaces": {"geometry_layers": "Shared directions from layer to layer"},
+    "ranks": {
+        "geometry_ranks": "Four ways of counting directions",
+        "geometry_energies": "Do words stay out of the dimensions that positions use?",
+    },
+    "states": {
+        "geometry_decoded": "Six decoders on artificial texts",
+        "geometry_order": "What position tables say about position and order",
+    },
+    "words": {
+        "geometry_kept": "Does adding a position turn one word into another?",
+        "geometry_collisions": "How near do two sums come to each other?",
+    },
 }
 
 
@@ -57,11 +66,11 @@ def draw_meaning(card: str, model: str) -> None:
     st.markdown(escape_markdown(question.means(model)))
     if answer.note:
         st.caption(escape_markdown(answer.note))
-    links = ", ".join(
-        f"[{claim}]({show.address('claims', {'claim': claim})}) {verdict}"
-        for claim, verdict in question.verdicts().items()
+    links = "\n".join(
+        f"- [{claim}]({show.address('claims', {'claim': claim})}) {escape_markdown(decided)}"
+        for claim, decided in question.verdicts(readable(model)).items()
     )
-    st.caption(f"Over every model measured, the claims about this: {links}")
+    st.caption(f"The claims about this, over every model measured\n{links}")
 
 
 def draw_figure(name: str) -> None:

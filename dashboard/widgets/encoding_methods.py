@@ -12,7 +12,7 @@ from analysis.figures.training.data import stored_presets
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import EncodingRow, described, studied, summary, trained_title
+from analysis.narrative.choosing.board import EncodingRow, described, headline, studied, summary, trained_title
 from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra
@@ -43,7 +43,7 @@ def draw(pickers: Pickers) -> None:
         + " ".join(f"{need.title}: {need.means}" for need in NEEDS.values()),
         wrap=True,
     )
-    answer, right = st.columns([5, 1], vertical_alignment="center")
+    answer, right = st.columns([3, 1], vertical_alignment="center")
     with right:
         size = _draw_size(pickers)
     presets = stored_presets()
@@ -55,7 +55,9 @@ def draw(pickers: Pickers) -> None:
     except AddendError as problem:
         show.show_problem(problem)
         return
-    answer.markdown(escape_markdown(summary(rows, needs)))
+    with answer:
+        st.subheader(escape_markdown(headline(rows)), anchor=False)
+        st.markdown(escape_markdown(summary(rows, needs)))
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis, columns = encoding_board.cost_axis(rows), encoding_board.differing_needs(rows)
@@ -92,7 +94,8 @@ def draw(pickers: Pickers) -> None:
         f"{every}Full dots: our trainings of recipe {JUDGED} on masked words, which the frozen rules judge; bars: "
         "95\u00a0% intervals over seeds paired with learned, added positions. Rings: fewer seeds than the rules ask "
         "for. Losses of another recipe, or of causal models, have no place on this axis: words say which runs there "
-        "are. A triangle at the edge: the value, or the end of its interval, lies beyond the axis."
+        "are. A triangle at the edge: the value, or the end of its interval, lies beyond the axis. "
+        "Costs are drawn where they are not those of added positions."
     )
     with st.expander(
         f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",
@@ -128,7 +131,8 @@ def _draw_size(pickers: Pickers) -> ModelSize:
         named = int(pickers.get(field))
         return pickers.slider(field, label, sorted({*options, named}) if 0 < named < 10**6 else list(options))
 
-    with st.popover("Costs at my size", icon=":material/straighten:", key=f"{PAGE}.size"):
+    label = f"{pickers.get('width'):,} wide, {pickers.get('layers')} layers: change"
+    with st.popover(label, icon=":material/straighten:", key=f"{PAGE}.size"):
         size = ModelSize(
             width=chosen("width", "Width", WIDTHS),
             layers=chosen("layers", "Layers", LAYERS),

@@ -7,12 +7,12 @@ import streamlit as st
 from analysis.core import default_model
 from analysis.encodings import ENCODINGS
 from analysis.figures import stored_figure
+from analysis.figures.encodings.compared_rows import COMPARISONS, RowSimilarityParameters
 from analysis.figures.encodings.measures import HEADINGS, SAYS
 from analysis.figures.encodings.shift import shifts
-from analysis.figures.encodings.similarity import COMPARISONS, RowSimilarityParameters
 from analysis.figures.encodings.sized import SizedEncoding, pair
 from analysis.links import Value
-from dashboard.widgets import phone_fold, show
+from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "choose"
@@ -20,11 +20,15 @@ LOOKS = {"values": "Values", "distance": "Distances", "all": "Measures"}
 """Values of the link's field `look`, with their titles."""
 FIGURES = {
     "values": ("encoding_heat", "encoding_movement"),
-    "distance": ("encoding_similarity", "encoding_shift"),
+    "distance": ("encoding_similarity",),
     "all": ("encoding_measures",),
 }
 FOLDED = {
     "values": {"encoding_spectrum": "How fast the dimensions vary"},
+    "distance": {
+        "encoding_pairs": "Every pair of positions, in a map",
+        "encoding_shift": "Can one matrix shift every position?",
+    },
     "all": {"encoding_other_measures": "Six measures more, in a table"},
 }
 """Figures that a press opens below those of a look."""
@@ -48,14 +52,7 @@ def draw(pickers: Pickers, look: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         pickers.choice("encoding", "Encoding", list(titles), titles, width=CONTROL)
         pickers.choice("other", "Compare with", ["", *titles], lambda name: titles.get(name, "nothing"), width=CONTROL)
-        if look != "all":  # which shows every encoding, at the sizes that are stored
-            phone_fold.more(PAGE)
-            with phone_fold.folded(PAGE, "options"):
-                length = pickers.slider("encoding_length", "Positions", [16, 32, 64, 128, 256, 512], width=CONTROL)
-                pickers.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512], width=CONTROL)
-                if look == "distance":
-                    pickers.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS)
-                    pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
+        _draw_setting(pickers, look)
     values = pickers.done()
     show.copy_link(PAGE, values)
     shown = pair(RowSimilarityParameters.of(values)) if look != "all" else []
@@ -71,6 +68,19 @@ def draw(pickers: Pickers, look: str) -> None:
                 _draw_figure(name, values, _columns if look == "all" else None)
     if shown:
         show_sources(shown)
+
+
+def _draw_setting(pickers: Pickers, look: str) -> None:
+    """The size of the tables and how their rows are compared, in a popover whose button says both."""
+    size = f"{pickers.get('encoding_length')} positions × {pickers.get('dim')} dimensions"
+    compare = COMPARISONS.get(str(pickers.get("compare")), "") if look != "values" else ""
+    label = ", ".join(filter(None, [size, compare.lower()]))
+    with st.popover(f"{label}: change", icon=":material/tune:", key=f"{PAGE}.setting"):
+        length = pickers.slider("encoding_length", "Positions", [16, 32, 64, 128, 256, 512])
+        pickers.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512])
+        if look != "values":
+            pickers.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS)
+            pickers.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
 
 
 def describe(entry: SizedEncoding) -> None:

@@ -8,7 +8,7 @@ from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
     "values": ["The table itself", "How much each dimension moves"],
-    "distance": ["Similarity against distance", "From a position to the one 8 further on"],
+    "distance": ["Similarity against distance"],
     "all": ["All encodings, by what attention can read off their products"],
 }
 
@@ -30,6 +30,13 @@ def test_every_part(part):
     ("look", "name", "fold", "title"),
     [
         ("values", "encoding_spectrum", "How fast the dimensions vary", "How fast the dimensions vary"),
+        ("distance", "encoding_pairs", "Every pair of positions, in a map", "Every pair of positions"),
+        (
+            "distance",
+            "encoding_shift",
+            "Can one matrix shift every position?",
+            "From a position to the one 8 further on",
+        ),
         ("all", "encoding_other_measures", "Six measures more, in a table", "The other measures of all encodings"),
     ],
 )
@@ -65,6 +72,8 @@ def test_pickers_change_what_is_shown():
     app.selectbox(key="choose.other").select("")
     app.run()
     fine(app)
+    app.session_state["choose.encoding_shift.fold"] = True
+    app.run()
     captions = " ".join(shown(caption.value) for caption in app.caption)
     assert "Sinusoidal, tensor2tensor: one matrix for every position" in captions
     assert "Learned" not in captions

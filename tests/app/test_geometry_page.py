@@ -15,25 +15,40 @@ opened = partial(reader.opened, "geometry")
 FIGURES = {
     "angles": ["How nearly orthogonal?"],
     "directions": ["Do words and positions use directions of their own?"],
-    "subspaces": ["Do words and positions use separate directions?", "Shared directions from layer to layer"],
-    "ranks": ["How many directions words and positions use", "Ranks"],
+    "subspaces": ["Do words and positions use separate directions?"],
+    "ranks": ["How many directions words and positions use"],
     "heads": ["How heads divide their directions between word and position"],
     "states": ["Can word and position be read from every state?"],
-    "read": ["Can word and position be read from their sum?", "What position tables say about position and order"],
     "words": ["How near each word comes to another word"],
-    "collisions": ["Do the sums of different words and positions meet?"],
 }
 FOLDED = {
     "angles": ["Mean absolute cosine against dimension"],
-    "ranks": ["Do words stay out of the dimensions that positions use?"],
-    "words": ["Does adding a position turn one word into another?"],
+    "subspaces": ["Shared directions from layer to layer"],
+    "ranks": ["Four ways of counting directions", "Do words stay out of the dimensions that positions use?"],
+    "states": ["Can word and position be read from their sum?", "What position tables say about position and order"],
+    "words": [
+        "Does adding a position turn one word into another?",
+        "Do the sums of different words and positions meet?",
+    ],
 }
-NAMES = {"angles": "geometry_dimension", "ranks": "geometry_energies", "words": "geometry_kept"}
+LABELS = {
+    **FOLDED,
+    "states": ["Six decoders on artificial texts", "What position tables say about position and order"],
+    "words": ["Does adding a position turn one word into another?", "How near do two sums come to each other?"],
+}
+"""The words on their folds."""
+NAMES = {
+    "angles": ["geometry_dimension"],
+    "subspaces": ["geometry_layers"],
+    "ranks": ["geometry_ranks", "geometry_energies"],
+    "states": ["geometry_decoded", "geometry_order"],
+    "words": ["geometry_kept", "geometry_collisions"],
+}
 """The figures that are folded."""
 
 
 def folds(app: AppTest) -> list[Any]:
-    return [fold for fold in app.expander if any(fold.label in titles for titles in FOLDED.values())]
+    return [fold for fold in app.expander if fold.label in {title for part in LABELS.values() for title in part}]
 
 
 @pytest.mark.parametrize("part", FIGURES)
@@ -44,7 +59,7 @@ def test_each_part_shows_its_figures(part: str) -> None:
     assert not app.warning
     assert figures(app) == FIGURES[part]
     assert len(FIGURES[part]) <= 2
-    assert [fold.label for fold in folds(app)] == FOLDED.get(part, [])
+    assert [fold.label for fold in folds(app)] == LABELS.get(part, [])
 
 
 def test_every_figure_of_the_page_is_in_one_part() -> None:
@@ -60,7 +75,8 @@ def test_every_card_is_a_part() -> None:
 @pytest.mark.parametrize("part", FOLDED)
 def test_a_folded_figure_is_drawn_once_it_is_opened(part: str) -> None:
     app = opened(part=part)
-    app.session_state[f"geometry.{NAMES[part]}.fold"] = True
+    for name in NAMES[part]:
+        app.session_state[f"geometry.{name}.fold"] = True
     app.run()
     assert not app.exception
     assert figures(app) == FIGURES[part] + FOLDED[part]

@@ -27,7 +27,7 @@ PARTS = {
         "glue",
         "published",
     ),
-    "geometry": ("angles", "directions", "subspaces", "ranks", "heads", "states", "read", "words", "collisions"),
+    "geometry": ("angles", "directions", "subspaces", "ranks", "heads", "states", "words"),
     "choose": ("needs", "cost", "length", "evidence"),
 }
 OPENINGS = [(page, {"part": part}) for page, parts in PARTS.items() for part in parts]

@@ -32,14 +32,14 @@ def rows(needs: tuple[str, ...] = (), size: ModelSize | None = None) -> list[boa
 
 def test_ten_ways_are_in_use_and_the_others_are_folded(store: Path) -> None:
     assert len(rows()) == len(IN_USE) == 10
-    assert [row.name for row in rows()] == list(IN_USE)
+    assert {row.name for row in rows()} == set(IN_USE)
     assert {method.variant for method in board.studied()} == {method.variant for method in METHODS} - set(IN_USE)
     assert set(ENCODING_OF) == set(IN_USE)
     assert set(USED) | set(IN_CODE) <= set(IN_USE)
 
 
 @pytest.mark.parametrize("needs", ASKED, ids="-".join)
-def test_what_lacks_a_need_moves_down_and_nothing_else_moves(store: Path, needs: list[str]) -> None:
+def test_what_lacks_a_need_moves_down_and_nothing_else_moves(store: Path, needs: tuple[str, ...]) -> None:
     found, order = rows(needs), [row.name for row in rows()]
     lacking = [bool(row.lacks) for row in found]
     assert lacking == sorted(lacking)
@@ -52,6 +52,53 @@ def test_what_lacks_a_need_moves_down_and_nothing_else_moves(store: Path, needs:
         assert row.lacks == tuple(need for need in needs if not NEEDS[need].met(by_name[row.name]))
 
 
+@pytest.mark.parametrize("needs", ASKED, ids="-".join)
+def test_the_lowest_loss_stands_first_and_what_has_none_last(store: Path, needs: tuple[str, ...]) -> None:
+    found = rows(needs)
+    for able in (True, False):
+        group = [row for row in found if bool(row.lacks) is not able]
+        losses = [
+            0.0 if row.baseline else row.loss.value if row.loss and not row.loss.elsewhere else math.inf
+            for row in group
+        ]
+        assert losses == sorted(losses)
+
+
+@pytest.mark.parametrize("needs", ASKED, ids="-".join)
+def test_the_headline_names_the_method_that_learns_best_of_those_that_can(store: Path, needs: tuple[str, ...]) -> None:
+    found = rows(needs)
+    able = [row for row in found if not row.lacks]
+    said = board.headline(found)
+    assert len(said) <= 175
+    learned = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
+    if not able or not learned:
+        assert said.startswith("None of the 10") if not able else "we trained none" in said
+        return
+    assert said.startswith(learned[0].title)
+    if len(learned) == 1:
+        assert "the only one" in said
+        return
+    reaching = [row for row in learned if row.baseline or (row.loss and (row.loss.low or 0) <= 0)]
+    furthest = min(reaching, key=lambda row: row.rise.value if row.rise and row.rise.judged else math.inf)
+    holds_up = said.split(" holds up best")[0]
+    assert holds_up.endswith(" and") if furthest is learned[0] else holds_up.endswith(furthest.title[1:])
+    time = learned[0].time
+    if time and not learned[0].baseline and abs(time - 1) >= 0.005:
+        assert f"costs {100 * abs(time - 1):.0f} % {'more' if time > 1 else 'less'} time" in said
+
+
+def test_the_baseline_and_its_equals_learn_as_well_as_any() -> None:
+    def row(name: str, value: float, low: float) -> board.EncodingRow:
+        number = board.Number(value=value, low=low, high=value + 0.1)
+        return board.EncodingRow(
+            name=name, title=name, users="", ticks=(), lacks=(), baseline=False, loss=number, rise=number,
+            parameters=1, products=1, time=None,
+        )  # fmt: skip
+
+    assert board.headline([row("A", -0.3, -0.4), row("B", -0.1, -0.2)]).startswith("A learns best")
+    assert board.headline([row("A", -0.3, -0.4), row("B", -0.2, -0.35)]).startswith("A learns as well as any")
+
+
 def test_a_need_has_a_column_where_the_methods_differ_in_it(store: Path) -> None:
     found = rows()
     by_need = {name: {row.ticks[index] for row in found} for index, name in enumerate(NEEDS)}
@@ -60,7 +107,7 @@ def test_a_need_has_a_column_where_the_methods_differ_in_it(store: Path) -> None
 
 
 @pytest.mark.parametrize("needs", ASKED, ids="-".join)
-def test_the_sentence_counts_and_names_what_the_rows_hold(store: Path, needs: list[str]) -> None:
+def test_the_sentence_counts_and_names_what_the_rows_hold(store: Path, needs: tuple[str, ...]) -> None:
     found = rows(needs)
     able = [row for row in found if not row.lacks]
     said = board.summary(found, needs)

@@ -13,12 +13,13 @@ from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
+from analysis.figures.encodings.compared_rows import compare_rows
 from analysis.figures.encodings.heat import from_the_fastest
-from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words, stored
+from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
-from analysis.figures.encodings.similarity import NUMBERS, compare_rows
+from analysis.figures.encodings.similarity import NUMBERS
 from analysis.figures.encodings.sized import colour_limit, sized
-from analysis.store import files
+from analysis.store import files, read
 
 NAMES = links.VIEWS["encodings"].figures
 OF_ALL = ("encoding_measures", "encoding_other_measures")
@@ -205,13 +206,38 @@ def test_similarity_numbers_are_those_of_the_map_shown():
     assert like.numbers["first_rise"] == 44
     assert like.numbers["symmetry"] == 1
     assert like.numbers["monotonicity"] == measures.monotonicity(ENCODINGS["sinusoidal"].similarity(128, 512))
-    figure = made("encoding_similarity", compare="dot", dim=512, other="")
-    _, own_map = drawing.panels(figure)
+    (own_map,) = drawing.panels(made("encoding_pairs", compare="dot", dim=512, other=""))
     below = " ".join(own_map.to_dict()["title"]["subtitle"])
     assert "by distance alone 1.00" in below
     assert f"nearer is more alike {like.numbers['monotonicity']:.2f}" in below
     assert "symmetric 1.00; first rises again: 44 tokens" in below
-    assert all(f"{MEASURES[name].title}: {MEASURES[name].definition}" in figure.caption for name in NUMBERS)
+    caption = made("encoding_similarity", compare="dot", dim=512, other="").caption
+    assert all(f"{MEASURES[name].title}: {MEASURES[name].definition}" in caption for name in NUMBERS)
+
+
+def test_a_dashed_line_stands_where_the_mean_first_rises_again_and_carries_its_name():
+    (panel,) = drawing.panels(made("encoding_similarity"))
+    rises = [row for rows in panel.to_dict()["datasets"].values() for row in rows if "height" in row]
+    assert {row["name"]: row["distance"] for row in rises} == {
+        "Sinusoidal\nrises again at 25": 25,
+        "Learned\nrises again at 4": 4,
+    }
+    assert len({row["hue"] for row in rises}) == len({row["height"] for row in rises}) == 2
+
+
+@pytest.mark.parametrize(("compare", "length", "k"), [("cosine", 128, 8), ("dot", 64, 4)])
+def test_distances_and_measures_have_the_same_number_of_the_same_thing(compare, length, k):
+    asked = {"compare": compare, "length": length, "shift": k}
+    measured = made("encoding_measures", **asked).frame().set_index(["encoding", "measure"]).value
+    for name in ("sinusoidal", "learned"):
+        compared = compare_rows(sized(name, length, 384), compare)
+        for measure in NUMBERS:
+            assert measured[name, measure] == compared.numbers[measure]
+        shifted = shift_result(sized(name, length, 384), k)
+        assert measured[name, "shift_r2"] == (shifted.r2 if shifted.matrix is None else 1)
+    setting = f"{compare.replace('dot', 'dot product')} of {length} positions"
+    assert setting in made("encoding_measures", **asked).finding
+    assert setting in made("encoding_similarity", **asked).finding
 
 
 def test_an_encoding_with_a_score_of_its_own_keeps_it():
@@ -293,7 +319,11 @@ def test_sizes_that_are_not_the_ones_asked_for_are_said():
         assert one.lines == [one.size]
 
 
-# The stored measures -------------------------------------------------------------------------------
+# The measures of all encodings ---------------------------------------------------------------------
+
+
+def stored():
+    return read.query("SELECT * FROM newest_encoding_measures")
 
 
 def test_committed_measures_cover_every_encoding_and_follow_from_the_code():
@@ -307,11 +337,14 @@ def test_committed_measures_cover_every_encoding_and_follow_from_the_code():
             assert own[measure] == pytest.approx(value, rel=1e-6, abs=1e-9, nan_ok=True), (name, measure)
 
 
-def test_every_measure_on_screen_is_stored_or_follows_from_one():
-    frame = made("encoding_measures").frame()
-    assert set(MEASURES) <= set(frame.measure)
-    moving = frame[(frame.measure == "moving_share") & (frame.encoding == "sinusoidal") & (frame.length == 128)]
-    assert moving.value.tolist() == [287 / 512]
+def test_the_measures_on_screen_are_those_that_a_summary_of_an_encoding_has():
+    frame = made("encoding_measures", compare="dot").frame()
+    assert set(MEASURES) == set(frame.measure)
+    for name, dim in (("sinusoidal", 384), ("learned", 384), ("alibi", 8)):
+        numbers = measures.summary(name, length=128, dim=dim)
+        numbers["moving_share"], numbers["shift_r2"] = numbers["moving_dims"] / dim, numbers["shift_r2_8"]
+        for measure, value in frame.loc[frame.encoding == name, ["measure", "value"]].itertuples(index=False):
+            assert value == pytest.approx(numbers[measure], abs=1e-6, nan_ok=True), (name, measure)
 
 
 def test_every_measure_is_drawn_or_in_the_table_with_what_is_good():
@@ -329,52 +362,43 @@ def test_every_measure_is_drawn_or_in_the_table_with_what_is_good():
 def test_a_random_table_lies_at_chance_and_sinusoids_at_the_good_end():
     """Chance is what a measure finds where nothing connects positions that are near."""
     frame = made("encoding_measures").frame()
-    longest = frame[frame.length == 512].set_index(["encoding", "measure"]).value
+    values = frame.set_index(["encoding", "measure"]).value
     for name, chance in CHANCE.items():
-        assert longest["random_fixed", name] == pytest.approx(chance, abs=0.05)
-        assert longest["sinusoidal", name] > 0.9
+        assert values["random_fixed", name] == pytest.approx(chance, abs=0.05)
+        assert values["sinusoidal", name] > 0.9
 
 
 @pytest.mark.parametrize("other", ["", "learned"])
 def test_the_picked_encodings_are_black_and_the_untrained_ones_hollow(other):
     picked = {ENCODINGS[name].title for name in ("rotary", other) if name}
     untrained = {ENCODINGS[name].title for name in ("tupe_untied", "shaw_relative", "t5_bias")}
-    for panel in drawing.panels(made("encoding_measures", encoding="rotary", other=other)):
-        drawn = panel.to_dict()
-        data = drawn["datasets"]
-        rows = max((rows for rows in data.values() if "hue" in rows[0]), key=len)
-        assert {row["title"] for row in rows if row["bold"]} == picked
-        black, soft = ({row["hue"] for row in rows if row["bold"] == bold} for bold in (True, False))
-        assert len(black) == len(soft) == 1
-        assert black != soft
-        hollow = [layer for layer in drawn["layer"] if layer.get("mark", {}).get("filled") is False]
-        assert {row["title"] for layer in hollow for row in data[layer["data"]["name"]]} <= untrained
-        assert sum(len(data[layer["data"]["name"]]) for layer in hollow) >= 1
+    (panel,) = drawing.panels(made("encoding_measures", encoding="rotary", other=other))
+    drawn = panel.to_dict()
+    data = drawn["datasets"]
+    rows = max((rows for rows in data.values() if "hue" in rows[0]), key=len)
+    assert {row["title"] for row in rows if row["bold"]} == picked
+    black, soft = ({row["hue"] for row in rows if row["bold"] == bold} for bold in (True, False))
+    assert len(black) == len(soft) == 1
+    assert black != soft
+    hollow = [layer for layer in drawn["layer"] if layer.get("mark", {}).get("filled") is False]
+    assert {row["title"] for layer in hollow for row in data[layer["data"]["name"]]} == untrained
 
 
 def test_every_count_of_encodings_is_of_all_of_them():
     for name in OF_ALL:
-        assert f" of {len(ENCODINGS)} encodings (dot product of 512 positions; 3 are random here)" in made(name).finding
+        assert f" of {len(ENCODINGS)} encodings (cosine of 128 positions; 3 are random here)" in made(name).finding
 
 
 def test_what_distance_alone_decides_stands_first():
-    (first, *_) = drawing.panels(made("encoding_measures"))
-    rows = max((rows for rows in first.to_dict()["datasets"].values() if "hue" in rows[0]), key=len)
-    values = [row["value"] for row in rows if not row["label"].startswith("\u200b")]
+    (panel,) = drawing.panels(made("encoding_measures"))
+    rows = max((rows for rows in panel.to_dict()["datasets"].values() if "hue" in rows[0]), key=len)
+    values = [row["value"] for row in rows if row["start"] == 0 and not row["label"].startswith("\u200b")]
     known = [value for value in values if value is not None]
-    assert known == sorted(known, reverse=True)
-    assert known.count(max(known)) > 1
+    assert [round(value, 6) for value in known] == sorted((round(value, 6) for value in known), reverse=True)
+    assert sum(round(value, 6) == 1 for value in known) > 1
 
 
-def test_without_stored_measures_a_sentence_says_how_to_make_them(tmp_path, monkeypatch):
-    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "addend.duckdb"))
-    store_build.refresh()
-    with pytest.raises(AddendError, match="measure encodings"):
-        made("encoding_measures")
-
-
-def test_the_command_writes_what_the_figure_reads(tmp_path, monkeypatch):
+def test_the_newest_of_two_runs_of_the_command_is_read(tmp_path, monkeypatch):
     """Two runs of the same day: the newest is read."""
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "addend.duckdb"))
@@ -399,3 +423,26 @@ def test_words_for_numbers():
     assert in_words("first_rise", 44.0) == "44 tokens"
     assert in_words("symmetry", np.nan) == "undefined"
     assert in_words("shift_r2_8", -0.001) == "0.00"
+
+
+def test_rows_that_hold_most_of_the_outliers_are_named_and_pointed_at():
+    """Sentence encoders end their texts at 128 tokens: there and at the beginning the learned table is large."""
+    figure = made("encoding_heat")
+    table = np.abs(encode("learned", length=128, dim=384))
+    beyond = (table > np.quantile(table, 0.99)).sum(axis=1)
+    assert set(np.argsort(-beyond)[:2]) == {0, 127}
+    assert "Learned: positions 0 and 127 stand out" in figure.finding
+    layers = [layer for panel in drawing.panels(figure) for layer in panel.to_dict()["layer"]]
+    datasets = {name: rows for panel in drawing.panels(figure) for name, rows in panel.to_dict()["datasets"].items()}
+    pointers = [layer for layer in layers if layer["mark"].get("shape") == "triangle-right"]
+    rows = [[row["y"] for row in datasets[layer["data"]["name"]]] for layer in pointers]
+    assert sorted(filter(None, rows)) == [[0, 127]]
+    assert "outliers" in figure.caption
+    assert "Triangle" in figure.caption
+
+
+def test_the_finding_counts_the_columns_that_hold_nearly_all_that_varies():
+    figure = made("encoding_movement", other="")
+    variance = np.sort(encode("sinusoidal", length=128, dim=384).var(0))[::-1].cumsum()
+    count = int((variance < 0.99 * variance[-1]).sum()) + 1
+    assert figure.finding == f"99 % of what varies lies in {100 * count / 384:.0f} % of the dimensions of Sinusoidal"

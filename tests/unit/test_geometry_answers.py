@@ -8,10 +8,11 @@ import pytest
 from scipy.special import gammaln
 
 from analysis import links
+from analysis.claims.statements import stored
 from analysis.figures import FIGURES, drawing
 from analysis.figures.geometry.states import read_sentence
 from analysis.narrative.answer.sentences import read_back
-from analysis.narrative.geometry import QUESTIONS, cards
+from analysis.narrative.geometry import QUESTIONS, cards, models_in_words
 from analysis.store import read
 
 LACKING = ("Not asked", "Not measured")
@@ -149,6 +150,25 @@ def test_lost_words_are_counted_again(store: Path) -> None:
             assert str(int(rows.furthest)) in answer.numbers
         answered.add(answer.answer)
     assert len(answered) > 1
+
+
+@pytest.mark.parametrize("source", ["all-MiniLM-L6-v2", "all-mpnet-base-v2", "nobody"])
+def test_a_claim_says_in_how_many_models_it_holds_and_if_it_does_here(store: Path, source: str) -> None:
+    for question in QUESTIONS.values():
+        for claim in question.claims:
+            (statement,) = [part for part in stored.parts(claim) if part.decides]
+            said = models_in_words(statement, source)
+            standings = {reading.source: reading.standing for reading in statement.readings}
+            for standing, verb in (("holds", "holds"), ("fails", "fails"), ("open", "is open")):
+                count = list(standings.values()).count(standing)
+                match = re.search(rf"{verb} (here)?(?: and )?(?:in (\d+))?", said)
+                assert (match is None) == (count == 0), said
+                if match:
+                    here, others = match.groups()
+                    assert (here is not None) == (standings.get(source) == standing)
+                    assert int(others or 0) + (here is not None) == count
+            assert ("One model suffices" in said) == (statement.quantifier == "some")
+            assert f"{statement.verdict}. {said}" in question.verdicts(source)[claim]
 
 
 def test_pictures_stay_in_their_frame(store: Path) -> None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.core import frames
-from analysis.core.formatting import capitalised, join_names, sentences, significant
+from analysis.core.formatting import join_names, percent, sentences, significant
 from analysis.encodings import measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -44,6 +45,7 @@ def heat(params: EncodingPairParameters) -> Figure:
         caption=sentences(
             "; ".join(f"{entry.title}: {_columns_in_words(entry)}" for entry in shown) + ".",
             "Each map has its own colour scale, symmetric about zero. The usual value is the median of the sizes.",
+            _large(shown),
             *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
         ),
         alt=" ".join(_extremes(entry) for entry in shown),
@@ -59,6 +61,13 @@ def heat(params: EncodingPairParameters) -> Figure:
     )
 
 
+def _large(shown: Sequence[SizedEncoding]) -> str:
+    """A sentence on the triangles, where a map has any."""
+    if not any(large_rows(entry) for entry in shown):
+        return ""
+    return f"Triangle: a row of which at least {percent(LARGE)} of the values lie beyond the end of the colours."
+
+
 def table_map(
     entry: SizedEncoding, limit: float, theme: Theme, side: int, height: int, *, legend: bool = True
 ) -> Chart:
@@ -68,17 +77,45 @@ def table_map(
     A sine and its cosine side by side would draw stripes that are not in the data, where columns are narrow.
     """
     columns, words = shown_columns(entry)
-    names = None if isinstance(columns, slice) else [str(column) for column in columns]
+    indices = np.arange(entry.dim)[columns]
     if not legend:
         values = entry.table()[:, columns]
         x, y = index_axes(values.shape, entry.row, words)
         drawn = picture(painted(values, theme.diverging, (-limit, limit)), values.shape, x, y)
-        return drawn.properties(width=side, height=height)
-    return heatmap(
-        entry.table()[:, columns], columns=names, domain=(-limit, limit), row_title=entry.row, column_title=words,
-        value_title=entry.unit, title=entry.title, below=[*entry.lines, *clip_note(entry, limit)], side=side,
-        height=height, theme=theme, legend=legend,
+        return _columns_counted(drawn.properties(width=side, height=height), entry)
+    large = large_rows(entry)
+    drawn = heatmap(
+        entry.table()[:, columns], columns=[str(index) for index in indices], domain=(-limit, limit),
+        row_title=entry.row, column_title=words, value_title=entry.unit, title=entry.title,
+        below=[*entry.lines, *clip_note(entry, limit)], side=side, height=height, theme=theme, legend_above=True,
     )  # fmt: skip
+    if not isinstance(drawn, alt.LayerChart):
+        return drawn
+    _columns_counted(drawn.layer[0], entry)
+    pointers = alt.Chart(pd.DataFrame({"y": large})).mark_point(
+        shape="triangle-right", filled=True, opacity=1, size=marks.DOT, color=theme.ink, xOffset=-6
+    )
+    drawn.layer.append(pointers.encode(x=alt.value(0), y=drawn.layer[0].encoding.y))
+    return drawn
+
+
+def _columns_counted(drawn: Chart, entry: SizedEncoding) -> Chart:
+    """The chart, with the dimensions at its ticks where every second one is drawn."""
+    columns, _ = shown_columns(entry)
+    if isinstance(columns, slice) and columns.step:
+        drawn.encoding.x["axis"]["labelExpr"] = f"datum.value * {columns.step}"
+    return drawn
+
+
+LARGE = 0.05
+"""The share of a row's values that lie beyond the end of the colours from which the row is called large."""
+
+
+def large_rows(entry: SizedEncoding) -> list[int]:
+    """The rows of which many values lie beyond the end of the colours; none where nothing does."""
+    table = np.abs(entry.table())
+    limit, _ = colour_limit(table)
+    return [int(row) for row in np.flatnonzero((table > limit).mean(axis=1) >= LARGE)]
 
 
 def shown_columns(entry: SizedEncoding) -> tuple[slice | np.ndarray, str]:
@@ -90,11 +127,11 @@ def shown_columns(entry: SizedEncoding) -> tuple[slice | np.ndarray, str]:
     if "in no order" in entry.encoding.columns:
         return from_the_fastest(entry.table()), f"{entry.column}s from the fastest to the slowest"
     if "in turn" in entry.encoding.columns:
-        return slice(0, None, 2), "pair of dimensions; sines alone are drawn"
+        return slice(0, None, 2), "dimension; sines alone are drawn"
     if "then their cosines" in entry.encoding.columns:
-        return slice(0, entry.dim // 2), "pair of dimensions; sines alone are drawn"
+        return slice(0, entry.dim // 2), "dimension; sines alone are drawn"
     if "then their sines" in entry.encoding.columns:
-        return slice(0, entry.dim // 2), "pair of dimensions; cosines alone are drawn"
+        return slice(0, entry.dim // 2), "dimension; cosines alone are drawn"
     return slice(None), entry.column
 
 
@@ -132,21 +169,30 @@ def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
 
 
 def _finding(shown: Sequence[SizedEncoding]) -> str:
-    """A sentence that compares the largest value of each table with the usual one."""
-    flat = [entry for entry in shown if entry.table().min() == entry.table().max()]
-    parts = [_times_the_usual(entry) for entry in shown if entry not in flat]
-    same = [f"in {entry.title} every value is {_largest(entry)}" for entry in flat]
-    largest = [f"the largest value is {join_names(parts)}"] if parts else []
-    return capitalised("; ".join([*largest, *same]))
+    """A clause on each table: its large rows, or how far its largest value is from the usual one."""
+    return "; ".join(f"{entry.title}: {_stands_out(entry)}" for entry in shown)
 
 
-def _times_the_usual(entry: SizedEncoding) -> str:
-    """The largest value as a multiple of the median of the sizes; as it is, where half of the values are zero."""
-    median = float(np.nanmedian(np.abs(entry.table())))
+def _stands_out(entry: SizedEncoding) -> str:
+    """The rows of a table that stand out; or how much larger than the median of the sizes its largest value is."""
+    table = np.abs(entry.table())
+    if table.min() == table.max():
+        return f"every value is {_largest(entry)}"
+    median = float(np.nanmedian(table))
     if not median:
-        return f"{_largest(entry)} in {entry.title}, half of whose values are 0"
-    times = abs(_largest_value(entry)) / median
-    return f"{f'{times:,.0f}' if times >= 10 else f'{times:.1f}'} times the usual one in {entry.title}"
+        return f"half of the values are 0, the largest is {_largest(entry)}"
+    times = float(np.nanmax(table)) / median
+    ratio = f"{f'{times:,.0f}' if times >= MANY else f'{times:.1f}'} times the usual one"
+    rows = large_rows(entry)
+    if not rows:
+        return f"no value exceeds {ratio}"
+    word = entry.encoding.rows
+    named = f"{word} {rows[0]} stands" if len(rows) == 1 else f"{word}s {join_names(map(str, rows))} stand"
+    return f"{named if len(rows) <= NAMED else f'{len(rows)} {word}s stand'} out, with values up to {ratio}"
+
+
+MANY, NAMED = 10, 4
+"""The ratio from which it is said without decimals, and the most rows that a finding names."""
 
 
 def _largest_value(entry: SizedEncoding) -> float:

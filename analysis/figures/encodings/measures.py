@@ -1,4 +1,4 @@
-"""The scalar measures of all encodings side by side, as stored by `python -m analysis measure encodings`.
+"""The scalar measures of all encodings side by side, at the setting that the view Distances compares rows at.
 
 Three of them are drawn as dots; the others stand in a table.
 """
@@ -11,31 +11,31 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core import colours
-from analysis.core.errors import AddendError
+from analysis.core import colours, default_model
 from analysis.core.formatting import sentences
-from analysis.encodings import ENCODINGS
+from analysis.encodings import ENCODINGS, measures
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.figure import Figure, Parameters, figure
-from analysis.store import read
+from analysis.figures.encodings.compared_rows import RowSimilarityParameters, compare_rows, setting
+from analysis.figures.encodings.shift import ShiftResult, shift_result
+from analysis.figures.encodings.sized import SizedEncoding, citation_keys, export_command, origins, sized
+from analysis.figures.figure import Figure, figure
 
-COMMAND = "python -m analysis measure encodings"
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
 DRAWN = {
     "translation_invariance": "Distance alone decides",
     "monotonicity": "Nearer is more alike",
-    "shift_r2_8": "A shift by 8 is one matrix",
+    "shift_r2": "A shift is one matrix",
 }
 """The measures that are drawn, from left to right -> their headings. Of each, 1 is the most there can be."""
 ENDS = {
-    "translation_invariance": ("0 not at all", "1 alone"),
+    "translation_invariance": ("0 no part", "1 all"),
     "monotonicity": ("0 never", "1 always"),
-    "shift_r2_8": ("0 not at all", "1 exactly"),
+    "shift_r2": ("0 no", "1 exactly"),
 }
 """The words at the ends of the axis of each drawn measure."""
-CHANCE = {"translation_invariance": 0.0, "monotonicity": 0.5, "shift_r2_8": 0.0}
+CHANCE = {"translation_invariance": 0.0, "monotonicity": 0.5, "shift_r2": 0.0}
 """The value of each drawn measure where nothing connects positions that are near."""
 HEADINGS = {
     "first_rise": "First rises again, tokens",
@@ -59,7 +59,7 @@ GOOD = {
 SAYS = {
     "translation_invariance": "the part of how alike positions are that their distance alone decides",
     "monotonicity": "how often, of two keys, the nearer is the more alike",
-    "shift_r2_8": "how well one matrix, fitted on some positions, finds the one 8 further on from others (R²)",
+    "shift_r2": "how well one matrix, fitted on some positions, finds the one so far further on from others (R²)",
     "first_rise": "the distance from which farther positions are more alike again",
     "symmetry": "the part of their likeness that is the same before as after; at 1, products do not tell which it is",
     "cosine_next": "how alike two neighbours are; at 1 they could not be told apart",
@@ -68,10 +68,10 @@ SAYS = {
     "frequency_mean": "how often an average column swings up and down per token",
 }
 """The meaning of each measure in plain words."""
-LINE = 54
-"""Letters in a line under the heading of a picture."""
-END = 12
-"""Letters in a line of the words at an end of an axis."""
+PITCH, NUMBER_AT = 1.6, 1.12
+"""From the beginning of one column of dots to that of the next, and to its numbers, where a column is 1 wide."""
+COLUMN_TITLE = 12
+"""Letters in a line of a column's heading."""
 FIXED, RANDOM = "Computed or trained", "Random here: a model trains them"
 """The groups of rows: encodings whose values are what a model uses, and those that are random until a model trains."""
 GOOD_ROW = "Good is"
@@ -148,12 +148,12 @@ MEASURES = {
         "cosine similarity",
         "The mean cosine similarity of the rows of adjacent positions. Undefined where rows are distances.",
     ),
-    "shift_r2_8": DescribedMeasure(
-        "Shift by 8 is linear",
+    "shift_r2": DescribedMeasure(
+        "Shift is linear",
         "held out, best single linear map",
         "R²",
-        "R squared, on positions held out, of the best single linear map from a row to the one 8 positions on. "
-        "Undefined where rows are distances.",
+        "R squared, on positions held out, of the best single linear map from a row to the shifted one; 1 where there "
+        "is a closed form. Undefined where rows are distances.",
     ),
 }
 
@@ -169,67 +169,45 @@ def in_words(name: str, value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}"
 
 
-def stored() -> pd.DataFrame:
-    """The newest stored value of every measure of every encoding at every size. AddendError where there is none."""
-    rows = read.query(
-        """
-        SELECT m.encoding, m.length, m.dim, m.measure, m.value, r.created, r.git_sha, r.run_id
-        FROM encoding_measures m JOIN runs r USING (run_id)
-        QUALIFY row_number() OVER (
-            PARTITION BY m.encoding, m.length, m.dim, m.measure ORDER BY r.created DESC, r.run_id
-        ) = 1
-        """
-    )
-    selected = rows.loc[rows.encoding.isin(list(ENCODINGS))]
-    if selected.empty:
-        raise AddendError(f"No measures of encodings are stored; make them with: {COMMAND}")
-    return selected
+class MeasuresParameters(RowSimilarityParameters):
+    """The two encodings that are marked, and the setting at which all of them are compared."""
+
+    shift: int
 
 
-class ShadedParameters(Parameters):
-    """The two encodings whose rows are shaded."""
-
-    encoding: str
-    other: str
-
-
-@figure("encoding_measures", ShadedParameters)
-def scalar_measures(params: ShadedParameters) -> Figure:
+@figure("encoding_measures", MeasuresParameters)
+def scalar_measures(params: MeasuresParameters) -> Figure:
     """Every registered encoding by every scalar measure; three of them are drawn."""
-    rows = stored()
-    table = _table(rows)
+    entries, table = _measured(params)
     return Figure(
-        **_shared(rows, table, DRAWN),
+        **_shared("encoding_measures", params, entries, table, DRAWN),
         title="All encodings, by what attention can read off their products",
-        finding=_invariant(table),
+        finding=_invariant(table, setting(params)),
         caption=sentences(
-            "At the right of each picture is what lets products of two positions' rows tell their distance; dashed is "
-            "chance. A model can learn to use an encoding that lies at the left.",
-            f"All at about {table.about.max()} positions, compared by dot product. The view Distances compares another "
-            "number of them, by cosine, and so has other numbers of the same encoding. A dash: undefined. Bold and in "
-            "black: the encodings that are picked.",
-            *_about(rows, DRAWN),
+            "At the right is what lets products of two positions' rows tell their distance; a grey stroke is chance. A "
+            "model can learn to use an encoding that lies at the left.",
+            " ".join(f"{heading}: {SAYS[name]}." for name, heading in DRAWN.items()),
+            f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
+            "A dash: undefined. Bold and in black: the encodings that are picked.",
+            *_about(entries, DRAWN),
         ),
-        draw=lambda theme: [_dots(table, name, (params.encoding, params.other), theme) for name in DRAWN],
-        columns=3,
+        draw=lambda theme: [_dots(table, (params.encoding, params.other), params.shift, theme)],
     )
 
 
-@figure("encoding_other_measures", ShadedParameters)
-def other_measures(params: ShadedParameters) -> Figure:
+@figure("encoding_other_measures", MeasuresParameters)
+def other_measures(params: MeasuresParameters) -> Figure:
     """The measures of every encoding that are not drawn, in a table, with what a good value is."""
-    rows = stored()
-    table = _table(rows)
+    entries, table = _measured(params)
     table = table[table.measure.isin(list(HEADINGS))]
     return Figure(
-        **_shared(rows, table, HEADINGS),
+        **_shared("encoding_other_measures", params, entries, table, HEADINGS),
         title="The other measures of all encodings",
-        finding=_symmetric(table),
+        finding=_symmetric(table, setting(params)),
         caption=sentences(
-            f"The same encodings at about {table.about.max()} positions, compared by dot product; tinted: those that "
-            "are picked. Good, in the "
-            f"first row, is said of one measure at a time: {'; '.join(_good(name) for name in HEADINGS)}.",
-            *_about(rows, HEADINGS),
+            "The same encodings at the same setting; tinted: those that are picked. Good, in the first row, is said of "
+            f"one measure at a time: {'; '.join(_good(name) for name in HEADINGS)}.",
+            *_about(entries, HEADINGS),
             "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
             "counted in tokens.",
         ),
@@ -237,33 +215,59 @@ def other_measures(params: ShadedParameters) -> Figure:
     )
 
 
-def _shared(rows: pd.DataFrame, table: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
+def _shared(
+    name: str,
+    params: MeasuresParameters,
+    entries: list[SizedEncoding],
+    table: pd.DataFrame,
+    shown: Iterable[str],
+) -> dict[str, Any]:
     """The fields of a figure of these measures that follow from its table."""
     return {
         "frame": lambda: table.loc[:, COLUMNS].reset_index(drop=True),
-        "alt": _alt(table, names),
-        "command": COMMAND,
-        "provenance": _provenance(rows),
-        "citation_keys": ("wang2021position",),
+        "alt": f"Every encoding by each measure, {setting(params)}. {_alt(table, shown)}",
+        "command": export_command(name, params, "compare", "shift"),
+        "provenance": origins(entries),
+        "citation_keys": citation_keys(entries, "wang2021position"),
     }
 
 
 COLUMNS = ["encoding", "title", "length", "dim", "measure", "value"]
 
 
-def _table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The stored values and what follows from them, in the order in which encodings are shown."""
-    moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
-    moving["value"] = moving.value / moving.dim
+def _measured(params: MeasuresParameters) -> tuple[list[SizedEncoding], pd.DataFrame]:
+    """Every encoding that can be made here with its measures, in the order in which encodings are shown.
+
+    Raises what comparing raises where the setting is none.
+    """
     names = sorted(ENCODINGS, key=lambda name: (GROUPS.index(ENCODINGS[name].enters), ENCODINGS[name].title))
-    ranks = {name: rank for rank, name in enumerate(names)}
-    table = pd.concat([rows, moving], ignore_index=True)
-    return table.assign(
-        title=[ENCODINGS[name].title for name in table.encoding],
-        about=_nearest_power(table.length),
-        place=table.encoding.map(ranks),
-        untrained=lambda rows: rows.title.isin(_untrained()),
-    ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
+    installed = [name for name in names if name != "learned" or default_model.is_installed()]
+    entries = [sized(name, params.length, params.dim) for name in installed]
+    values = {entry.name: _values(entry, params.compare, params.shift) for entry in entries}
+    table = pd.DataFrame(
+        [
+            {"encoding": entry.name, "title": entry.title, "length": entry.length, "dim": entry.dim,
+             "measure": measure, "value": value, "untrained": entry.title in _untrained()}
+            for entry in entries
+            for measure, value in values[entry.name].items()
+        ]
+    )  # fmt: skip
+    return entries, table
+
+
+def _values(entry: SizedEncoding, compare: str, shift: int) -> dict[str, float]:
+    """The measures of one encoding by name; NaN where one is undefined, or the length too short for it."""
+    moved, spectral = measures.movement(entry.table()), measures.spectrum(entry.table())
+    shifted = shift_result(entry, shift) if shift <= entry.length - 2 * measures.FOLDS else ShiftResult()
+    positions = entry.encoding.rows == "position"
+    return {
+        **compare_rows(entry, compare).numbers,
+        "shift_r2": shifted.r2 if shifted.matrix is None else 1.0,
+        "cosine_next": float(measures.cosine(entry.table()).diagonal(1).mean()) if positions else np.nan,
+        "moving_share": moved.moving() / entry.dim,
+        "top_half_share": moved.top_share((entry.dim + 1) // 2),
+        "frequency_mean": float(spectral.frequency @ spectral.mean()),
+    }
 
 
 def _good(name: str) -> str:
@@ -275,96 +279,72 @@ def _untrained() -> list[str]:
     return [encoding.title for _, encoding in ENCODINGS.items() if "seed" in encoding.options and encoding.learned]
 
 
-def _about(rows: pd.DataFrame, shown: Mapping[str, str]) -> list[str]:
-    """Sentences of both figures on the measures that they show and of the tables that were measured."""
+def _about(entries: Sequence[SizedEncoding], shown: Mapping[str, str]) -> list[str]:
+    """Sentences of both figures on the measures that they show and on the tables that were measured."""
     untrained = _untrained()
-    missing = [encoding.title for name, encoding in ENCODINGS.items() if name not in set(rows.encoding)]
+    names = {entry.name for entry in entries}
+    missing = [encoding.title for name, encoding in ENCODINGS.items() if name not in names]
+    other_sizes = [f"{entry.title} {entry.size}" for entry in entries if entry.adapted]
     return [
-        " ".join(f"{heading}: {MEASURES[name].definition}" for name, heading in shown.items()),
+        " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in shown),
         f"Rows stand by {next(iter(MEASURES[name].title for name in DRAWN)).lower()}, and those that are random last.",
-        f"Rows × columns of the tables that were measured: {_sizes(rows)}; the data hold all of them.",
-        "Similarity is the dot product of rows, or the encoding's own score.",
+        f"Measured at another size: {'; '.join(other_sizes)}." if other_sizes else "",
+        "An encoding that defines a score of its own is compared by it.",
         f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0); once trained they would "
         "have other numbers, so the headings do not count them."
         if untrained
         else "",
-        f"Not measured yet: {', '.join(missing)}." if missing else "",
+        f"Left out, because its model is not installed: {', '.join(missing)}." if missing else "",
         "Exact for the tables shown; one seed where values are random.",
     ]
 
 
-def _provenance(rows: pd.DataFrame) -> dict[str, str]:
-    """The runs that measured, each with its code."""
-    runs = rows.drop_duplicates("run_id")
-    return {
-        run: f"measured {created} with the code at {sha}"
-        for run, created, sha in zip(runs.run_id, runs.created, runs.git_sha, strict=True)
-    }
+def _invariant(table: pd.DataFrame, condition: str) -> str:
+    """A sentence on the number of encodings that compare positions by distance alone."""
+    known = _known(table[~table.untrained], "translation_invariance")
+    invariant = int((known.value.round(2) == 1).sum())
+    return f"Distance alone decides how alike two positions are in {_of_all(invariant, table, condition)}"
 
 
-def _nearest_power(length: pd.Series) -> pd.Series:
-    """The power of two nearest to a length: 121 patches are about 128 positions."""
-    return pd.Series(2 ** np.log2(length.to_numpy()).round(), index=length.index).astype(int)
-
-
-def _sizes(rows: pd.DataFrame) -> str:
-    """The usual size of each length, then the encodings that come at another one."""
-    sizes = rows.drop_duplicates(["encoding", "length", "dim"]).assign(about=lambda frame: _nearest_power(frame.length))
-    sizes["size"] = [f"{length} × {dim}" for length, dim in zip(sizes.length, sizes.dim, strict=True)]
-    usual = sizes.groupby("about")["size"].agg(lambda result: result.mode()[0])
-    unusual = sizes.loc[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
-    sizes_by_encoding = unusual.groupby("encoding", sort=False)["size"].agg(" and ".join)
-    return "; ".join(
-        [" and ".join(usual), *(f"{ENCODINGS[str(name)].title} {size}" for name, size in sizes_by_encoding.items())]
-    )
-
-
-def _invariant(table: pd.DataFrame) -> str:
-    """A sentence on the number of encodings that compare positions by distance alone, at the longest length."""
-    longest = _longest(table[~table.untrained], "translation_invariance")
-    invariant = int((longest.value.round(2) == 1).sum())
-    return f"Distance alone decides how alike two positions are in {_of_all(invariant, table)}"
-
-
-def _symmetric(table: pd.DataFrame) -> str:
-    """A sentence on the encodings whose products say nothing of direction, at the longest length."""
-    longest = _longest(table[~table.untrained], "symmetry")
-    symmetric = int((longest.value.round(2) == 1).sum())
+def _symmetric(table: pd.DataFrame, condition: str) -> str:
+    """A sentence on the encodings whose products say nothing of direction."""
+    known = _known(table[~table.untrained], "symmetry")
+    symmetric = int((known.value.round(2) == 1).sum())
     return (
-        f"A position before is as alike as one after in {_of_all(symmetric, table)}: their products do not tell which "
-        "it is"
+        f"A position before is as alike as one after in {_of_all(symmetric, table, condition)}: their products do not "
+        "tell which it is"
     )
 
 
-def _of_all(count: int, table: pd.DataFrame) -> str:
+def _of_all(count: int, table: pd.DataFrame, condition: str) -> str:
     """The count of all encodings, with the conditions of its measure, and how many it says nothing of."""
     untrained = table.title[table.untrained].nunique()
     random = f"; {untrained} are random here" if untrained else ""
-    return f"{count} of {table.title.nunique()} encodings (dot product of {table.about.max()} positions{random})"
+    return f"{count} of {table.title.nunique()} encodings ({condition}{random})"
 
 
-def _longest(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The known values of one measure at the longest length."""
-    return table[(table.measure == name) & (table.about == table.about.max()) & np.isfinite(table.value)]
+def _known(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The known values of one measure."""
+    return table[(table.measure == name) & np.isfinite(table.value)]
 
 
 def _alt(table: pd.DataFrame, shown: Iterable[str]) -> str:
-    """The ends of measures at the longest length."""
+    """The ends of measures."""
     parts = []
     for name in shown:
-        last = _longest(table, name)
-        if len(last):
+        known = _known(table, name)
+        if len(known):
             parts.append(
-                f"{MEASURES[name].title}: lowest {_value_with_names(last, name, last.value.min())}, "
-                f"highest {_value_with_names(last, name, last.value.max())}."
+                f"{MEASURES[name].title}: lowest {_value_with_names(known, name, known.value.min())}, "
+                f"highest {_value_with_names(known, name, known.value.max())}."
             )
-    return f"Every encoding by each measure, at about {table.about.max()} positions. {' '.join(parts)}"
+    return " ".join(parts)
 
 
-def _value_with_names(longest: pd.DataFrame, name: str, value: float) -> str:
+def _value_with_names(known: pd.DataFrame, name: str, value: float) -> str:
     """A value and the encodings that have it, at the digits shown."""
     words = in_words(name, value)
-    titles = longest.title[[in_words(name, other) == words for other in longest.value]]
+    titles = known.title[[in_words(name, other) == words for other in known.value]]
     return f"{words} ({titles.iloc[0] if len(titles) == 1 else f'{len(titles)} encodings'})"
 
 
@@ -377,20 +357,19 @@ def _short(name: str, value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}".removesuffix(".00").replace("0.", ".")
 
 
-def _rows_at_longest(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The rows of some measures at the longest length, one for each encoding and measure, in words, too.
+def _shown_rows(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The rows of some measures, one for each encoding and measure, in words, too.
 
     Those that are random here stand last; of the others, those of which distance alone decides most stand first.
     """
-    longest = table[table.about == table.about.max()].drop_duplicates(["encoding", "measure"])
-    first = longest[longest.measure == next(iter(DRAWN))].set_index("encoding").value.fillna(-1)
-    longest = longest[longest.measure.isin(names)].assign(rank=lambda rows: -rows.encoding.map(first).fillna(-1))
-    longest = longest.sort_values(["untrained", "rank"], kind="stable", ignore_index=True)
-    return longest.assign(
-        group=longest.untrained.map({False: FIXED, True: RANDOM}),
-        meaning=[in_words(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
-        text=[_short(name, value) for name, value in zip(longest.measure, longest.value, strict=True)],
-        short=longest.measure.map(lambda name: MEASURES[name].short),
+    first = table[table.measure == next(iter(DRAWN))].set_index("encoding").value.fillna(-1)
+    rows = table[table.measure.isin(names)].assign(rank=lambda rows: -rows.encoding.map(first).fillna(-1).round(6))
+    rows = rows.sort_values(["untrained", "rank"], kind="stable", ignore_index=True)
+    return rows.assign(
+        group=rows.untrained.map({False: FIXED, True: RANDOM}),
+        meaning=[in_words(name, value) for name, value in zip(rows.measure, rows.value, strict=True)],
+        text=[_short(name, value) for name, value in zip(rows.measure, rows.value, strict=True)],
+        short=[MEASURES[name].short for name in rows.measure],
     )
 
 
@@ -399,55 +378,84 @@ def _picked(selected: Sequence[str]) -> list[str]:
     return [ENCODINGS[name].title for name in selected if name in ENCODINGS]
 
 
-def _dots(table: pd.DataFrame, name: str, selected: Sequence[str], theme: Theme) -> Chart:
-    """One measure: a row an encoding, with its dot and its number; the picked ones in black, the random ones hollow."""
-    rows = _rows_at_longest(table, [name])
-    labels, y, titles, height = marks.grouped_rows(rows.title.tolist(), rows.group.tolist(), theme, LABEL, marks.ROW)
-    rows = rows.assign(label=labels, bold=rows.title.isin(_picked(selected)))
+def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme) -> Chart:
+    """A row an encoding, named once, and a column a measure, on an axis of its own from 0 to 1.
+
+    The picked encodings are black, and those that are random here hollow.
+    """
+    rows = _shown_rows(table, list(DRAWN))
+    names = rows.drop_duplicates("encoding")
+    labels, y, titles, height = marks.grouped_rows(names.title.tolist(), names.group.tolist(), theme, LABEL, marks.ROW)
+    start = {name: column * PITCH for column, name in enumerate(DRAWN)}
+    rows = rows.assign(
+        label=rows.encoding.map(dict(zip(names.encoding, labels, strict=True))),
+        bold=rows.title.isin(_picked(selected)),
+        start=rows.measure.map(start),
+        at=lambda rows: rows.start + rows.value,
+        end=lambda rows: rows.start + 1,
+        chance=lambda rows: rows.start + rows.measure.map(CHANCE),
+        number_at=lambda rows: rows.start + NUMBER_AT,
+    )
     # Both are soft but for the picked ones, so that these can be found.
     rows["hue"] = rows.bold.map({True: theme.ink, False: theme.colour(colours.SOFT)})
-    test = " || ".join(f"datum.label === {json.dumps(label)}" for label in rows.label[rows.bold]) or "false"
+    test = " || ".join(f"datum.label === {json.dumps(label)}" for label in set(rows.label[rows.bold])) or "false"
     y["axis"]["labelFontWeight"] = {"condition": {"test": test, "value": "bold"}, "value": "normal"}
-    chance = CHANCE[name]
-    x = marks.number(alt.X, "value", None, domain=(-0.05, 1.05), values=sorted({0, chance, 1}))
-    x["axis"]["labelExpr"] = _end_words(name)
-    base = alt.Chart(rows[["title", "label", "value", "meaning", "short", "text", "hue", "bold", "length", "dim"]])
-    numbers = base.mark_text(
-        align="left", dx=6, fontSize=marks.TEXT, fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'")
-    )
+    y["axis"]["grid"] = False
+    x = marks.number(
+        alt.X, "at", None, domain=(-0.06, PITCH * len(DRAWN)), grid=False,
+        values=[at for first in start.values() for at in (first, first + 1)],
+    )  # fmt: skip
+    x["axis"]["labelExpr"] = _end_words(start)
+    x["axis"]["domain"] = x["axis"]["ticks"] = x["axis"]["labelOverlap"] = False
+    columns = [
+        *("title", "label", "at", "start", "end", "chance", "number_at", "value", "meaning", "short", "text", "hue"),
+        *("bold", "length", "dim"),
+    ]
+    base = alt.Chart(rows[columns])
     hue = alt.Color("hue:N", scale=None)
     tooltip = (("title", "encoding"), ("short", "is"), "meaning", ("length:Q", "rows"), ("dim:Q", "columns"))
-    layers: list[Chart] = [marks.rule(theme, x=chance, dash=marks.DASH), titles]
+    grey = theme.colour(colours.SOFT)
+    layers: list[Chart] = [
+        base.mark_rule(color=theme.grid).encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y),
+        base.mark_tick(color=grey, size=11, thickness=1.5).encode(x=marks.same_axis(x, "chance"), y=y),
+        titles,
+        *_column_titles(start, shift, x, theme),
+    ]
     for untrained, group in rows[np.isfinite(rows.value)].groupby("untrained"):
         layers += marks.row_plot(
-            group[base.data.columns], x=x, y=y, theme=theme, ends=None, color=hue, filled=not untrained,
+            group[columns], x=x, y=y, theme=theme, ends=None, color=hue, filled=not untrained,
             size=marks.LARGE_DOT, tooltip=tooltip,
         )  # fmt: skip
-    layers.append(numbers.encode(x=alt.value("width"), y=y, text="text:N", color=hue))
-    return marks.panel(
-        *layers, theme=theme, width=marks.THIRD, height=height, title=DRAWN[name], below=_says_in_lines(name)
+    numbers = base.mark_text(align="left", fontSize=marks.TEXT, fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'"))
+    layers.append(numbers.encode(x=marks.same_axis(x, "number_at"), y=y, text="text:N", color=hue))
+    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=height)
+
+
+def _column_titles(start: Mapping[str, float], shift: int, x: alt.X, theme: Theme) -> list[Chart]:
+    """The headings of the columns, over the first row, which is the title of a group."""
+    titles = pd.DataFrame(
+        [
+            {"at": at, "lines": marks.wrap_label(DRAWN[name].replace("A shift", f"A shift by {shift}"), COLUMN_TITLE)}
+            for name, at in start.items()
+        ]
     )
+    text = alt.Chart(titles).mark_text(
+        align="left", baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE + 2, fontSize=marks.PANEL_TITLE,
+        fontWeight=600, color=theme.ink, dy=alt.expr("-15 * (length(split(datum.lines, '\\n')) - 1)"),
+    )  # fmt: skip
+    return [text.encode(x=x, y=alt.value(4), text=alt.Text("lines:N"))]
 
 
-def _end_words(name: str) -> str:
-    """Vega's expression of the words at the ends of a measure's axis, and where chance lies between them."""
-    # Of as many lines as in any other picture, so that rows stand level.
-    words = {0.0: ENDS[name][0], 1.0: ENDS[name][1]}
-    if CHANCE[name] not in words:
-        words[CHANCE[name]] = f"{CHANCE[name]} by chance"
-    lines = {value: json.dumps([*marks.wrap_lines(text, END), " "][:2]) for value, text in words.items()}
-    return " : ".join(f"datum.value === {value} ? {text}" for value, text in lines.items()) + " : ''"
-
-
-def _says_in_lines(name: str) -> list[str]:
-    """The meaning of a measure in as many lines as that of any other that is drawn, so that pictures stand level."""
-    lines = {drawn: marks.wrap_lines(SAYS[drawn], LINE) for drawn in DRAWN}
-    return [*lines[name], *[" "] * (max(map(len, lines.values())) - len(lines[name]))]
+def _end_words(start: Mapping[str, float]) -> str:
+    """Vega's expression of the words at the two ends of every column."""
+    words = {at + end: json.dumps(ENDS[name][end].split(" ", 1)) for name, at in start.items() for end in (0, 1)}
+    near = (f"abs(datum.value - {value:g}) < 0.01 ? {text}" for value, text in words.items())
+    return " : ".join(near) + " : ''"
 
 
 def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
     """One table: a row an encoding, a column a measure; the picked ones tinted, and what is good in the first row."""
-    cells = _rows_at_longest(table, list(HEADINGS))
+    cells = _shown_rows(table, list(HEADINGS))
     picked = cells.title.isin(_picked(selected))
     cells = cells.assign(
         column=cells.measure.map(HEADINGS), tint=picked.astype(float), bold=picked, open=False,

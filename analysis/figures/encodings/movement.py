@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.formatting import percent, sentences
+from analysis.core.formatting import join_names, percent, sentences
 from analysis.encodings import measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -26,6 +26,8 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.panels import names_at
 
 THRESHOLD = 0.5
+MOST = 0.99
+"""The share of the variance that the finding counts columns for."""
 ALIKE = 3
 """The ratio of two encodings' largest ranges up to which they share an axis: beyond it one would lie flat."""
 BARS = 64
@@ -63,14 +65,7 @@ def movement(params: EncodingPairParameters) -> Figure:
         highest, scale = [max(highest)] * len(highest), "Both are on one scale."
     return Figure(
         title="How much each dimension moves",
-        finding="Half of the variance lies in "
-        + " and ".join(
-            f"{_columns_with_half(m)} of {entry.dim} {entry.column}s ({entry.title})"
-            for entry, m in zip(shown, movements, strict=True)
-            if m.sd.any()
-        )
-        if any(m.sd.any() for m in movements)
-        else "",
+        finding=_finding(shown, movements),
         frame=frame,
         caption=sentences(
             "Range (largest minus smallest value) and standard deviation (sd) of the columns over the rows; at the "
@@ -132,10 +127,20 @@ def _highest_bar(entry: SizedEncoding, m: measures.Movement) -> float:
     return float(bars_of_columns(columns)["range"].max())
 
 
-def _columns_with_half(moved: measures.Movement) -> int:
-    """The number of columns, counted from the most variable, that together hold half of the variance."""
+def _finding(shown: Sequence[SizedEncoding], movements: Sequence[measures.Movement]) -> str:
+    """The share of the columns of each encoding that hold nearly all of its variance; empty where nothing varies."""
+    parts = [
+        f"{percent(_columns_with_most(moved) / entry.dim)} of the {entry.column}s of {entry.title}"
+        for entry, moved in zip(shown, movements, strict=True)
+        if moved.sd.any()
+    ]
+    return f"{percent(MOST)} of what varies lies in {join_names(parts)}" if parts else ""
+
+
+def _columns_with_most(moved: measures.Movement) -> int:
+    """The number of columns, counted from the most variable, that together hold nearly all of the variance."""
     variance = np.sort(moved.sd**2)[::-1]
-    return int(np.searchsorted(variance.cumsum(), variance.sum() / 2) + 1)
+    return int(np.searchsorted(variance.cumsum(), MOST * variance.sum()) + 1)
 
 
 def _panels(
@@ -206,11 +211,11 @@ def _variance_panel(cumulative: pd.DataFrame, shown: Sequence[SizedEncoding], th
         cumulative, theme=theme, color=title_colours(shown, theme, key=False), dots=0, x=x, y=y,
         tooltip=(("title", "encoding"), ("columns", "", ".1%"), ("variance", "", ".1%")),
     )  # fmt: skip
-    half = marks.rule(theme, y=0.5, dash=marks.DASH)
+    most = marks.rule(theme, y=MOST, dash=marks.DASH)
     return marks.panel(
-        half, *lines, *names_at(_curve_names(cumulative, hues_of(shown, theme)), x, y, theme),
+        most, *lines, *names_at(_curve_names(cumulative, hues_of(shown, theme)), x, y, theme),
         theme=theme, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance",
-        below=["dashed: half of the variance"],
+        below=[f"dashed: {percent(MOST)} of the variance"],
     )  # fmt: skip
 
 

@@ -11,8 +11,9 @@ from analysis.core import colours
 from analysis.core.formatting import percent, sentences, significant
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
+from analysis.figures.encodings.compared_rows import RowSimilarities, compare_rows
 from analysis.figures.encodings.heat import table_map
-from analysis.figures.encodings.similarity import RowSimilarities, compare_rows, first_rise
+from analysis.figures.encodings.similarity import first_rise
 from analysis.figures.encodings.sized import SizedEncoding, citation_keys, colour_limit, empty_panel, origins, sized
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 

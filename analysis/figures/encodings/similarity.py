@@ -1,20 +1,18 @@
-"""The similarity of every two positions of an encoding, against their distance and position by position."""
+"""The similarity of every two positions of an encoding against their distance, and in maps position by position."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.errors import AddendError
+from analysis.core import frames
 from analysis.core.formatting import join_names, percent, plural, sentences
-from analysis.encodings import ENCODINGS, measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
+from analysis.figures.encodings.compared_rows import RowSimilarities, RowSimilarityParameters, compare_rows, setting
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.sized import (
-    EncodingPairParameters,
     SizedEncoding,
     citation_keys,
     colour_limit,
@@ -29,55 +27,14 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.heatmap import heatmap
 from analysis.figures.panels import names_at
 
-COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
 TALL = 330
-"""Pixels of a panel's height, so that a map of a third of the page's width is about square beside its legend."""
+"""Pixels of a panel's height."""
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
-
-
-class RowSimilarities(NamedTuple):
-    """The similarity of every two positions, and the numbers computed from it."""
-
-    values: np.ndarray  # (query, key); NaN where undefined or not attended to
-    kind: str  # cosine similarity, dot product, or score
-    profile: measures.ByDistance
-    numbers: dict[str, float]
-
-
-def compare_rows(entry: SizedEncoding, compare: str) -> RowSimilarities:
-    """The requested comparison; the encoding's own score where it defines one."""
-    if compare not in COMPARISONS:
-        raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
-    return _compare_rows(entry.name, entry.length, entry.dim, compare)
-
-
-def _compare_rows(name: str, length: int, dim: int, compare: str) -> RowSimilarities:
-    encoding = ENCODINGS[name]
-    if encoding.make_similarity is not None:
-        kind, values = "score", encoding.similarity(length, dim)
-    elif compare == "cosine":
-        kind, values = "cosine similarity", measures.cosine(encoding.table(length, dim))
-    else:
-        kind, values = "dot product", encoding.similarity(length, dim)
-    values.setflags(write=False)
-    numbers = {
-        "translation_invariance": measures.translation_invariance(values),
-        "monotonicity": measures.monotonicity(values),
-        "symmetry": measures.symmetry(values),
-        "first_rise": measures.first_rise(values),
-    }
-    return RowSimilarities(values, kind, measures.by_distance(values), numbers)
-
-
-class RowSimilarityParameters(EncodingPairParameters):
-    """The measure that rows are compared by: a key of `COMPARISONS`."""
-
-    compare: str
 
 
 @figure("encoding_similarity", RowSimilarityParameters)
 def similarity(params: RowSimilarityParameters) -> Figure:
-    """Similarity against distance, and position by position."""
+    """Similarity against distance."""
     shown = pair(params)
     comparisons = [compare_rows(entry, params.compare) for entry in shown]
 
@@ -87,19 +44,16 @@ def similarity(params: RowSimilarityParameters) -> Figure:
             for entry, comparison in zip(shown, comparisons, strict=True)
         ).reset_index(drop=True)
 
-    limits = [
-        1.0 if comparison.kind.startswith("cosine") else colour_limit(comparison.values)[0]
-        for comparison in comparisons
-    ]
+    kinds = {comparison.kind for comparison in comparisons if comparison.profile.distance.size}
     return Figure(
         title="Similarity against distance",
-        finding=_finding(shown, comparisons, f"{COMPARISONS[params.compare].lower()} of {params.length} positions"),
+        finding=_finding(shown, comparisons, setting(params)),
         frame=frame,
         caption=sentences(
-            "How alike two positions are, by how far apart they stand. The view Measures compares another number of "
-            "positions, by dot product, and so has other numbers of the same encoding. "
-            "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
-            "over those pairs, of which the farthest distance has only one. Maps: every pair.",
+            "Line: how alike two positions are on average, by how far apart they stand; band: one standard deviation "
+            "over the pairs that stand so far apart, which is what distance does not account for.",
+            "A distance is key minus query; the farthest has only one pair. Measures has the same numbers of every "
+            "encoding, at the same setting.",
             " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in NUMBERS),
             *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
             "Exact: nothing is sampled.",
@@ -108,9 +62,54 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         command=export_command("encoding_similarity", params, "compare"),
         provenance=origins(shown),
         citation_keys=citation_keys(shown, "wang2021position"),
-        draw=lambda theme: _panels(shown, comparisons, limits, theme),
-        columns=3,
+        draw=lambda theme: _profile_panels(shown, comparisons, theme),
+        columns=max(1, len(kinds)),
     )
+
+
+@figure("encoding_pairs", RowSimilarityParameters)
+def pairs(params: RowSimilarityParameters) -> Figure:
+    """The similarity of every pair of positions, in a map for each encoding."""
+    shown = pair(params)
+    comparisons = [compare_rows(entry, params.compare) for entry in shown]
+
+    def frame() -> pd.DataFrame:
+        return pd.concat(
+            [
+                frames.cells(comparison.values, "similarity", query=None, key=None).assign(encoding=entry.name)
+                for entry, comparison in zip(shown, comparisons, strict=True)
+            ],
+            ignore_index=True,
+        )[["encoding", "query", "key", "similarity"]]
+
+    return Figure(
+        title="Every pair of positions",
+        finding=_diagonals(shown, comparisons),
+        frame=frame,
+        caption=sentences(
+            f"How alike two positions are ({setting(params)}), every query by every key. Where distance alone decides, "
+            "every diagonal has one colour.",
+            *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
+            "Exact: nothing is sampled.",
+        ),
+        alt=" ".join(_comparison_alt(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
+        command=export_command("encoding_pairs", params, "compare"),
+        provenance=origins(shown),
+        citation_keys=citation_keys(shown, "wang2021position"),
+        draw=lambda theme: _maps(shown, comparisons, theme),
+        columns=2,
+    )
+
+
+def _diagonals(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities]) -> str:
+    """A clause on each encoding: how much of its map its diagonals account for."""
+    shares = {
+        entry.title: comparison.numbers["translation_invariance"]
+        for entry, comparison in zip(shown, comparisons, strict=True)
+        if np.isfinite(comparison.numbers["translation_invariance"])
+    }
+    named = [f"{percent(share)} in {title}" for title, share in shares.items()]
+    return f"The diagonals account for what varies in the maps: {join_names(named)}" if named else ""
 
 
 def _finding(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], condition: str) -> str:
@@ -170,33 +169,45 @@ def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     return f"{entry.title}: similarity first rises again {plural(int(first), 'token')} away"
 
 
-def _panels(
-    shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], limits: Sequence[float], theme: Theme
+def _profile_panels(
+    shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], theme: Theme
 ) -> list[Chart]:
-    """Mean and spread against distance, in one panel where the unit is one; then a map of every pair, an encoding."""
+    """Mean and spread against distance, in one panel where the unit is one."""
     drawn = [
-        (entry, comparison, limit)
-        for entry, comparison, limit in zip(shown, comparisons, limits, strict=True)
+        (entry, comparison)
+        for entry, comparison in zip(shown, comparisons, strict=True)
         if comparison.profile.distance.size
     ]
-    kinds = list(dict.fromkeys(comparison.kind for _, comparison, _ in drawn))
-    panels: list[Chart] = [
-        _profiles([(entry, comparison) for entry, comparison, _ in drawn if comparison.kind == kind], shown, theme)
+    kinds = list(dict.fromkeys(comparison.kind for _, comparison in drawn))
+    width = marks.WIDE if len(kinds) < 2 else marks.HALF
+    profiles = [
+        _profiles([(entry, comparison) for entry, comparison in drawn if comparison.kind == kind], shown, width, theme)
         for kind in kinds
     ]
-    panels += [
-        heatmap(
-            comparison.values, domain=(-limit, limit), row_title="query position", column_title="key position",
-            value_title=comparison.kind, title=entry.title, below=[*entry.lines, *_numbers_below(comparison)],
-            side=marks.THIRD, height=TALL, theme=theme,
-        )
-        for entry, comparison, limit in drawn
-    ]  # fmt: skip
-    return panels + [
-        empty_panel(entry, "Every row is zero:", "there is nothing to compare.", theme=theme, width=marks.THIRD)
+    return profiles or _without_pairs(shown, comparisons, theme)
+
+
+def _without_pairs(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], theme: Theme) -> list[Chart]:
+    """A panel in words for each encoding whose rows cannot be compared."""
+    return [
+        empty_panel(entry, "Every row is zero:", "there is nothing to compare.", theme=theme)
         for entry, comparison in zip(shown, comparisons, strict=True)
         if not comparison.profile.distance.size
     ]
+
+
+def _maps(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], theme: Theme) -> list[Chart]:
+    """A map of every pair for each encoding."""
+    limits = [1.0 if one.kind.startswith("cosine") else colour_limit(one.values)[0] for one in comparisons]
+    return [
+        heatmap(
+            comparison.values, domain=(-limit, limit), row_title="query position", column_title="key position",
+            value_title=comparison.kind, title=entry.title, below=[*entry.lines, *_numbers_below(comparison)],
+            side=marks.HALF, height=TALL, theme=theme,
+        )
+        for entry, comparison, limit in zip(shown, comparisons, limits, strict=True)
+        if comparison.profile.distance.size
+    ] + _without_pairs(shown, comparisons, theme)  # fmt: skip
 
 
 def _numbers_below(comparison: RowSimilarities) -> list[str]:
@@ -209,9 +220,9 @@ def _numbers_below(comparison: RowSimilarities) -> list[str]:
 
 
 def _profiles(
-    compared: Sequence[tuple[SizedEncoding, RowSimilarities]], shown: Sequence[SizedEncoding], theme: Theme
+    compared: Sequence[tuple[SizedEncoding, RowSimilarities]], shown: Sequence[SizedEncoding], width: int, theme: Theme
 ) -> Chart:
-    """The mean similarity at every distance with its spread; a dashed line where it first rises again."""
+    """The mean similarity at every distance with its spread; a named dashed line where it first rises again."""
     kind = compared[0][1].kind
     frame = pd.concat(
         pd.DataFrame(comparison.profile._asdict()).assign(title=entry.title) for entry, comparison in compared
@@ -228,13 +239,39 @@ def _profiles(
             ("sd", "standard deviation", ".3~g"), ("pairs", "", ","),
         ),
     )  # fmt: skip
-    rises = [comparison.numbers["first_rise"] for _, comparison in compared]
-    layers = [*(marks.rule(theme, x=rise, dash=marks.DASH) for rise in rises if np.isfinite(rise)), *layers]
-    names = names_at(_line_names(frame, hues_of(shown, theme)), x, y, theme)
-    rising = f"dashed: {'the mean' if len(compared) == 1 else 'each mean'} first rises again"
-    below = ["band: one standard deviation", rising if np.isfinite(rises).any() else "no mean ever rises again"]
-    title = "Mean over all pairs"
-    return marks.panel(*layers, *names, theme=theme, width=marks.THIRD, height=TALL, title=title, below=below)
+    hues = hues_of(shown, theme)
+    rises = _rises(compared, hues, float(frame.distance.max()))
+    names = names_at(_line_names(frame, hues), x, y, theme)
+    dashed = alt.Chart(rises).mark_rule(strokeDash=marks.DASH, strokeWidth=1.5)
+    return marks.panel(
+        *([dashed.encode(x=x, color=alt.Color("hue:N", scale=None))] if len(rises) else []),
+        *layers,
+        *names,
+        *(names_at(rises, x, alt.Y("height:Q", scale=None, axis=None), theme) if len(rises) else []),
+        theme=theme,
+        width=width,
+        height=TALL,
+    )
+
+
+def _rises(
+    compared: Sequence[tuple[SizedEncoding, RowSimilarities]], hues: dict[str, str], last: float
+) -> pd.DataFrame:
+    """The distances at which the means first rise again, with what is written beside each, one below the other."""
+    rises = [
+        (entry.title, comparison.numbers["first_rise"])
+        for entry, comparison in compared
+        if np.isfinite(comparison.numbers["first_rise"])
+    ]
+    rises = sorted(rises, key=lambda named: -named[1])
+    return pd.DataFrame(
+        [
+            {"distance": rise, "height": 10 + 36 * index, "hue": hues[title], "dy": 0,
+             "align": "left" if rise < last / 2 else "right", "dx": 6 if rise < last / 2 else -6,
+             "name": f"{title}\nrises again at {rise:.0f}"}
+            for index, (title, rise) in enumerate(rises)
+        ]
+    )  # fmt: skip
 
 
 def _line_names(frame: pd.DataFrame, hues: dict[str, str]) -> pd.DataFrame:

@@ -16,7 +16,8 @@ OWN_WIDTH = 0
 """The slider's value that stands for the model's own width."""
 DIMENSIONS = (OWN_WIDTH, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 """The dimensions that the slider offers."""
-SERIES = {"word_position": "as they are", "word_position_centred": "less their means"}
+CENTRED = "word_position_centred"
+SERIES = {"word_position": "as they are", CENTRED: "less their means"}
 """The pairs of a word and a position that are drawn, by their subject in the store."""
 FLANKS = {"word_position": 0.55, "word_position_centred": 0.85}
 """The height of a curve, as a part of its peak, at which its name stands: no two names stand at one height."""
@@ -45,7 +46,7 @@ def cosines(params: CosineParameters) -> Figure:
     model_rows = rows[rows.subject.isin(list(SERIES))]
     model_rows = model_rows.assign(series=model_rows.subject.map(SERIES))
     edges = np.linspace(-1, 1, model_rows.along.nunique() + 1)
-    random = pd.DataFrame({"along": (edges[1:] + edges[:-1]) / 2, "value": cosine_shares(edges, dim)})
+    random = random_shares(float(edges[1] - edges[0]), dim)
     means = mean_cosines(model)
     text = (
         f"Two random vectors of {dim} dimensions have an absolute cosine of {expected_abs_cosine(dim):.3f} on average, "
@@ -57,15 +58,26 @@ def cosines(params: CosineParameters) -> Figure:
         caption=(
             f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Lines: "
             f"{model_rows.samples.iloc[0]:,} pairs of {readable(model)}, from a sample of words and every position "
-            "that a word can hold, in bins of 0.02, as they are and with the mean word and the mean position "
-            "subtracted. Numbers at the lines: the mean absolute cosine. Random vectors follow the exact distribution, "
-            f"(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2). Less than {100 * OUTSIDE:.1f} % of the pairs lie beyond the ends "
-            "of the axis."
+            "that a word can hold, in bins of 0.02, each a step, as they are and with the mean word and the mean "
+            "position subtracted. Numbers at the lines: the mean absolute cosine. Random vectors follow the exact "
+            f"distribution, (cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2). Less than {100 * OUTSIDE:.1f} % of the pairs lie "
+            "beyond the ends of the axis."
         ),
         alt=text,
         finding=_angle(model, dim, means),
         draw=lambda theme: [_distributions(model_rows, random, means, dim, theme)],
     )
+
+
+FINE = 8
+"""The points at which the exact distribution is drawn in each bin of the model's."""
+
+
+def random_shares(width: float, dim: int) -> pd.DataFrame:
+    """The exact share of random pairs in a bin of this width around each of many cosines."""
+    fine = np.linspace(-1, 1, round(FINE * 2 / width) + 1)
+    within = np.convolve(cosine_shares(fine, dim), np.ones(FINE), "valid")
+    return pd.DataFrame({"along": fine[FINE // 2 : -(FINE // 2)], "value": within})
 
 
 def mean_cosines(model: str) -> dict[str, float]:
@@ -80,8 +92,9 @@ def _angle(model: str, dim: int, means: dict[str, float]) -> str:
     if "word_position" not in means:
         return ""
     return (
-        f"A word and a position of {readable(model)} have a mean absolute cosine of {means['word_position']:.3f}; two "
-        f"random vectors of {dim} dimensions have {expected_abs_cosine(dim):.3f}"
+        f"A word and a position of {readable(model)} have a mean absolute cosine of {means['word_position']:.3f}"
+        + (f", less their means {means[CENTRED]:.3f}" if CENTRED in means else "")
+        + f"; two random vectors of {dim} dimensions, {expected_abs_cosine(dim):.3f}"
     )
 
 
@@ -115,7 +128,7 @@ def _distributions(
     x = marks.number(alt.X, "along", "cosine of a word and a position", domain=(-limit, limit), grid=False, ticks=7)
     y = marks.number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True, form="%", ticks=5)
     names = [
-        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": theme.ink, "align": "left", "dx": 10, "dy": 0,
+        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": theme.ink, "align": "left", "dx": 18, "dy": 0,
          **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], 1), strict=True))}
         for subject, shares in by_subject.items()
         if len(shares) and subject in means
@@ -129,7 +142,7 @@ def _distributions(
     tooltip: tuple[marks.Tip, ...] = (("along", "cosine", ".2f"), ("value", "share of pairs", ".3~%"))
     lines = marks.line_plot(
         inside.assign(of=inside.series), x=x, y=y, theme=theme, dots=0, tooltip=("of", *tooltip),
-        dash=marks.dashes("series", dashes),
+        dash=marks.dashes("series", dashes), interpolate="step",
     )  # fmt: skip
     area = alt.Chart(shown_random).mark_area(opacity=0.4, color=GREY)
     return marks.panel(

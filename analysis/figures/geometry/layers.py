@@ -1,55 +1,49 @@
-"""Overlap and energies of the subspaces of words and positions in the states that enter every layer."""
+"""Overlap of the subspaces of words and positions in the states that enter every layer."""
 
 from analysis.ablation.variants import readable
 from analysis.core.formatting import percent
 from analysis.figures import marks, panels
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import BAND, GeometryParameters, geometry_figure, run_settings, stored_rows
-from analysis.figures.geometry.subspaces import SUBSPACES
+from analysis.figures.geometry.subspaces import OVERLAP, RANK, SHARED
 
 
 @figure("geometry_layers", GeometryParameters)
 def layers(params: GeometryParameters) -> Figure:
-    """The same of the hidden states that enter every layer, at one rank.
+    """The overlap in the hidden states that enter every layer, at one rank.
 
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = stored_rows(model, *list(SUBSPACES)[1:])
+    rows = stored_rows(model, OVERLAP)
     rows = rows[rows.subject == "states"]
     if rows.empty:
         stored_rows(model, "states")
-    ranks = sorted(set(rows.along))
-    rank = min(ranks, key=lambda r: abs(r - 20))
-    rows = rows[rows.along == rank].assign(series="hidden states")
-    rows = rows.assign(along=rows.layer)
-    overlap = rows[rows.measure == "word_energy_in_position"].sort_values("layer")
-    first, last = overlap.iloc[0], overlap.iloc[-1]
+    rank = min(set(rows.along), key=lambda rank: abs(rank - RANK))
+    rows = rows[rows.along == rank].sort_values("layer").assign(series="hidden states", along=lambda rows: rows.layer)
+    first, last = rows.iloc[0], rows.iloc[-1]
+    highest = rows.loc[rows.value.idxmax()]
     text = (
-        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the words' energy "
-        f"before the first layer and {percent(last.value, 1)} after the last; random directions hold "
-        f"{percent(first.baseline, 1)}."
+        f"Less their means, the {rank:.0f} leading directions of words and of positions overlap by "
+        f"{percent(first.value, 1)} before the first layer, at most by {percent(highest.value, 1)}, at layer "
+        f"{highest.layer}, and by {percent(last.value, 1)} after the last; random ones by {percent(first.baseline, 1)}."
     )
     return geometry_figure(
         "Shared directions from layer to layer",
         rows,
         caption=(
-            f"{text} {readable(model)}, subspaces of rank {rank:.0f}. Positions: the basis of method mean, over "
-            "windows of a reference text; words: the hidden states of the probe set, put together into windows "
-            f"({first.samples:,} tokens), with mean and position subtracted, which leaves word and context. "
+            f"{text} {readable(model)}. Positions: the basis of method mean, over windows of a reference text; words: "
+            f"the hidden states of the probe set, put together into windows ({first.samples:,} tokens), with mean and "
+            "position subtracted, which leaves word and context. Here a word counts as often as a text has it, and in "
+            "the tables once, so that the overlap before the first layer is not that of the tables. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
-        columns=3,
+        finding=text.removesuffix("."),
         draw=lambda theme: [
             panels.curves_over_chance(
-                rows[rows.measure == name],
-                theme,
-                marks.THIRD,
-                title=title,
-                value=value,
-                along="layer entered",
+                rows, theme, marks.WIDE, title=f"Overlap of {rank:.0f} directions", value=SHARED, along="layer entered",
+                below=["grey: random subspaces"],
             )
-            for name, (title, _, value) in list(SUBSPACES.items())[1:]
         ],
-    )
+    )  # fmt: skip

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.ablation.variants import readable
 from analysis.core import colours
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, join_names, signed, significant
+from analysis.core.formatting import join_names, signed, significant
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -55,8 +55,7 @@ def calls(params: WordParameters) -> Figure:
         "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
-        finding=f"{capitalised(_lost_words(lost, len(rows)))} {'looks' if len(lost) == 1 else 'look'} like another "
-        "word at some position",
+        finding=_finding(rows, lost),
         caption=(
             f"Each of {len(rows):,} words of {readable(model)} stands at the one position that brings another word "
             f"nearest, among those that a word can hold. {text} {below} below zero, where a word "
@@ -69,10 +68,17 @@ def calls(params: WordParameters) -> Figure:
     )
 
 
-def _lost_words(lost: pd.DataFrame, count: int) -> str:
-    """The number of lost words of all, with their names if they are few."""
-    named = f" ({join_names(map(_described, lost.word))})" if 0 < len(lost) <= NAMED else ""
-    return f"{len(lost) or 'none'} of {count:,} words{named}"
+def _finding(rows: pd.DataFrame, lost: pd.DataFrame) -> str:
+    """The number of words that stay nearest to themselves, how clearly half of them do, and those that do not."""
+    kept, count = len(rows) - len(lost), len(rows)
+    many = f"All {count:,}" if not lost.size else f"{kept or 'None'} of {count:,}"
+    stay = f"{many} words {'stays' if kept == 1 else 'stay'} nearest to {'itself' if kept == 1 else 'themselves'}"
+    half = float(rows.margin.iloc[(count - 1) // 2])
+    clearly = f", half of them by {signed(half)} or more" if half > 0 else ""
+    few = 0 < len(lost) <= NAMED
+    does = f"{len(lost)} {'does' if len(lost) == 1 else 'do'} not"
+    besides = f"; {does} ({join_names(map(_described, lost.word))})" if few else ""
+    return f"{stay} at every position{clearly}{besides}"
 
 
 def _hues(rows: pd.DataFrame, theme: Theme) -> list[str]:

@@ -7,7 +7,6 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import (
     BAND,
     GeometryParameters,
-    find_estimate,
     geometry_figure,
     run_settings,
     stored_rows,
@@ -16,8 +15,8 @@ from analysis.figures.geometry.estimates import (
 SUBJECTS = {
     "word": "words",
     "position": "positions",
-    "word_centred": "words, centred",
-    "position_centred": "positions, centred",
+    "word_centred": "words, less their mean",
+    "position_centred": "positions, less their mean",
 }
 RANKS = {
     "effective_rank": "Effective rank",
@@ -36,14 +35,14 @@ def ranks(params: GeometryParameters) -> Figure:
     model = params.model
     rows = stored_rows(model, *RANKS)
     rows = rows.assign(series=rows.subject.map(SUBJECTS), panel=rows.measure.map(RANKS))
-    word, position = (find_estimate(rows, "effective_rank", f"{name}_centred") for name in ("word", "position"))
-    text = " ".join(
-        f"Effective rank of the {name}, centred: {row.value:.0f} (random: {row.baseline:.0f})."
-        for name, row in (("words", word), ("positions", position))
-        if row is not None
-    )
+    centred = {
+        name: rows[rows.subject == f"{subject}_centred"].value
+        for subject, name in (("position", "positions"), ("word", "words"))
+    }
+    spans = [f"{name} use {values.min():.0f} to {values.max():.0f}" for name, values in centred.items() if len(values)]
+    text = f"By {len(RANKS)} ways of counting directions, less their means, {' and '.join(spans)}."
     return geometry_figure(
-        "Ranks",
+        "Four ways of counting directions",
         rows,
         caption=(
             f"{text} {readable(model)}. Effective rank: the exponential of the entropy of the squared singular "
@@ -53,10 +52,6 @@ def ranks(params: GeometryParameters) -> Figure:
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
-        finding=f"By their effective ranks, less their means, words spread over about {word.value:.0f} directions and "
-        f"positions over about {position.value:.0f}"
-        if word is not None and position is not None
-        else "",
         columns=2,
         draw=lambda theme: [
             panels.dots_over_chance(

@@ -1,79 +1,98 @@
-"""Energy in the leading directions of words and of positions, and the singular values of both tables."""
+"""The singular values of the tables of words and of positions, with the number of directions that each uses."""
+
+import altair as alt
+import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core.colours import TERMS
-from analysis.core.formatting import percent
+from analysis.core import colours
 from analysis.figures import marks, panels
-from analysis.figures.drawing import Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import (
     BAND,
     RAW,
+    Estimate,
     GeometryParameters,
-    find_estimate,
+    estimate,
     geometry_figure,
     run_settings,
     stored_rows,
 )
 
-
-def hues(theme: Theme) -> dict[str, str]:
-    """The colours of words and positions, by the names of their curves."""
-    return {name: theme.colour(TERMS[name.removesuffix("s")]) for name in ("positions", "words")}
+SUBJECTS = {"position_centred": "positions", "word_centred": "words"}
 
 
 @figure("geometry_spectra", GeometryParameters)
 def spectra(params: GeometryParameters) -> Figure:
-    """Share of the energy in the leading directions, and the singular values, of both tables.
+    """The singular values of both tables, each over its largest, and both effective ranks.
 
     Raises NoResults where none is stored of the model.
     """
     model = params.model
-    rows = stored_rows(model, "energy_in_top", "singular_value")
-    selected = rows[rows.subject.isin(["word_centred", "position_centred"])]
-    selected = selected.assign(series=selected.subject.map({"word_centred": "words", "position_centred": "positions"}))
-    shares, values = (selected[selected.measure == measure] for measure in ("energy_in_top", "singular_value"))
+    rows = stored_rows(model, "singular_value", "effective_rank")
+    rows = rows[rows.subject.isin(SUBJECTS)].assign(series=lambda rows: rows.subject.map(SUBJECTS))
+    values = rows[rows.measure == "singular_value"]
     largest = values.groupby("series").value.transform("max")
-    values = values.assign(
-        **{column: values[column] / largest for column in ("value", "baseline", "baseline_low", "baseline_high")}
-    )
-    text = " ".join(
-        f"The {name}' top 20 directions hold {percent(row.value)} of their energy (in a random table, "
-        f"{percent(row.baseline)})."
-        for name, subject in (("words", "word_centred"), ("positions", "position_centred"))
-        if (row := find_estimate(rows, "energy_in_top", subject, 20)) is not None
+    values = values.assign(**{name: values[name] / largest for name in ("value", "baseline")})
+    ranks = {name: estimate(rows, "effective_rank", subject) for subject, name in SUBJECTS.items()}
+    position, word = ranks["positions"], ranks["words"]
+    text = (
+        f"Less their means, positions use about {position.value:.0f} directions and words about {word.value:.0f} "
+        f"(random tables of the same shapes: {position.baseline:.0f} and {word.baseline:.0f})."
     )
     return geometry_figure(
         "How many directions words and positions use",
         rows,
         caption=(
-            f"{text} {readable(model)}, {run_settings(rows)['vocabulary']:,} words and "
-            f"{run_settings(rows)['positions']} positions, with each table's mean row subtracted. {RAW} "
+            f"{text} Lines: the singular values of each table over its largest, which say how far its rows spread "
+            "along each direction; dashed: the effective rank, which counts weak directions less. It is the "
+            "exponential of the entropy of the squared singular values, divided by their sum. "
+            f"{readable(model)}, {run_settings(rows)['vocabulary']:,} words and {run_settings(rows)['positions']} "
+            f"positions, with each table's mean row subtracted. {RAW} Every row is used, so there is no interval. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
-        columns=2,
-        draw=lambda theme: [
-            panels.curves_over_chance(
-                shares,
-                theme,
-                marks.HALF,
-                title="Energy in the leading directions",
-                value="share of energy",
-                along="directions",
-                domain=(0, 1),
-                log=True,
-                colours=hues(theme),
-            ),
-            panels.curves_over_chance(
-                values,
-                theme,
-                marks.HALF,
-                title="Singular values",
-                value="over the largest",
-                along="number of the direction",
-                log=True,
-                colours=hues(theme),
-            ),
-        ],
+        finding=text.removesuffix("."),
+        draw=lambda theme: [_curves(values, ranks, theme)],
     )
+
+
+def _curves(values: pd.DataFrame, ranks: dict[str, Estimate], theme: Theme) -> Chart:
+    """Both spectra on a logarithmic axis, each with its effective rank as a dashed line."""
+    hues = {name: theme.colour(colours.TERMS[name.removesuffix("s")]) for name in ranks}
+    rows = panels.chart_rows(values)
+    last = float(rows.along.max())
+    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= last]
+    x = marks.number(
+        alt.X, "along", "direction of each table, strongest first", domain=(1, last), log=10, values=ticks, form="d",
+        grid=False,
+    )  # fmt: skip
+    y = marks.number(alt.Y, "value", "singular value over the largest", domain=(0, 1), form="%", ticks=5)
+    named = pd.DataFrame(
+        [
+            {"along": rank.value, "value": 0.97 - 0.1 * index, "hue": hues[name],
+             "align": "right" if index else "left", "dx": -8 if index else 8, "dy": 0,
+             "name": f"{name}:\neffective rank {rank.value:.0f}"}
+            for index, (name, rank) in enumerate(ranks.items())
+        ]
+    )  # fmt: skip
+    middle = rows[(rows.series == "words") & (rows.along <= 3)].tail(1)
+    named = pd.concat([named, middle.assign(value=middle.baseline, name="random tables", hue=theme.colour(colours.SOFT),
+                                            align="left", dx=0, dy=-12)])  # fmt: skip
+    color = marks.hues("series", hues)
+    random = alt.Chart(rows).mark_line(strokeDash=marks.DASH, strokeWidth=1.5, color=GREY)
+    return marks.panel(
+        random.encode(x=x, y=marks.same_axis(y, "baseline"), detail="series:N"),
+        alt.Chart(named.head(len(ranks)))
+        .mark_rule(strokeDash=marks.DASH, strokeWidth=1.5)
+        .encode(x=x, color=alt.Color("hue:N", scale=None)),
+        *marks.line_plot(
+            rows, x=x, y=y, theme=theme, color=color, dots=0,
+            tooltip=(("series", "of"), ("along:Q", "direction"), ("value", "over the largest", ".1%"),
+                     ("baseline", "random table", ".1%")),
+        ),
+        *panels.names_at(named, x, y, theme),
+        theme=theme,
+        width=marks.WIDE,
+        height=320,
+    )  # fmt: skip

@@ -167,10 +167,13 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     rows = curves[["layer", "series", "value", "low", "high", "chance"]].assign(of=curves.series)
     label = f"datum.value == 0 ? '{first}' : datum.value == {last} ? 'out' : datum.value"
     x = marks.number(
-        alt.X, "layer", "state that enters the layer", domain=(0, last * 1.55), values=list(range(last + 1)), form="d",
+        alt.X, "layer", "state that enters the layer", domain=(0, last), values=list(range(last + 1)), form="d",
         grid=False, padding=8,
     )  # fmt: skip
     x["axis"]["labelExpr"] = label
+    # The names need the same pixels on every screen.
+    x["scale"]["domain"], x["scale"]["domainMin"] = alt.Undefined, 0
+    x["scale"]["domainMax"] = alt.expr(f"{last} * width / (width - {NAMES})")
     y = marks.number(alt.Y, "value", "right on held-out text", domain=(0, 1), form="%", ticks=5)
     lines = marks.line_plot(
         rows, x=x, y=y, theme=theme, ends=("low", "high"), dots=marks.SEED, color=marks.hues("series", hues),
@@ -186,6 +189,8 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     )
 
 
+NAMES = 118
+"""Pixels of the names at the right of the curves."""
 GAP = 0.08
 """The least distance between the names of two curves, as a part of the axis."""
 

@@ -3,6 +3,7 @@
 
 const ROW = 48; // pixels of a cell
 const AXIS = 34; // pixels of an axis in the head
+const WORDS = 24; // pixels of a cell that holds words alone, where the board has no head
 const TICKS = 18; // pixels of the numbers under a cell, where the board has no head
 const NARROW = 860; // the width up to which it has none
 const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
@@ -22,7 +23,7 @@ function grid(svg, axis, width, height) {
 
 // In place of a number that the chosen recipe did not give: what there is instead.
 function missing(svg, words = "not measured") {
-  mark(svg, "text", { x: 8, y: ROW / 2 + 4, class: "soft" }, words);
+  mark(svg, "text", { x: 8, y: +svg.getAttribute("height") / 2 + 4, class: "soft" }, words);
 }
 
 function dot(svg, x, ring, colour) {
@@ -68,18 +69,24 @@ function drawRise(svg, width, row) {
   value(svg, width, signed(mean), few);
 }
 
+const SIGNS = {
+  parameters: (svg, x, y) => mark(svg, "rect", { x: x - 4, y: y - 4, width: 8, height: 8, fill: "var(--ink)" }),
+  products: (svg, x, y) => mark(svg, "path", { d: `M${x} ${y - 5}l5 9h-10z`, fill: "var(--ink)" }),
+  time: (svg, x, y) => mark(svg, "circle", { cx: x, cy: y, r: 4, fill: "var(--soft)" }),
+};
+
+// The costs that differ from those of added positions in the digits that are printed.
+const costs = (row) => Object.keys(SIGNS).filter((kind) => row[kind] !== null && row[kind].toFixed(2) !== "1.00");
+
 function drawCost(svg, width, row, axis) {
+  const shown = costs(row);
+  if (!shown.length) return missing(svg, row.baseline ? "what costs are against" : row.time === null ? "as added; time not measured" : "as added");
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
-  const upper = ROW / 2 - 15;
-  const middle = ROW / 2;
-  const lower = ROW / 2 + 15;
-  mark(svg, "rect", { x: x(row.parameters) - 4, y: upper - 4, width: 8, height: 8, fill: "var(--ink)" });
-  mark(svg, "path", { d: `M${x(row.products)} ${middle - 5}l5 9h-10z`, fill: "var(--ink)" });
-  const place = { "text-anchor": "end", class: "soft" };
-  if (row.time !== null) mark(svg, "circle", { cx: x(row.time), cy: lower, r: 4, fill: "var(--soft)" });
-  mark(svg, "text", { x: width - 2, y: upper + 4, ...place }, times(row.parameters));
-  mark(svg, "text", { x: width - 2, y: middle + 4, ...place }, times(row.products));
-  mark(svg, "text", { x: width - 2, y: lower + 4, ...place }, row.time === null ? "–" : times(row.time));
+  shown.forEach((kind, index) => {
+    const y = ROW / 2 + 15 * (index - (shown.length - 1) / 2);
+    SIGNS[kind](svg, x(row[kind]), y);
+    mark(svg, "text", { x: width - 2, y: y + 4, "text-anchor": "end", class: "soft" }, times(row[kind]));
+  });
 }
 
 function drawTicks(svg, width, axis, digits, y) {
@@ -124,10 +131,10 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const drawings = [];
   const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true }, 0]];
   if (heading) {
-    const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", "Cost at your size"];
+    const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", "Cost against added"];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
-      make("span", {}, "press a row for its pictures and its code"), make("span", {}, make("b", {}, "What it can do"), ticks));
+      make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
     const axes = columns.map((title) => {
       const axis = make("span", { style: "display: block" });
       put(head, "span", {}, make("b", {}, title), axis);
@@ -152,16 +159,17 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       button.setAttribute("aria-expanded", !expanded);
       setTriggerValue("row", expanded ? "" : row.name);
     };
-    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere, true];
+    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere, costs(row).length];
     [drawLoss, drawRise, drawCost].forEach((draw, index) => {
       const [axis, digits] = scales[index];
       const numbers = (svg, width) => known[index] && board.clientWidth <= NARROW && drawTicks(svg, width, axis, digits, ROW + 12);
-      drawings.push([made[index + 2], ROW, (svg, width) => { draw(svg, width, row, cost); numbers(svg, width); }, TICKS]);
+      const more = known[index] ? TICKS : WORDS - ROW;
+      drawings.push([made[index + 2], ROW, (svg, width) => { draw(svg, width, row, cost); numbers(svg, width); }, more]);
     });
     parts.push(button);
   });
   board.replaceChildren(...parts);
-  // Where the board has no head, each cell is higher by the numbers of its own axis.
+  // Where the board has no head, a cell is higher by the numbers of its own axis, and lower where it holds words alone.
   const extra = (more = 0) => (board.clientWidth <= NARROW ? more : 0);
   return atEveryWidth(board, () => drawings.forEach(([place, height, draw, more]) => canvas(place, height + extra(more), draw)));
 }

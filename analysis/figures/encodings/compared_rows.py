@@ -1,0 +1,56 @@
+"""The similarity of every two positions of an encoding, and the numbers computed from it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.core.errors import AddendError
+from analysis.encodings import ENCODINGS, measures
+from analysis.figures.encodings.sized import EncodingPairParameters, SizedEncoding
+
+COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
+
+
+class RowSimilarities(NamedTuple):
+    """The similarity of every two positions, and the numbers computed from it."""
+
+    values: np.ndarray  # (query, key); NaN where undefined or not attended to
+    kind: str  # cosine similarity, dot product, or score
+    profile: measures.ByDistance
+    numbers: dict[str, float]
+
+
+def compare_rows(entry: SizedEncoding, compare: str) -> RowSimilarities:
+    """The requested comparison; the encoding's own score where it defines one."""
+    if compare not in COMPARISONS:
+        raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
+    return _compare_rows(entry.name, entry.length, entry.dim, compare)
+
+
+def _compare_rows(name: str, length: int, dim: int, compare: str) -> RowSimilarities:
+    encoding = ENCODINGS[name]
+    if encoding.make_similarity is not None:
+        kind, values = "score", encoding.similarity(length, dim)
+    elif compare == "cosine":
+        kind, values = "cosine similarity", measures.cosine(encoding.table(length, dim))
+    else:
+        kind, values = "dot product", encoding.similarity(length, dim)
+    values.setflags(write=False)
+    numbers = {
+        "translation_invariance": measures.translation_invariance(values),
+        "monotonicity": measures.monotonicity(values),
+        "symmetry": measures.symmetry(values),
+        "first_rise": measures.first_rise(values),
+    }
+    return RowSimilarities(values, kind, measures.by_distance(values), numbers)
+
+
+class RowSimilarityParameters(EncodingPairParameters):
+    """The measure that rows are compared by: a key of `COMPARISONS`."""
+
+    compare: str
+
+
+def setting(params: RowSimilarityParameters) -> str:
+    """The setting that rows are compared at, in a few words: what two numbers of one name must share to be equal."""
+    return f"{COMPARISONS[params.compare].lower()} of {params.length} positions"
