@@ -55,6 +55,13 @@ function square(statement) {
     statement.aside ? "" : `${SIGNS[side]}${statement.opposes ? "⇄" : ""}`);
 }
 
+// The text that most of a claim's statements share, where that saves repeating it; "" for none.
+function usual(texts) {
+  const counts = Map.groupBy(texts, (text) => text);
+  const [text, all] = [...counts].sort(([, one], [, other]) => other.length - one.length)[0] ?? ["", []];
+  return all.length > 2 ? text : "";
+}
+
 // Statements that take no side follow those that do.
 const sided = (statements) => [...statements].sort((one, other) => Boolean(one.aside) - Boolean(other.aside));
 
@@ -125,7 +132,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
   function opened(claim) {
     const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
     const tinted = memory.state.statement || claim.statements.find((one) => one.decides)?.id;
-    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}`));
+    const scope = usual(claim.statements.map((one) => one.scope));
+    const scoped = scope ? ` Unless a statement says otherwise, it is about ${scope}.` : "";
+    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}${scoped}`));
     // The deciding statement first, then what is decided, what is measured, and what waits.
     const place = (one) => (one.decides ? 0 : one.verdict !== "open" ? 1 : one.number ? 2 : 3);
     const ordered = [...claim.statements].sort((one, other) => place(one) - place(other));
@@ -140,7 +149,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
         section.querySelector(`[data-behind="${statement.id}"]`)?.focus();
       };
       const say = make("div", { class: "say" }, statement.text,
-        make("small", {}, make("span", { class: "word" }, statement.verdict), statement.quoted ? make("span", {}, ", quoted on the first page") : "", ` · ${statement.id} · ${statement.scope} · `, button),
+        make("small", {}, make("span", { class: "word" }, statement.verdict), statement.quoted ? make("span", {}, ", quoted on the first page") : "", ` · ${[statement.id, statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
