@@ -66,8 +66,8 @@ class Variant:
 
     settings: fields of AddendConfig that differ from its defaults. position_share: with concat, the share
     of the width that positions take; with add, the share that words leave empty. wider: the share by which the
-    width grows beyond bert_a's; match_wider: whether a matched preset then narrows the feed-forward layers until the
-    parameters are bert_a's.
+    width grows beyond bert_a's, which concatenated positions take; match_wider: whether a matched preset then narrows
+    the feed-forward layers until the parameters are bert_a's.
     needs: the variant whose run of the same seed must be there first; inherits: what of that run's model
     this one starts from, its words or all of it. share_of_steps: how long this one is trained, as a share
     of the recipe's steps. size: how its parameters compare with bert_a's where they cannot be matched, in a
@@ -109,8 +109,11 @@ class Variant:
         fields: dict[str, Setting] = {"variant": self.name, **self.settings}
         if self.wider:
             width = round(hidden_size * (1 + self.wider) / heads) * heads
-            fields |= {"hidden_size": width, "intermediate_size": 4 * width, "position_dim": width - hidden_size}
-        elif self.position_share:
+            fields |= {"hidden_size": width, "intermediate_size": 4 * width}
+            if self.settings.get("combine") == "concat":
+                fields["position_dim"] = width - hidden_size
+            hidden_size = width
+        if self.position_share:
             # Even, and of a width that heads can share where each head has its block.
             unit = heads if self.settings.get("blocked") else 2
             given_up = max(unit, round(hidden_size * self.position_share / unit) * unit)
@@ -203,6 +206,30 @@ _TABLE = (
         summary="As added once, but the learned table of positions starts from sines and cosines of standard deviation "
         "0.1 instead of random numbers, so that neighbouring positions start alike.",
         settings={"position": "learned", "combine": "add", "position_start": "sinusoidal", "position_deviation": 0.1},
+    ),
+    Variant(
+        name="bert_a_wide",
+        title="Added, wider",
+        combines="added",
+        summary="Words and learned positions are added over a width that is a quarter greater, with narrower "
+        "feed-forward layers in a preset that matches parameters. The control of Concatenated, wider and matched, in "
+        "the same shape.",
+        settings={"position": "learned", "combine": "add"},
+        wider=0.25,
+        match_wider=True,
+        size="More parameters where a preset does not match them: every layer is a quarter wider.",
+    ),
+    Variant(
+        name="bert_a_wide_narrow",
+        title="Added, wider, words of 80 %",
+        combines="added",
+        summary="As Added, wider, but words take 80 % of the width and zeros the rest: as wide as those of "
+        "Concatenated, wider and matched, whose positions stand where the zeros are.",
+        settings={"position": "learned", "combine": "add"},
+        position_share=0.2,
+        wider=0.25,
+        match_wider=True,
+        size="More parameters where a preset does not match them: every layer is a quarter wider.",
     ),
     Variant(
         name="bert_a_wide_table",

@@ -21,6 +21,7 @@ SURGERIES = FOLDER / "surgeries.toml"
 DECODERS = FOLDER / "decoders.toml"
 ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
 ENCODERS = FOLDER / "encoders.toml"
+WIDER = FOLDER / "wider.toml"
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
@@ -177,7 +178,7 @@ def decoder_rules() -> TrainingRules:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderContest:
-    """A statement about two variants, as `encoders.toml` has it.
+    """A statement about two variants, as `encoders.toml` and `wider.toml` have it.
 
     kind: `final_loss`, `steps_to_leave` (the plateau) or `difference_of_differences` (of final losses between `preset`
     and `against_preset`). expect: the word whose test supports the statement. margin: in nats per predicted token.
@@ -237,7 +238,11 @@ class PlateauRule:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderRules(FrozenRules):
-    """Everything that `encoders.toml` says. Losses and margins in nats per predicted token."""
+    """Everything that `encoders.toml` or `wider.toml` says. Losses and margins in nats per predicted token.
+
+    begun_under: the file of rules, by its name, under which a variant's runs were begun, where it is another one with
+    the same recipe.
+    """
 
     recipes: Mapping[str, EncoderRecipe]
     pilots: Pilots
@@ -247,6 +252,7 @@ class EncoderRules(FrozenRules):
     earlier: float
     seeds: tuple[int, ...]
     statements: tuple[EncoderContest, ...]
+    begun_under: Mapping[str, str] = field(default_factory=dict)
 
     def planned(self, preset: str) -> tuple[str, ...]:
         """The variants of a preset that some statement needs, in the order of the statements."""
@@ -261,6 +267,8 @@ class EncoderRules(FrozenRules):
         preset = str(config.get("preset"))
         if preset not in self.recipes:
             return f"its preset is {preset}, not one of {', '.join(self.recipes)}"
+        if name := self.begun_under.get(str(config.get("variant"))):
+            return _load_encoder_rules(FOLDER / name).refusal(config)
         if reason := super().refusal(config):
             return reason
         if config.get("steps") != self.recipes[preset].steps:
@@ -270,7 +278,16 @@ class EncoderRules(FrozenRules):
 
 def encoder_rules() -> EncoderRules:
     """The rules of `encoders.toml`."""
-    file = rule_file(ENCODERS)
+    return _load_encoder_rules(ENCODERS)
+
+
+def all_encoder_rules() -> tuple[EncoderRules, ...]:
+    """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
+    return encoder_rules(), _load_encoder_rules(WIDER)
+
+
+def _load_encoder_rules(path: Path) -> EncoderRules:
+    file = rule_file(path)
     content = file.content
     analysis, pilots, plateau = content["analysis"], content["pilots"], content["plateau"]
     return EncoderRules(
@@ -283,13 +300,15 @@ def encoder_rules() -> EncoderRules:
         statements=tuple(
             EncoderContest(**{"margin": analysis["margin"], **statement}) for statement in content["statement"]
         ),
+        begun_under=content.get("begun_under", {}),
     )
 
 
 def manifest_of(preset: str, variant: str) -> dict[str, object] | None:
     """The part of a new run's manifest that names the rules it begins under; None if no rules judge its preset."""
     if preset in encoder_rules().recipes:
-        return encoder_rules().manifest()
+        further = (one for one in all_encoder_rules()[1:] if variant in one.planned(preset))
+        return next((one for one in further if variant not in one.begun_under), encoder_rules()).manifest()
     rules = rules_for(variant)
     return rules.manifest() if preset == rules.preset else None
 

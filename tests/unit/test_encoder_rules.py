@@ -15,7 +15,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements import encoders
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.claims.statements.margin_contests import EXITS, ComparabilityLimits, TrainedRun, compare_sides
-from analysis.rules import EncoderContest, encoder_rules, manifest_of
+from analysis.rules import EncoderContest, all_encoder_rules, encoder_rules, manifest_of
 from analysis.statistics import difference
 from analysis.statistics.margins import TESTS, MarginTest, less_between_groups, margin_test, outcomes
 
@@ -268,6 +268,25 @@ def test_every_stored_run_names_the_file_as_it_is() -> None:
 
     for path in results_files():
         if path.parent.name == "curves" and path.name.startswith(tuple(f"{name}-" for name in RULES.recipes)):
-            run = json.loads(pq.read_schema(path).metadata[b"addend.run"])
-            assert run["config"]["rules"]["sha256"] == RULES.sha256, path.name
-            assert run["config"]["began"] >= RULES.frozen, path.name
+            config = json.loads(pq.read_schema(path).metadata[b"addend.run"])["config"]
+            (file,) = [rules for rules in all_encoder_rules() if rules.sha256 == config["rules"]["sha256"]]
+            assert file.manifest() == manifest_of(config["preset"], config["variant"]), path.name
+            assert config["began"] >= file.frozen, path.name
+
+
+def test_further_rules_judge_their_own_runs_beside_those_that_began_under_the_first() -> None:
+    """Nothing but the variants that the further file adds is judged anew, and its recipe is that of the first."""
+    further = all_encoder_rules()[1]
+    config = {"preset": "width128", "began": further.frozen, "steps": 10_000}
+    for variant in further.planned("width128"):
+        begun_before = variant in further.begun_under
+        rules, other = (RULES, further) if begun_before else (further, RULES)
+        assert manifest_of("width128", variant) == rules.manifest()
+        named = {**config, "variant": variant}
+        assert further.refusal({**named, "rules": rules.manifest()}) == ""
+        assert "other rules" in further.refusal({**named, "rules": other.manifest()})
+    added = set(further.planned("width128")) - set(further.begun_under)
+    assert not added & set(RULES.planned("width128"))
+    assert further.recipes.items() <= {name: RULES.recipes[name] for name in further.recipes}.items()
+    for field in ("seeds", "plateau", "by_half", "paired_spread", "earlier"):
+        assert getattr(further, field) == getattr(RULES, field)

@@ -457,6 +457,8 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "bert_a_narrow_80": (narrow, plain),
     "bert_a_narrow_50": (narrow, plain),
     "concat_wide_matched": (concatenated, plain),
+    "bert_a_wide": (added, plain),
+    "bert_a_wide_narrow": (narrow, plain),
     "concat_lead": (leading_sines, plain),
     "sinusoidal_strong": (strong_sines, plain),
     "concat_project": (projected_sum, plain),

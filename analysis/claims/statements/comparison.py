@@ -17,7 +17,7 @@ from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.rows import deciding_word
 from analysis.core.formatting import capitalised, join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import TrainingRules, encoder_rules, rule_files, surgery_rules, version_2_rules
+from analysis.rules import TrainingRules, all_encoder_rules, encoder_rules, rule_files, surgery_rules, version_2_rules
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
@@ -92,12 +92,17 @@ def trained_pair(judgement: Judgement) -> str:
     return f"{full_title(rule['variant'])} compared with {full_title(rule['baseline'])}"
 
 
+def _encoder_files() -> set[str]:
+    """The SHA-256 of every file of rules for encoders."""
+    return {rules.sha256 for rules in all_encoder_rules()}
+
+
 def rule_in_words(judgement: Judgement) -> str:
     """The rule of a statement in words: the comparison, the number of seeds, the line and the correction."""
     rule = _rules().get(judgement.id)
     if rule is None:
         return ""
-    if judgement.kind in TRAINED and judgement.rules_sha in (encoder_rules().sha256, corrections_file().sha256):
+    if judgement.kind in TRAINED and judgement.rules_sha in {*_encoder_files(), corrections_file().sha256}:
         return _margin_rule(rule, judgement)
     if judgement.kind in TRAINED:
         rules = next(file for file in version_2_rules() if file.sha256 == judgement.rules_sha)
@@ -185,7 +190,7 @@ def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     lines = {"lower": f"{signed(-line)} nats", "upper": f"{signed(line)} nats", "earlier": f"{line:g}"}
     expect, rules = rule["expect"], encoder_rules()
     paired = "" if expect == "less" else ", seed by seed"
-    frozen = judgement.rules_sha == rules.sha256
+    frozen = judgement.rules_sha in _encoder_files()
     size = sum(other.get("family") == rule.get("family") for other in _rules().values()) if rule.get("family") else 1
     correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
     when = (

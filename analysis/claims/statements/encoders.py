@@ -1,4 +1,4 @@
-"""Encoders of three widths compared with each other by version 3 of the rules: `analysis/rules/encoders.toml`."""
+"""Encoders compared with each other against a margin, by `analysis/rules/encoders.toml` and `wider.toml`."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from analysis.claims.statements import margin_contests
 from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
 from analysis.claims.statements.margin_contests import EXITS, STEPS, ComparabilityLimits, MarginComparison, TrainedRun
 from analysis.core.formatting import capitalised, interval_text, join_names, plural
-from analysis.rules import EncoderContest, EncoderRules, encoder_rules
+from analysis.rules import EncoderContest, EncoderRules, all_encoder_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, less_between_groups
 
@@ -144,8 +144,11 @@ def _compare_presets(
 
 
 def judge(ask: Ask) -> list[Judgement]:
-    """Every statement of `encoders.toml` with its verdict."""
-    rules = encoder_rules()
+    """Every statement of `encoders.toml` and of `wider.toml` with its verdict."""
+    return [judgement for rules in all_encoder_rules() for judgement in _judge(ask, rules)]
+
+
+def _judge(ask: Ask, rules: EncoderRules) -> list[Judgement]:
     presets = {preset: load_runs(ask, rules, preset) for preset in rules.recipes}
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
     families = {contest.id: contest.family for contest in rules.statements}
