@@ -83,7 +83,9 @@ def costs(params: CostsParameters) -> Figure:
     """
     rows = _stored(params.preset)
     known = on_board(set(rows.variant))
-    return _figure("What each variant costs", params.preset, rows, known, "on the board")
+    return _figure(
+        "What each variant costs", params.preset, rows, known, f"on the board of recipe {training_rules().preset}"
+    )
 
 
 @figure("training_costs_others", CostsParameters)
