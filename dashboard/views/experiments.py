@@ -24,6 +24,8 @@ TABS = {
     "glue": ("GLUE", glue.draw, ("glue",)),
     "published": ("Papers", papers.draw, ("published",)),
 }
+FIRST = next(iter(TABS))
+"""The tab that says what the page is about; on the others the finding stands higher."""
 TAB_OF = {part: tab for tab, (_, _, parts) in TABS.items() for part in parts}
 
 
@@ -52,11 +54,7 @@ def choose_tab() -> str:
     return TAB_OF[part]
 
 
-show.header(
-    PAGE,
-    "Small encoders that differ only in how they are told the positions of words, each compared with one that adds "
-    "them; and what papers print of the same question.",
-)
+show.header(PAGE)
 pickers = Pickers(PAGE)
 for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
@@ -66,4 +64,10 @@ if done := st.session_state.pop("import.done", ""):
 pickers.set_initial("preset", default_preset(), PRESETS)
 fine_tuned = glue_comparison.presets()
 pickers.set_initial("glue_preset", glue.default_preset(fine_tuned), fine_tuned)
-TABS[choose_tab()][1](pickers)
+tab = choose_tab()
+if tab == FIRST:
+    show.say_lead(
+        "Small encoders that differ only in how they are told the positions of words, each compared with one that "
+        "adds them; and what papers print of the same question."
+    )
+TABS[tab][1](pickers)

@@ -851,7 +851,8 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
 
 
 @pytest.mark.parametrize(
-    ("share", "written"), [(0, "0 %"), (0.00036, "+0.04 %"), (-0.00036, "−0.04 %"), (-0.046, "−4.6 %")]
+    ("share", "written"),
+    [(0, "0 %"), (0.00036, "+0.04 %"), (-0.00036, "−0.04 %"), (-0.046, "−4.6 %"), (0.372, "+37 %")],
 )
 def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
     assert training_costs._percent(share) == written

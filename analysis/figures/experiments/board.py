@@ -40,15 +40,15 @@ def ordered(shown: ExperimentsBoard, order: str) -> list[VariantRow]:
 
 
 def axis_range(shown: ExperimentsBoard) -> tuple[float, float]:
-    """The ends of the axis of differences: every seed and judged interval but outliers', beyond which it breaks."""
+    """The ends of the axis of differences: those of the judged rows' intervals; before outliers it breaks."""
     gaps = [row.gap.value for row in shown.rows if row.gap]
     limit = 2 * largest_near(gaps) if gaps else 1.0
     values = [0.0]
     for row in shown.rows:
         if row.gap and abs(row.gap.value) <= limit:
-            # An interval of few seeds may be many times as long as all differences; it is cut at the edge.
-            interval = (row.gap.low, row.gap.high) if row.gap.judged else ()
-            ends = row.gap.value, *row.differences.values(), *interval
+            # Of few seeds, one or their interval may lie many times as far off as all differences: it is cut.
+            spread = (*row.differences.values(), row.gap.low, row.gap.high) if row.gap.judged else ()
+            ends = row.gap.value, *spread
             values += [float(np.clip(end, -limit, limit)) for end in ends if end == end]
     low, high = min(values), max(values)
     room = 0.04 * (high - low or 1)
@@ -111,7 +111,8 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
         "within which the rules count a difference as none."
         if shown.margin
         else "",
-        f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged."
+        f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged; what of it lies beyond "
+        "the axis is cut."
         if any(row.outcome == "few" for row in shown.rows)
         else "",
         f"Printed: the difference and, in brackets, the places that it may have among {len(shown.judged) + 1}, where "

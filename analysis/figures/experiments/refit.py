@@ -27,8 +27,8 @@ LETTERS = 24
 ROW = 34
 """Pixels of a row, at least: two lines of text."""
 CONTROLS = {
-    "minilm_permuted": "control: the same table, its rows exchanged",
-    "minilm_separated_at_random": "control: random directions, as many as the positions' own",
+    "minilm_permuted": "Positions exchanged, a control: the same rows, reordered",
+    "minilm_separated_at_random": "Random directions, a control: as many as the positions' own",
 }
 """Arms that change as much as others do, and in no way that helps."""
 HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"

@@ -52,7 +52,7 @@ MOST_LOSS = 0.5
 """The largest difference of loss, in nats, whose bar is drawn to scale; a longer one fills its room."""
 LETTERS, ROW = 19, 26
 """Letters in a line of a label on a phone, and pixels of a row."""
-MARGIN, BARS, NUMBERS = 0.05, 0.4, 0.97
+MARGIN, BARS, NUMBERS = 0.05, 0.33, 0.97
 """The left end and the room of bars, and the right end of numbers, as shares of a column."""
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 """Costs that are measured and depend on the machine; the others are counted, and depend on the model alone."""
@@ -60,7 +60,7 @@ HEADINGS = {
     LOSS: "Final loss\nnats",
     "step_ratio": "Step time\nmeasured",
     "flops_per_token": "Arithmetic\ncounted",
-    "parameters": "Parameters\ncounted",
+    "parameters": "Size\ncounted",
 }
 """The headings of the columns."""
 NOTABLE = 0.1
@@ -83,7 +83,9 @@ def costs(params: CostsParameters) -> Figure:
     """
     rows = _stored(params.preset)
     known = on_board(set(rows.variant))
-    return _figure("What each variant costs", params.preset, rows, known, "on the board")
+    return _figure(
+        "What each variant costs", params.preset, rows, known, f"on the board of recipe {training_rules().preset}"
+    )
 
 
 @figure("training_costs_others", CostsParameters)
@@ -199,8 +201,8 @@ def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _percent(share: float) -> str:
-    """A difference in size; a small one is not printed as none."""
-    return "0 %" if share == 0 else signed_percent(share, 1 if abs(share) >= 0.0005 else 2)
+    """A difference in size, to about two digits; a small one is not printed as none."""
+    return "0 %" if share == 0 else signed_percent(share, 0 if abs(share) >= 0.1 else 1 if abs(share) >= 0.0005 else 2)
 
 
 def _alt(wide: pd.DataFrame) -> str:

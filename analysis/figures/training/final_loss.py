@@ -244,7 +244,10 @@ def _draw(
     return [
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
-            below=["at the right: the difference, the final loss and its seeds"],
+            below=[
+                "at the right: the difference, the final loss and its seeds",
+                f"lower, higher: than adding at all; the board asks for more than {training_rules().margin:g} nats",
+            ],
         )
     ]  # fmt: skip
 

@@ -69,9 +69,12 @@ def draw(pickers: Pickers) -> None:
         return
     inconclusive = False
     if study:
-        inconclusive = headline(study)[0].startswith(INCONCLUSIVE)
+        finding = headline(study)[0]
+        inconclusive = finding.startswith(INCONCLUSIVE)
         with summary:
             _say_what_ranks(str(values["glue_preset"]), study, presets, values)
+            if inconclusive:
+                st.markdown(escape_markdown(finding))
     default = links.VIEWS[PAGE].defaults()
     asked_for = any(values[name] != default[name] for name in FIELDS)
     place = st.expander("See the numbers anyway", expanded=asked_for) if inconclusive else st.container()
@@ -156,7 +159,7 @@ def _runs_in_full(preset: str) -> str:
 
 def _runs_in_short(preset: str) -> str:
     """A preset on a chip."""
-    return CHANGED_MODELS.get(preset) or f"Our own small encoders ({preset})"
+    return f"{'A trained MiniLM' if preset in CHANGED_MODELS else 'Our own small encoders'} ({preset})"
 
 
 def _runs(preset: str) -> str:

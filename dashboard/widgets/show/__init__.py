@@ -4,7 +4,7 @@ from dashboard.session.page_address import address
 from dashboard.widgets.show.citing import cite, cite_this
 from dashboard.widgets.show.figure import IN_SENTENCES, sentences, show
 from dashboard.widgets.show.menu import ONLY
-from dashboard.widgets.show.page_head import begin, contents, copy_link, header, set_tab_title
+from dashboard.widgets.show.page_head import begin, contents, copy_link, header, say_lead, set_tab_title
 from dashboard.widgets.show.panels import ROW_AND_COLUMN, charts, shade, theme
 from dashboard.widgets.show.problems import reporting_missing_results, reporting_problems, show_failure, show_problem
 
@@ -22,6 +22,7 @@ __all__ = [
     "header",
     "reporting_missing_results",
     "reporting_problems",
+    "say_lead",
     "sentences",
     "set_tab_title",
     "shade",

@@ -24,7 +24,7 @@ def begin() -> None:
         st.session_state.pop(key, None)
 
 
-def header(page: str, lead: str) -> None:
+def header(page: str, lead: str = "") -> None:
     """A page's title and lead; on a hosted server, also what becomes of the texts or images it takes."""
     set_tab_title(links.VIEWS[page].title)
     room = rooms.room_of(page)
@@ -34,7 +34,8 @@ def header(page: str, lead: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(links.VIEWS[page].title, anchor=False)
         st.session_state[LINK] = st.container(width="content")
-    st.markdown(lead, help=glossary_hint(lead))
+    if lead:
+        say_lead(lead)
     st.session_state[CONTENTS] = []
     st.session_state[CONTENTS_PLACE] = st.empty()
     if settings.hosted() and {"text", "image"} & set(links.VIEWS[page].defaults()):
@@ -47,6 +48,11 @@ def header(page: str, lead: str) -> None:
             "this page's address, unless it is too long for one, and your browser remembers it. Do not probe what is "
             "private."
         )
+
+
+def say_lead(lead: str) -> None:
+    """A page's lead, which says what the page is about."""
+    st.markdown(lead, help=glossary_hint(lead))
 
 
 def set_tab_title(name: str) -> None:
