@@ -100,6 +100,42 @@ def test_no_causal_sentence_outlives_the_contrast_that_refutes_it(store: Path) -
             assert CONTRADICTED not in verdicts, cause
 
 
+def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) -> None:
+    """The sentence on the wider model names its shape as long as the contrast in one shape is open."""
+
+    def sentence(*, high: float, control: str) -> str:
+        planted = {
+            "C36d": {"verdict": SUPPORTED, "effect": -0.08, "low": -0.1, "high": high, "seeds": 8},
+            "C36g": {"verdict": control, "answer": "" if control == OPEN else "The control's own words."},
+        }
+        judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
+        return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
+
+    assert "positions end 0.08 nats lower than added ones (8 seeds). Its layers are wider" in sentence(
+        high=-0.06, control=OPEN
+    )
+    told_apart = sentence(high=-0.06, control=CONTRADICTED)
+    assert "The control's own words." in told_apart
+    assert "Its layers are wider" not in told_apart
+    assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
+
+
+def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:
+    planted = {"verdict": OPEN, "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": 8, "answer": ""}
+    judged = [replace(one, **planted) if one.id == "C36f" else one for one in facts()]
+    rows = {row["name"]: row["sentence"] for row in tables(judged, ask)["answers"]}
+    said = (
+        "Trained, a concatenation that is projected back ended 0.08 nats higher (+0.04 to +0.12), which the rule leaves"
+    )
+    assert said in rows["algebra"]
+    judged = [
+        replace(one, verdict=CONTRADICTED, answer="It ends apart.") if one.id == "C36f" else one for one in facts()
+    ]
+    assert next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "algebra").endswith(
+        "apart."
+    )
+
+
 def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
     """Positions told to queries and keys gain; those added to the whole input of every layer (C34e) do not."""
     assert statement("C34e").verdict == CONTRADICTED

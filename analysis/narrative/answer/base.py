@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.claims.statements.base import Ask, Judgement
+from analysis.claims.statements.base import OPEN, Ask, Judgement
+from analysis.core.formatting import signed
 from analysis.core.registry import Registry
+from analysis.rules import encoder_rules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,19 @@ Facts = Mapping[str, Judgement]
 def fixed_sentences(facts: Facts, names: Iterable[str]) -> str:
     """The sentences that the rules fixed before the runs, of those of these statements that are decided."""
     return " ".join(facts[name].answer for name in names if name in facts and facts[name].answer)
+
+
+def undecided(fact: Judgement | None) -> str:
+    """The size and the interval of a statement that is open though all its seeds are trained; else empty.
+
+    Its words end a sentence whose subject is the first side: "ended 0.06 nats lower (−0.09 to −0.03), which ...".
+    """
+    if fact is None or fact.verdict != OPEN or fact.effect is None or fact.low is None or fact.high is None:
+        return ""
+    if (fact.seeds or 0) < len(encoder_rules().seeds):
+        return ""
+    size = f"{abs(fact.effect):.2f} nats {'lower' if fact.effect < 0 else 'higher'}"
+    return f"ended {size} ({signed(fact.low)} to {signed(fact.high)}), which the rule leaves open"
 
 
 Tell = Callable[[Facts, Ask], ComputedSentence | None]

@@ -5,7 +5,10 @@ import math
 import numpy as np
 
 from analysis.claims.statements.base import Ask
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register, undecided
+
+PROJECTED = "C36f"
+"""Concatenating at full width and projecting back, against adding."""
 
 
 def largest_error(words: int = 384, positions: int = 128, out: int = 384) -> float:
@@ -23,16 +26,24 @@ def error_bound() -> float:
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """An identity needs no data; the error is that of rounding, and its bound is given."""
-    del facts, ask
+    """An identity needs no data; the error is that of rounding, and its bound is given. A training is told after it."""
+    del ask
     return ComputedSentence(
         sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
-        "blocks. In the first layer, adding uses one block for both.",
+        f"blocks. In the first layer, adding uses one block for both.{_trained(facts)}",
         bold="is already a sum",
         heading="It is already a sum",
         value=error_bound(),
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: error_bound()' AS computed_by",
     )
+
+
+def _trained(facts: Facts) -> str:
+    """The outcome of training such a concatenation, after a space: algebra does not say that both learn alike."""
+    if decided := fixed_sentences(facts, (PROJECTED,)):
+        return f" {decided}"
+    open_yet = undecided(facts.get(PROJECTED))
+    return f" Trained, a concatenation that is projected back {open_yet}." if open_yet else ""
 
 
 register(

@@ -3,8 +3,8 @@
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import fixed, plural, signed
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
-from analysis.rules import encoder_rules, training_rules
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register, undecided
+from analysis.rules import training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
 NARROW, BESIDE_NARROW = "C36c", "C36a"
@@ -58,21 +58,8 @@ def _equal_words(facts: Facts) -> str:
     decided = (
         fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
     )
-    return f"{decided}{_undecided(facts)}"
-
-
-def _undecided(facts: Facts) -> str:
-    """The difference with words as narrow, where every run is stored and the rule does not decide it; else empty."""
-    fact = facts.get(BESIDE_NARROW)
-    if fact is None or fact.verdict != OPEN or fact.effect is None or fact.low is None or fact.high is None:
-        return ""
-    if (fact.seeds or 0) < len(encoder_rules().seeds):
-        return ""
-    side = "lower" if fact.effect < 0 else "higher"
-    return (
-        f" With words as narrow, concatenating ended {abs(fact.effect):.2f} nats {side} ({signed(fact.low)} to "
-        f"{signed(fact.high)}), which the rule leaves open: it asks for more than {fact.line or 0.0:g}."
-    )
+    open_yet = undecided(facts.get(BESIDE_NARROW))
+    return f"{decided} With words as narrow, concatenating {open_yet}." if open_yet else decided
 
 
 def _widths(facts: Facts) -> str:

@@ -16,6 +16,9 @@ ANOTHER_RECIPE = {
     "C29b": "Adding itself ends {size} if its table starts from sinusoids ({seeds}, another recipe).",
 }
 """Sentences on further gains, each told where its statement is supported. {size}: of a loss."""
+WIDER, SAME_SHAPE = "C36d", "C36g"
+"""Concatenating in a wider model of no more parameters against adding, and against adding in the same shape."""
+SHAPE = "Its layers are wider and flatter, too, which is being tested apart."
 SHORTER = {
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
     "shared matrix.",
@@ -73,9 +76,22 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 
 
 def _causes(facts: Facts) -> str:
-    """Outcomes of the contrasts in which only one thing differs, a line each, and of those of another recipe."""
+    """Outcomes of contrasts of one difference, a line each, of concatenating, and of those of another recipe."""
     decided = _outcomes([facts[name] for name in TOLD if name in facts])
-    return "".join(f"\n{text}" for text in [*decided, *_another_recipe(facts)])
+    return "".join(f"\n{text}" for text in [*decided, *_concatenated(facts), *_another_recipe(facts)])
+
+
+def _concatenated(facts: Facts) -> list[str]:
+    """The line on concatenating beside words of full width, where that ends lower, and on the cause of it."""
+    fact, control = facts.get(WIDER), facts.get(SAME_SHAPE)
+    if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.high is None or fact.high >= 0:
+        return []
+    cause = control.answer if control and control.answer else SHAPE
+    seeds = plural(fact.seeds or 0, "seed")
+    return [
+        f"Concatenated with words of full width, in a model of no more parameters, positions end {_size(fact.effect)} "
+        f"than added ones ({seeds}). {cause}"
+    ]
 
 
 def _outcomes(facts: Iterable[Judgement]) -> list[str]:
