@@ -30,7 +30,9 @@ is_image = bool(pickers.get("image"))
 asked = pickers.get("tab")
 many = not is_image and (change.of_many(pickers) if asked == "change" else corpus.asked(pickers, OF_MANY))
 stored = is_image and image.shows_stored(pickers, asked)
-uploaded = form.form(pickers, (lambda: image.stored_panel(pickers)) if stored else corpus.no_form if many else None)
+if stored:
+    image.stored_panel(pickers)
+uploaded = form.form(pickers, asks=not stored and not many)
 tabs = st.container(horizontal=True, vertical_alignment="center")
 if asked and asked not in TABS:
     known = ", ".join(TABS)

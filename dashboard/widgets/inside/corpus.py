@@ -37,10 +37,6 @@ def asked(pickers: Pickers, tabs: Container[str]) -> bool:
     return pickers.get("over") == "corpus" and (pickers.get("tab") or "scores") in tabs
 
 
-def no_form() -> None:
-    """Nothing in place of the form, of which no text plays a part in numbers of many texts."""
-
-
 def choose_number(pickers: Pickers, *, many: bool) -> None:
     """Buttons for this text or many texts. many: which of the two is shown."""
 

@@ -1,6 +1,5 @@
 """The form of Look inside: a model, and a text, a pair or an image; examples; everything else under More."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -49,19 +48,18 @@ MODELS = "inside.last_models"
 """The key in a session's state of the last model of the other kind of input: kind -> model and revision."""
 
 
-def form(pickers: Pickers, instead: Callable[[], None] | None = None) -> Upload | None:
+def form(pickers: Pickers, *, asks: bool) -> Upload | None:
     """Asks for what is looked into; the URL changes when the form is sent, an example is pressed or an option set.
 
-    instead: draws in place of the boxes and examples, where stored results are shown of which the form is no part.
-    Returns the file that the reader uploaded in place of a drawn image.
+    asks: false where stored results are shown, which no text or image of the reader's own is a part of; then boxes and
+    examples are left out. Returns the file that the reader uploaded in place of a drawn image.
     """
     if saved := str(pickers.get("probe")):
         st.info(
             f"Showing the saved probe {escape_markdown(saved)}. Send the form to run a new probe.",
             icon=":material/bookmark:",
         )
-    if instead is not None:
-        instead()
+    if not asks:
         _below_boxes(pickers, None, examples=False)
         return None
     _fold(pickers)
