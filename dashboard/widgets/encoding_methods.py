@@ -68,6 +68,7 @@ def draw(pickers: Pickers) -> None:
         lambda row: pickers.set("row", row),
         columns=columns,
         cost=axis,
+        size=size,
         heading=True,
         dark=dark,
     )
@@ -82,6 +83,7 @@ def draw(pickers: Pickers) -> None:
             lambda row: pickers.set("row", row),
             columns=columns,
             cost=axis,
+            size=size,
             heading=False,
             dark=dark,
             lacking_above=any(row.lacks for row in upper),
