@@ -70,6 +70,7 @@ def draw(pickers: Pickers) -> None:
         lambda row: pickers.set("row", row),
         columns=columns,
         cost=axis,
+        size=size,
         heading=True,
         dark=dark,
     )
@@ -84,6 +85,7 @@ def draw(pickers: Pickers) -> None:
             lambda row: pickers.set("row", row),
             columns=columns,
             cost=axis,
+            size=size,
             heading=False,
             dark=dark,
             lacking_above=any(row.lacks for row in upper),

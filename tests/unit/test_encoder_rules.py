@@ -14,7 +14,14 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements import encoders
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
-from analysis.claims.statements.margin_contests import EXITS, ComparabilityLimits, TrainedRun, compare_sides
+from analysis.claims.statements.margin_contests import (
+    EXITS,
+    ComparabilityLimits,
+    MarginComparison,
+    TrainedRun,
+    compare_sides,
+    sentence,
+)
 from analysis.rules import EncoderContest, all_encoder_rules, encoder_rules, manifest_of
 from analysis.statistics import difference
 from analysis.statistics.margins import TESTS, MarginTest, less_between_groups, margin_test, outcomes
@@ -290,3 +297,13 @@ def test_further_rules_judge_their_own_runs_beside_those_that_began_under_the_fi
     assert further.recipes.items() <= {name: RULES.recipes[name] for name in further.recipes}.items()
     for field in ("seeds", "plateau", "by_half", "paired_spread", "earlier"):
         assert getattr(further, field) == getattr(RULES, field)
+
+
+def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:
+    """A test that holds by itself and not in its family: the reason names missing trainings only where some are."""
+    test = MarginTest(p_for=0.01, p_against=0.9, level_for=0.025, level_against=0.05)
+    comparison = MarginComparison(found=None, test=test)
+    for waiting in (0, 2):
+        said = sentence("the loss is lower", comparison, OPEN, waiting)
+        assert "corrected for the other statements of its family" in said
+        assert ("count as failed" in said) == bool(waiting)

@@ -246,7 +246,8 @@ def _draw(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
                 "at the right: the difference, the final loss and its seeds",
-                f"lower, higher: than adding at all; the board asks for more than {training_rules().margin:g} nats",
+                "lower, higher: by whatever amount, beyond chance;",
+                f"the board asks for more than {training_rules().margin:g} nats",
             ],
         )
     ]  # fmt: skip

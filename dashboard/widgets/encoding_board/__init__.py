@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from analysis.core.colours import VERDICTS
+from analysis.core.formatting import plural
 from analysis.narrative.choosing.board import SHORT_NEEDS, EncodingRow
 from analysis.narrative.choosing.facts import NEEDS
+from analysis.narrative.choosing.sizes import ModelSize
 from dashboard.widgets.moving_pictures import show_component
 
 NICE = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
@@ -36,6 +38,7 @@ def show_rows(
     *,
     columns: Sequence[str],
     cost: dict[str, float | list[float]],
+    size: ModelSize,
     heading: bool,
     dark: bool,
     lacking_above: bool = False,
@@ -43,8 +46,8 @@ def show_rows(
     """A part of the board. opened: the row whose content stands below this part.
 
     columns: the needs that have a column. on_press: called with the row that a press opens, or an empty text where it
-    closes one. heading: whether the names of the columns stand above. cost: as `cost_axis` gives it for the whole
-    board. lacking_above: whether rows that lack something stand in an earlier part, so that their heading is there.
+    closes one. heading: whether the names of the columns stand above. cost: as `cost_axis` gives it for the board at a
+    size. lacking_above: whether rows that lack something stand in an earlier part, so that their heading is there.
     """
 
     def report() -> None:
@@ -63,6 +66,7 @@ def show_rows(
             "heading": heading,
             "lacking": None if lacking_above else lacking,
             "cost": cost,
+            "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),
         },
         dark=dark,

@@ -125,13 +125,13 @@ function cells(row, needs, asked) {
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
   const board = root.querySelector(".board");
-  const { rows, needs, asked, open, heading, lacking, cost, contradicted } = JSON.parse(data.json);
+  const { rows, needs, asked, open, heading, lacking, cost, size, contradicted } = JSON.parse(data.json);
   board.style.cssText = `${data.colours} --contradicted: ${contradicted};`;
   const parts = [];
   const drawings = [];
   const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true }, 0]];
   if (heading) {
-    const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", "Cost against added"];
+    const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", `Cost, ${size}`];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
@@ -142,7 +142,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     });
     const heads = ["← better than added", "← better", "■ parameters ▲ arithmetic ● time"].map((label, index) => [scales[index][0], label, scales[index][1]]);
     axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, ...heads[index])]));
-    const small = "Left: loss in training less that of learned, added positions; right: its rise at 4 × the length; left is better. Below: parameters ■, arithmetic ▲, time ●.";
+    const small = `Left: loss in training less that of learned, added positions; right: its rise at 4 × the length; left is better. Below, for a model ${size}: parameters ■, arithmetic ▲, time ●.`;
     parts.push(head, make("div", { class: "phone" }, small));
   }
   rows.forEach((row, index) => {

@@ -20,8 +20,10 @@ from analysis.figures.experiments.board_rows import (
 )
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
+from analysis.figures.glue.headline import SURGERY
 from analysis.figures.training.data import stored_presets
 from analysis.links import Value
+from analysis.measurements.surgery.arms import ARMS
 from analysis.narrative.answer.stored import answer
 from analysis.rules import encoder_rules
 from dashboard.session.markdown_escape import escape_markdown
@@ -66,7 +68,14 @@ def draw(pickers: Pickers) -> None:
     except AddendError as problem:
         show.show_problem(problem)
         return
-    if opened and not of_a_reader and opened not in [row.variant for row in rows]:
+    if opened in ARMS:
+        st.page_link(
+            "views/experiments.py",
+            label=f"{ARMS[opened].title}: a trained model that was changed, which stands in the tab GLUE",
+            icon=":material/arrow_forward:",
+            query_params=query_parameters(PAGE, {"part": "glue", "glue_preset": SURGERY}),
+        )
+    elif opened and not of_a_reader and opened not in [row.variant for row in rows]:
         with show.reporting_problems():
             board.row(opened)  # Says which rows there are, where this one is not known at all.
 
