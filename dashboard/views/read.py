@@ -135,10 +135,12 @@ def _in_lines(text: str) -> str:
     """Sentences as Markdown: one paragraph of a few, a list of many. Lines stay lines, with their questions in bold."""
     if "\n" in text:
         lines = [line.rpartition("? ") for line in text.splitlines()]
-        return "".join(
-            f"\n\n**{escape_markdown(question)}?** {escape_markdown(rest)}" if sign else f"\n\n{escape_markdown(rest)}"
+        paragraphs = [
+            f"**{escape_markdown(question)}?** {escape_markdown(rest)}" if sign else escape_markdown(rest)
             for question, sign, rest in lines
-        )
+        ]
+        # An answer stands in the first line, a question begins one.
+        return "\n\n".join(["", *paragraphs] if lines[0][1] else paragraphs)
     found = SENTENCE_END.split(text)
     if len(found) <= MOST_IN_A_PARAGRAPH:
         return escape_markdown(text)

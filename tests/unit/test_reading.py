@@ -6,10 +6,12 @@ linear layer, scipy's integrals, sums of whole numbers. Every sentence has a num
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from judged import statement
@@ -23,6 +25,7 @@ from analysis.claims import CLAIMS, DOCUMENTS
 from analysis.claims.statements import stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
+from analysis.core.formatting import unbroken
 from analysis.figures import FIGURES
 from analysis.figures.drawing import Theme
 from analysis.figures.outliers import largest_near
@@ -33,6 +36,7 @@ from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
 from analysis.narrative.answer.cards import ways_of_telling
 from analysis.narrative.reading import STEPS, length, ordered
+from analysis.narrative.reading import order as order_step
 from analysis.narrative.reading import told as told_step
 from analysis.narrative.reading.base import Control, Picture, Step
 from analysis.narrative.reading.moved import MOVED
@@ -249,7 +253,8 @@ def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None
 
 def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) -> None:
     step = STEPS["told"]
-    lines = step.says(VALUES).splitlines()
+    answer, *lines = step.says(VALUES).splitlines()
+    assert answer == "It is being told to the attention of every layer, not the matrices or being told again."
     for question, line in zip(told_step.QUESTIONS, lines, strict=False):
         assert line.startswith(f"{question} ")
         assert question.removesuffix("?").removeprefix("The ").lower() in step.text
@@ -258,6 +263,45 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
             assert judged.effect is not None
             lower = (judged.effect < 0) != contrast.reverse
             assert f"{contrast.way}: {abs(judged.effect):.2f} nats {'lower' if lower else 'higher'}" in line
+
+
+def test_the_answer_in_one_line_is_what_the_rules_have_decided(store: Path) -> None:
+    """Without a decision on attention there is none, and what the rules leave open is not refused."""
+    measured = {one.id: one for one in stored.parts("C34") if one.effect is not None}
+    undecided = {name: replace(one, verdict="open", would_decide="more runs") for name, one in measured.items()}
+    assert told_step.in_one_line(undecided) == ""
+    assert "matrices" not in told_step.in_one_line(measured | {"C34a": undecided["C34a"]})
+    assert told_step.in_one_line(measured | {"C34b": undecided["C34b"]}) == ""
+
+
+def test_rows_say_below_their_names_what_these_mean(store: Path) -> None:
+    figure = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"})
+    datasets = [rows for panel in figure.draw(Theme()) for rows in panel.to_dict()["datasets"].values()]
+    drawn = " ".join(row["label"] for rows in datasets for row in rows if "label" in row).replace("\n", " ")
+    for label in figure.frame().label:
+        for part, meaning in told.PARTS_OF_NAMES.items():
+            assert part not in label or unbroken(meaning) in drawn
+
+
+@pytest.mark.parametrize("position", [0, 7, 300])
+def test_squares_of_lengths_add_up_where_the_summands_stand_at_right_angles(position: int) -> None:
+    figure = FIGURES["reading_sum"].make({"word": "king", "position": position})
+    parts = summands("king", position)
+    upright, whole = np.sqrt((np.linalg.norm(parts, axis=1) ** 2).sum()), np.linalg.norm(parts.sum(0))
+    said = " ".join(figure.draw(Theme())[1].to_dict()["title"]["subtitle"])
+    assert f"= {upright:.2f}; the sum is {whole:.2f} long" in said
+    assert ("nearly" in said) == (abs(whole / upright - 1) < 0.1)
+    dimension = int(np.abs(parts.sum(0)).argmax())
+    named = [
+        row["name"] for rows in figure.draw(Theme())[0].to_dict()["datasets"].values() for row in rows if "name" in row
+    ]
+    assert len(named) == 1
+    assert named[0].startswith(f"dimension {dimension}: ")
+
+
+@pytest.mark.parametrize(("changes", "verb"), [([0.1, 2], "rises"), ([-1, -0.2], "falls"), ([-1, 1], "changes")])
+def test_the_direction_of_a_change_is_that_of_its_numbers(changes: list[float], verb: str) -> None:
+    assert order_step.direction(pd.Series(changes)) == verb
 
 
 def test_the_shaded_band_is_the_margin_of_the_rules(store: Path) -> None:

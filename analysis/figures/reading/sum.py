@@ -40,6 +40,10 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
     return rows
 
 
+NEARLY = 0.1
+"""The part of a length by which the sum may miss that of parts at right angles and still be called nearly so."""
+
+
 class Scale(NamedTuple):
     """The ends of the scales of every sum: of the values of dimensions, and of the lengths of vectors."""
 
@@ -142,12 +146,42 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
     hues = [*(theme.colour(TERMS[term]) for term in ("word", "position", "segment")), theme.ink]
     numbers = bars.mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
     return [
-        marks.panel(cells, theme=theme, width=marks.WIDE, height=150),
+        marks.panel(cells, *_largest_dimension(values, theme), theme=theme, width=marks.WIDE, height=150),
         marks.panel(
             bars.mark_bar().encode(color=marks.hues("part", dict(zip(names, hues, strict=True)))),
             numbers.encode(text=alt.Text("length:Q", format=".2f")),
             theme=theme,
             width=marks.WIDE,
             height=110,
+            title="Their lengths",
+            below=_lengths(values),
         ),
     ]
+
+
+def _lengths(values: Float[ndarray, "part dim"]) -> list[str]:
+    """Lines on why the length of the sum is not the sum of the lengths."""
+    *parts, whole = np.linalg.norm(values, axis=1)
+    upright = float(np.sqrt(np.square(parts).sum()))
+    squares = " + ".join(f"{length:.2f}²" for length in parts)
+    nearly = abs(whole - upright) < NEARLY * upright
+    return [
+        "At right angles squares add up, not lengths:",
+        f"√({squares}) = {upright:.2f}; the sum is {whole:.2f} long.",
+        f"So the {len(parts)} stand {'nearly' if nearly else 'not'} at right angles.",
+    ]
+
+
+def _largest_dimension(values: Float[ndarray, "part dim"], theme: Theme) -> list[Chart]:
+    """A name above the strips for the dimension in which the sum is largest, with what each part puts into it."""
+    dimension = int(np.abs(values[-1]).argmax())
+    word, position, segment, whole = values[:, dimension]
+    name = pd.DataFrame(
+        {"dimension": [dimension + 0.5], "name": [f"dimension {dimension}: {signed(word)} {signed(position)} "
+         f"{signed(segment)} = {signed(whole)}"]}
+    )  # fmt: skip
+    right = dimension > values.shape[1] / 2
+    text = alt.Chart(name).mark_text(
+        align="right" if right else "left", dx=12 if right else -12, fontSize=marks.TEXT, color=theme.ink
+    )
+    return [text.encode(x=alt.X("dimension:Q"), y=alt.value(-8), text="name:N")]

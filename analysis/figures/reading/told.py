@@ -28,8 +28,10 @@ HEADING = "told "
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
 RING = "Ring: the rules ask for more seeds than are stored, so that it decides nothing."
-TALL_ROW = 36
-"""Pixels of a row where few are drawn."""
+NAME = 30
+"""Letters in a line of a row's name."""
+LINE_BETWEEN = 8
+"""Pixels between the names of two rows that have several lines."""
 UNDECIDED = "not decided yet"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 COMPARED = {
@@ -52,7 +54,7 @@ PARTS_OF_NAMES = {
     "80/20": "words have 80 % of the width, positions the rest",
     "normalised": "words and positions start equally strong",
     "whole input": "positions are added to all that a layer reads",
-    "queries and keys": "they are told to what attention compares, and to nothing else",
+    "queries and keys": "told to what attention compares alone",
     "own matrix": "positions have matrices of their own in attention",
     "Apart": "words and positions are scored separately, without cross terms",
     "[CLS] tied": "the first token is treated like any other",
@@ -181,6 +183,19 @@ def names_explained(names: Iterable[str]) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
+def _with_meaning(name: str) -> str:
+    """A name in lines, and below it in brackets the meaning of its parts that are not plain words.
+
+    >>> print(_with_meaning("Added once, normalised"))
+    Added once, normalised
+    (words and positions start
+    equally strong)
+    """
+    meanings = [meaning for part, meaning in PARTS_OF_NAMES.items() if part in name]
+    lines = [name, *([f"({'; '.join(meanings)})"] if meanings else [])]
+    return "\n".join(marks.wrap_label(line, NAME) for line in lines)
+
+
 def _finding_of_compared(frame: pd.DataFrame) -> str:
     """A sentence on telling the attention of every layer, without and with matrices of its own."""
     gaps = dict(zip(frame.variant, frame.gap, strict=True))
@@ -221,7 +236,7 @@ def reading_told(params: ToldParameters) -> Figure:
         finding=finding(frame, chosen, baseline) if chosen else _finding_of_compared(frame),
         frame=lambda: frame,
         caption=sentences(
-            names_explained(title(name) for name in frame.variant),
+            names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -274,9 +289,13 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         order += [f"{HEADING}{group}", *labels] if labels else []
     undecided = frame[~frame.judged].label.tolist()
     order += [UNDECIDED, *undecided] if undecided else []
-    order = order if variant else frame.label.tolist()
-    height = marks.ROW if variant else TALL_ROW
-    y = marks.rows_down("label", order, limit=300)
+    y, height = marks.rows_down("label", order, limit=300), marks.ROW
+    if not variant:
+        explained = {label: _with_meaning(label) for label in frame.label}
+        level = marks.level_labels(list(explained.values()))
+        frame = frame.assign(label=[level[explained[label]] for label in frame.label])
+        order = frame.label.tolist()
+        y, height = marks.labelled_rows(order, grid=True), marks.row_height(order) + LINE_BETWEEN
     strong = [UNDECIDED, *frame[frame.variant == variant].label]
     y["axis"]["labelFontWeight"] = {
         "condition": {

@@ -255,8 +255,8 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
             token_map(
                 values, view.labels, limit, theme,
                 title=[term_label(term), share_in_words(float(shares[term][head]))],
-                legend=index >= len(maps) - columns if theme.screen else index == 0,
-                legend_above=not theme.screen, side=MAP_SIDE if columns == 2 else 260, first=view.first,
+                # A legend above one map would push it below the other of its row.
+                legend=index >= len(maps) - columns, side=MAP_SIDE if columns == 2 else 260, first=view.first,
             )
             for index, (term, values) in enumerate(maps.items())
         ]  # fmt: skip
@@ -264,7 +264,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     return Figure(
         title=f"Head {head}, term by term",
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}, "
-        f"with {share_in_words(float(shares[largest][head]))}",
+        f"with {share_in_words(float(shares[largest][head]))} in this text",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=sentences(
             f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}. Rows are "

@@ -1,5 +1,7 @@
 """Step 8: what attention sees of order: nothing without positions, and with added ones more than distances."""
 
+import pandas as pd
+
 from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, percent
 from analysis.figures.reading.order import DEPTHS
@@ -32,14 +34,19 @@ def shuffled() -> str:
     parts = []
     for table, kind in ((TABLE, "causal models"), (MASKED_TABLE, "masked ones")):
         rows = published.load(table).scores
-        pairs = rows[rows.row.isin(("NoPos", "Learned"))].pivot(index="column", columns="row", values="value")
-        changes = join_names(f"from {fixed(row.Learned)} to {fixed(row.NoPos)}" for row in frames.rows(pairs.dropna()))
-        parts.append(f"{changes} in {kind}")
+        pairs = rows[rows.row.isin(("NoPos", "Learned"))].pivot(index="column", columns="row", values="value").dropna()
+        changes = join_names(f"from {fixed(row.Learned)} to {fixed(row.NoPos)}" for row in frames.rows(pairs))
+        parts.append(f"{direction(pairs.NoPos - pairs.Learned)} {changes} in {kind}")
     return (
         "Haviv et al. (2022) trained models with and without learned positions. They report the perplexity: among how "
-        f"many equally likely words a model seems to choose. Without positions it rises {', and '.join(parts)}. Each "
+        f"many equally likely words a model seems to choose. Without positions it {', and '.join(parts)}. Each "
         "pair is of one model and corpus."
     )
+
+
+def direction(changes: pd.Series) -> str:
+    """The verb that describes changes: one for all that rise, for all that fall, and for those that do not agree."""
+    return "rises" if (changes > 0).all() else "falls" if (changes < 0).all() else "changes"
 
 
 register(

@@ -1,5 +1,6 @@
 """Step 9: positions told once, at the input, or again in every layer, in encoders of our own."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -43,8 +44,14 @@ QUESTIONS = {
     ),
 }
 """The questions of the text, and the contrasts that answer them."""
+ATTENTION = "C34b"
+"""The contrast of telling the attention of every layer with adding once."""
+REFUSED = {"the matrices": "C34a", "being told again": "C34e"}
+"""What the answer says it is not, where the rules say so -> the contrast."""
 ROWS = {HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
+NO_GAIN = ("same", "higher", "not lower")
+"""Outcomes of the rules by which a way of telling positions gains nothing."""
 IN_BRACKETS = {OPEN: "the rules leave it open", "not lower": "no gain", "not higher": "no loss"}
 """Outcomes of the rules that the sign of a difference does not say."""
 
@@ -94,24 +101,44 @@ def answers() -> str:
     Raises NoResults where none of them is measured.
     """
     measured = {one.id: one for one in stored.parts(CLAIM) if one.effect is not None}
-    lines = []
+    lines = [in_one_line(measured)]
     for question, contrasts in QUESTIONS.items():
         outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
         lines += [f"{question} {' '.join(outcomes)}"] if outcomes else []
-    if not lines:
+    if not any(lines):
         raise NoResults(
             f"No trainings of our own are stored yet. Run: python -m analysis ablate --preset {_presets()[1]}"
         )
     return "\n".join(filter(None, [*lines, _progress()]))
 
 
+def in_one_line(measured: Mapping[str, Judgement]) -> str:
+    """The answer to all questions in a sentence; empty where the rules have not decided that attention helps."""
+    words = {
+        one.statement: _word(measured[one.statement], one)
+        for contrasts in QUESTIONS.values()
+        for one in contrasts
+        if one.statement in measured
+    }
+    if words.get(ATTENTION) != "lower":
+        return ""
+    refused = [name for name, statement in REFUSED.items() if words.get(statement) in NO_GAIN]
+    return "It is being told to the attention of every layer" + f", not {' or '.join(refused)}" * bool(refused) + "."
+
+
+def _word(judged: Judgement, contrast: Contrast) -> str:
+    """What the rules say of a way of telling positions against the other: lower, same, not lower, ..."""
+    low, high = (float("nan") if end is None else end for end in (judged.low, judged.high))
+    word = standing(judged.verdict, low, high, float(judged.line or 0))
+    return turned(word) if contrast.reverse else word
+
+
 def _outcome(judged: Judgement, contrast: Contrast) -> str:
     """The final loss of one way of telling positions less another's, and what the rules say of it."""
     effect, line = float(judged.effect or 0), float(judged.line or 0)
-    low, high = (float("nan") if end is None else end for end in (judged.low, judged.high))
-    word = standing(judged.verdict, low, high, line)
+    word = _word(judged, contrast)
     if contrast.reverse:
-        effect, word = -effect, turned(word)
+        effect = -effect
     note = f"less than {line:g} counts as the same" if word == "same" else IN_BRACKETS.get(word, "")
     size = f"{fixed(abs(effect))} nats {'lower' if effect < 0 else 'higher'} than {contrast.other}"
     return f"{contrast.way}: {size}{f' ({note})' if note else ''}."
