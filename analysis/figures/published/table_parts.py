@@ -1,6 +1,7 @@
 """Parts that the figures of published tables share: their parameters, words, panels and labels."""
 
 import shlex
+from collections.abc import Mapping
 
 import altair as alt
 import pandas as pd
@@ -72,6 +73,11 @@ def other_steps(table: Table, baseline: str) -> dict[str, str]:
         for name, steps in printed.items()
         if baseline in printed.index and steps != printed[baseline]
     }
+
+
+def with_steps(names: pd.Series, steps: Mapping[str, str]) -> pd.Series:
+    """Names of variants, with the steps of those that are in `steps`."""
+    return names + names.map({name: f", {count} steps" for name, count in steps.items()}).fillna("")
 
 
 def provenance(table: Table) -> dict[str, str]:
