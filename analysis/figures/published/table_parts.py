@@ -69,7 +69,7 @@ def other_steps(table: Table, baseline: str) -> dict[str, str]:
     """Variant -> the steps of its training, where the table prints them and they are not the baseline's."""
     printed = table.scores.drop_duplicates("row").set_index("row").steps.dropna()
     return {
-        str(name): f"{int(steps):,}" if steps.isdigit() else steps
+        str(name): f"{int(steps) / 1000:,g}k" if steps.isdigit() else steps
         for name, steps in printed.items()
         if baseline in printed.index and steps != printed[baseline]
     }
