@@ -304,3 +304,12 @@ def test_green_is_better_in_the_direction_that_the_measure_has():
         for panel in drawing.panels(figure, Theme()):
             rows = next(iter(panel.to_dict()["datasets"].values()))
             assert all(row["gain"] == pytest.approx(better * row["difference"]) for row in rows)
+
+
+@pytest.mark.parametrize("name", ["published_average", "published_difference"])
+def test_a_variant_that_was_trained_for_another_length_says_so(name):
+    """TUPE's middle rows have 300,000 of the baseline's 1,000,000 steps, as Table 1 prints them."""
+    figure = FIGURES[name].of({"table": TUPE, "baseline": "BERT-A"})
+    drawn = str([panel.to_dict() for panel in drawing.panels(figure)])
+    assert "TUPE-R^mid, 300k steps" in drawn
+    assert "1,000k steps" not in drawn

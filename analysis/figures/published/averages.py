@@ -21,6 +21,7 @@ from analysis.figures.published.table_parts import (
     spans,
     spread,
     where,
+    with_steps,
     wrapped_title,
 )
 from analysis.literature import tables as published
@@ -158,7 +159,7 @@ def _dumbbells(
             left=frame.value < frame.groupby("variant").value.transform("mean") - 1e-9,
             average=[f"{value:.2f}" for value in frame.all_columns],
         ),
-        frame.variant + frame.variant.map({name: f", {count} steps" for name, count in steps.items()}).fillna(""),
+        with_steps(frame.variant, steps),
     )
     x = marks.number(
         alt.X, "value", marks.wrap_lines(f"points, average minus that of {baseline}", 40), nice=False, padding=46,

@@ -1,6 +1,6 @@
 """Differences of one published table to a baseline, column by column."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import altair as alt
 import pandas as pd
@@ -20,11 +20,13 @@ from analysis.figures.published.table_parts import (
     caveats,
     direction,
     labelled,
+    other_steps,
     panels,
     provenance,
     query_command,
     spread,
     where,
+    with_steps,
     wrapped_title,
 )
 from analysis.literature import tables as published
@@ -76,7 +78,7 @@ def difference(params: BaselineParameters) -> Figure:
         ),
         provenance=provenance(table),
         citation_keys=(table.citation,),
-        draw=lambda theme: _draw(rows, _decimals(table.scores.printed), theme),
+        draw=lambda theme: _draw(rows, _decimals(table.scores.printed), other_steps(table, baseline), theme),
         columns=1,
     )
 
@@ -100,8 +102,12 @@ def _difference_frame(rows: pd.DataFrame) -> pd.DataFrame:
     ]  # fmt: skip
 
 
-def _draw(cells: pd.DataFrame, decimals: int, theme: Theme) -> list[Chart]:
-    """Variants down, columns across, the difference written in each cell; one column is drawn as bars."""
+def _draw(cells: pd.DataFrame, decimals: int, steps: Mapping[str, str], theme: Theme) -> list[Chart]:
+    """Variants down, columns across, the difference written in each cell; one column is drawn as bars.
+
+    steps: those of variants that were trained for another length than the baseline, which stand beside their names.
+    """
+    cells = cells.assign(row=with_steps(cells.row, steps))
     limits = {unit: float(result.difference.abs().max()) or 1.0 for unit, result in cells.groupby("unit")}
     return [
         _bars(rows, wrapped_title(setting), decimals, theme)

@@ -1,6 +1,7 @@
 """Parts that the figures of published tables share: their parameters, words, panels and labels."""
 
 import shlex
+from collections.abc import Mapping
 
 import altair as alt
 import pandas as pd
@@ -68,10 +69,15 @@ def other_steps(table: Table, baseline: str) -> dict[str, str]:
     """Variant -> the steps of its training, where the table prints them and they are not the baseline's."""
     printed = table.scores.drop_duplicates("row").set_index("row").steps.dropna()
     return {
-        str(name): f"{int(steps):,}" if steps.isdigit() else steps
+        str(name): f"{int(steps) / 1000:,g}k" if steps.isdigit() else steps
         for name, steps in printed.items()
         if baseline in printed.index and steps != printed[baseline]
     }
+
+
+def with_steps(names: pd.Series, steps: Mapping[str, str]) -> pd.Series:
+    """Names of variants, with the steps of those that are in `steps`."""
+    return names + names.map({name: f", {count} steps" for name, count in steps.items()}).fillna("")
 
 
 def provenance(table: Table) -> dict[str, str]:
