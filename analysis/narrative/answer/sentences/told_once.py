@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask, Judgement
-from analysis.core.formatting import percent, plural, uncapitalised
+from analysis.core.formatting import percent, plural, signed_or_zero, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.rules import encoder_rules
 
 TOLD = ("C34p", "C34o", "C34a")
 """The contrasts of a single difference that Home tells, in this order: a reader checks them in the picture beside them.
@@ -12,10 +13,10 @@ TOLD = ("C34p", "C34o", "C34a")
 The others are below `tempered_by`, and on Claims.
 """
 ANOTHER_RECIPE = {
-    "C22c": "Turned into queries and keys (rotary), positions end {size} than added ones ({seeds}, another recipe).",
-    "C29b": "Adding itself ends {size} if its table starts from sinusoids ({seeds}, another recipe).",
+    "C22c": "Turned into queries and keys (rotary), positions end {size} than added ones ({sure}, another recipe).",
+    "C29b": "Adding itself ends {size} if its table starts from sinusoids ({sure}, another recipe).",
 }
-"""Sentences on further gains, each told where its statement is supported. {size}: of a loss."""
+"""Sentences on further gains, each told where its statement is supported. {size}: of a loss. {sure}: its seeds."""
 WIDER, SAME_SHAPE = "C36d", "C36g"
 """Concatenating in a wider model of no more parameters against adding, and against adding in the same shape."""
 SHAPE = "Its layers are wider and flatter, too, which is being tested apart."
@@ -117,10 +118,18 @@ def _another_recipe(facts: Facts) -> list[str]:
     """The sentences on what else helps, of those that the rules have decided so."""
     supported = {name: facts[name] for name in ANOTHER_RECIPE if name in facts and facts[name].verdict == SUPPORTED}
     return [
-        ANOTHER_RECIPE[name].format(size=_size(fact.effect), seeds=plural(fact.seeds or 0, "seed"))
+        ANOTHER_RECIPE[name].format(size=_size(fact.effect), sure=_sure(fact))
         for name, fact in supported.items()
         if fact.effect is not None
     ]
+
+
+def _sure(fact: Judgement) -> str:
+    """The seeds of a difference, and its interval where that is not clear of what the newer rules count as none."""
+    seeds, margin = plural(fact.seeds or 0, "seed"), encoder_rules().statements[0].margin
+    if fact.low is None or fact.high is None or max(fact.low, -fact.high) > margin:
+        return seeds
+    return f"{seeds}, interval {signed_or_zero(fact.low)} to {signed_or_zero(fact.high)}"
 
 
 def _size(nats: float) -> str:
