@@ -106,6 +106,15 @@ def axis_limit(*distributions: pd.DataFrame) -> float:
     return 1.0
 
 
+BESIDE = 0.1
+"""The distance from the random curve's peak, as a cosine, from which a curve lies beside it."""
+
+
+def _peak(shares: pd.DataFrame) -> float:
+    """The cosine at which a distribution is highest."""
+    return float(shares.along.iloc[int(shares.value.argmax())]) if len(shares) else 0.0
+
+
 def _flank(shares: pd.DataFrame, fraction: float, side: int) -> tuple[float, float]:
     """The point on one side of a distribution's peak at which it has fallen to a fraction of the peak."""
     shares = shares.sort_values("along", ascending=side > 0, ignore_index=True)
@@ -127,17 +136,20 @@ def _distributions(
     shown_random = random[random.along.abs() <= limit]
     x = marks.number(alt.X, "along", "cosine of a word and a position", domain=(-limit, limit), grid=False, ticks=7)
     y = marks.number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True, form="%", ticks=5)
+    # A curve that lies left of the random one has its name at its left, and then the random one at its right.
+    sides = {subject: -1 if _peak(shares) < _peak(random) - BESIDE else 1 for subject, shares in by_subject.items()}
     names = [
-        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": theme.ink, "align": "left", "dx": 18, "dy": 0,
-         **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], 1), strict=True))}
+        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": theme.ink,
+         "align": "left" if sides[subject] > 0 else "right", "dx": 18 * sides[subject], "dy": 0,
+         **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], sides[subject]), strict=True))}
         for subject, shares in by_subject.items()
         if len(shares) and subject in means
     ]  # fmt: skip
-    along, value = _flank(random, 0.5, -1)
-    grey = theme.colour(colours.SOFT)
+    side = -min(sides.values())
+    along, value = _flank(random, 0.5, side)
     names.append(
-        {"name": f"random: {expected_abs_cosine(dim):.3f}", "hue": grey, "align": "right", "dx": -8,
-         "dy": 0, "along": along, "value": value}
+        {"name": f"random: {expected_abs_cosine(dim):.3f}", "hue": theme.colour(colours.SOFT),
+         "align": "left" if side > 0 else "right", "dx": 8 * side, "dy": 0, "along": along, "value": value}
     )  # fmt: skip
     tooltip: tuple[marks.Tip, ...] = (("along", "cosine", ".2f"), ("value", "share of pairs", ".3~%"))
     lines = marks.line_plot(

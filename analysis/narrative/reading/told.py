@@ -47,7 +47,7 @@ QUESTIONS = {
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once."""
 REFUSED = {"the matrices": "C34a", "being told again": "C34e"}
-"""What the answer says it is not, where the rules say so -> the contrast."""
+"""The causes that the answer rules out, where the rules have decided so -> the contrast."""
 ROWS = {HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
 NO_GAIN = ("same", "higher", "not lower")
@@ -127,7 +127,7 @@ def in_one_line(measured: Mapping[str, Judgement]) -> str:
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:
-    """What the rules say of a way of telling positions against the other: lower, same, not lower, ..."""
+    """The outcome of the rules for a way of telling positions against the other: lower, same, not lower, and so on."""
     low, high = (float("nan") if end is None else end for end in (judged.low, judged.high))
     word = standing(judged.verdict, low, high, float(judged.line or 0))
     return turned(word) if contrast.reverse else word
