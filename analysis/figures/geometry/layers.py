@@ -24,9 +24,9 @@ def layers(params: GeometryParameters) -> Figure:
     first, last = rows.iloc[0], rows.iloc[-1]
     highest = rows.loc[rows.value.idxmax()]
     text = (
-        f"Less their means, the {rank:.0f} leading directions of words and of positions overlap by "
-        f"{percent(first.value, 1)} before the first layer, at most by {percent(highest.value, 1)}, at layer "
-        f"{highest.layer}, and by {percent(last.value, 1)} after the last; random ones by {percent(first.baseline, 1)}."
+        f"Less their means, {rank:.0f} directions of words and of positions overlap by {percent(first.value, 1)} before "
+        f"the first layer, {percent(highest.value, 1)} at layer {highest.layer} and {percent(last.value, 1)} after the "
+        f"last; random ones by {percent(first.baseline, 1)}."
     )
     return geometry_figure(
         "Shared directions from layer to layer",
