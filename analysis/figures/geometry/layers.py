@@ -25,8 +25,8 @@ def layers(params: GeometryParameters) -> Figure:
     highest = rows.loc[rows.value.idxmax()]
     text = (
         f"Less their means, {rank:.0f} directions of words and of positions overlap by {percent(first.value, 1)} "
-        f"before the first layer, {percent(highest.value, 1)} at layer {highest.layer} and {percent(last.value, 1)} after the "
-        f"last; random ones by {percent(first.baseline, 1)}."
+        f"before the first layer, {percent(highest.value, 1)} at layer {highest.layer} and {percent(last.value, 1)} "
+        f"after the last; random ones by {percent(first.baseline, 1)}."
     )
     return geometry_figure(
         "Shared directions from layer to layer",
