@@ -393,7 +393,7 @@ _TABLE = (
     Variant(
         name="concat_project",
         title="Concatenated and projected",
-        combines="added",
+        combines="concatenated",
         summary="Words and learned positions, each of full width, are concatenated, and one learned projection leads "
         "back to the width. By algebra that is a sum of two projections.",
         settings={"position": "learned", "combine": "project"},

@@ -31,8 +31,10 @@ def answer(
     typer.echo("Why do transformers add position to words instead of concatenating them?\n")
     for step in steps:
         if not step.place:
-            typer.echo(f"{textwrap.fill(step.sentence, 100)}\n")
+            typer.echo(f"{textwrap.fill(step.sentence, 100, break_on_hyphens=False)}\n")
             continue
         claim = f" [{step.claim}]" if step.claim else ""
-        lines = textwrap.wrap(f"{step.place}. {step.sentence}{claim}", 100, subsequent_indent="   ")
+        lines = textwrap.wrap(
+            f"{step.place}. {step.sentence}{claim}", 100, subsequent_indent="   ", break_on_hyphens=False
+        )
         typer.echo("\n".join(lines))

@@ -13,7 +13,7 @@ from analysis.claims.statements import stored
 from analysis.claims.statements.base import Judgement
 from analysis.core import default_model
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent, plural, ranges, signed
+from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states
 from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines
 from analysis.figures.geometry.directions import MOST, held
@@ -54,24 +54,22 @@ class CardAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question that is asked of every model. means: what the answer means for adding. claims: that it decides."""
+    """A question that is asked of every model. means: what the answer means for adding. statements: that it decides."""
 
     question: str
     means: Callable[[str], str]
-    claims: tuple[str, ...]
+    statements: tuple[str, ...]
     answer: Callable[[str], CardAnswer]
 
     def verdicts(self, source: str) -> dict[str, str]:
-        """Claim -> its title and verdict over every model, with the models that it holds in; `source` is the one shown.
+        """Statement -> its words and verdict over every model, with those that it holds in; `source` is the one shown.
 
-        The verdict may be another than one model's answer: a claim about every model falls with one.
+        The verdict may be another than one model's answer: a statement about every model falls with one.
         """
-        titles = {heading.id: heading.title for heading in stored.headings()}
-        found = {claim: next((part for part in stored.parts(claim) if part.decides), None) for claim in self.claims}
         return {
-            claim: f"{titles[claim]}: {part.verdict}. {models_in_words(part, source)}"
-            for claim, part in found.items()
-            if part is not None
+            part.id: f"{part.statement} {capitalised(part.verdict)}. {models_in_words(part, source)}"
+            for part in stored.statements()
+            if part.id in self.statements
         }
 
     def of(self, model: str) -> CardAnswer:
@@ -297,14 +295,14 @@ def _collisions_mean(model: str) -> str:
 
 
 QUESTIONS: dict[str, Question] = {
-    "angles": Question(question="At right angles?", means=_angles_mean, claims=("C05", "C06"), answer=right_angles),
+    "angles": Question(question="At right angles?", means=_angles_mean, statements=("C05b",), answer=right_angles),
     "directions": Question(
-        question="Directions of their own?", means=_directions_mean, claims=("C10", "C11"), answer=own_directions
+        question="Directions of their own?", means=_directions_mean, statements=("C10d", "C11a"), answer=own_directions
     ),
     "states": Question(
-        question="Can both be read back?", means=_reading_means, claims=("C13", "C26"), answer=read_back
+        question="Can both be read back?", means=_reading_means, statements=("C13a", "C13b"), answer=read_back
     ),
-    "words": Question(question="Do sums collide?", means=_collisions_mean, claims=("C12",), answer=collisions),
+    "words": Question(question="Do sums collide?", means=_collisions_mean, statements=("C12a",), answer=collisions),
 }
 """The questions by the part of the page that shows their figure."""
 

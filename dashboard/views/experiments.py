@@ -24,8 +24,8 @@ TABS = {
     "glue": ("GLUE", glue.draw, ("glue",)),
     "published": ("Papers", papers.draw, ("published",)),
 }
+# The tab that says what the page is about; on the others the finding stands higher.
 FIRST = next(iter(TABS))
-"""The tab that says what the page is about; on the others the finding stands higher."""
 TAB_OF = {part: tab for tab, (_, _, parts) in TABS.items() for part in parts}
 
 

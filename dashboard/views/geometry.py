@@ -60,17 +60,17 @@ def card_of(part: str) -> str:
 
 
 def draw_meaning(card: str, model: str) -> None:
-    """Says what an answer means for adding, how far it goes, and the claims that it decides."""
+    """Says what an answer means for adding, how far it goes, and the statements that it decides."""
     question, answer = QUESTIONS[card], geometry.answer(card, model)
     st.caption("**What it means for adding**")
     st.markdown(escape_markdown(question.means(model)))
     if answer.note:
         st.caption(escape_markdown(answer.note))
     links = "\n".join(
-        f"- [{claim}]({show.address('claims', {'claim': claim})}) {escape_markdown(decided)}"
-        for claim, decided in question.verdicts(readable(model)).items()
+        f"- [{statement}]({show.address('claims', {'statement': statement})}) {escape_markdown(decided)}"
+        for statement, decided in question.verdicts(readable(model)).items()
     )
-    st.caption(f"The claims about this, over every model measured\n{links}")
+    st.caption(f"What every model measured says of it\n{links}")
 
 
 def draw_figure(name: str) -> None:

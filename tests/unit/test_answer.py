@@ -111,12 +111,12 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
         judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    assert "positions end 0.08 nats lower than added ones (8 seeds). Its layers are wider" in sentence(
+    assert "positions end 0.08 nats lower than added ones (8 seeds). That model is wider" in sentence(
         high=-0.06, control=OPEN
     )
     told_apart = sentence(high=-0.06, control=CONTRADICTED)
     assert "The control's own words." in told_apart
-    assert "Its layers are wider" not in told_apart
+    assert "That model is wider" not in told_apart
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
 
 
@@ -124,9 +124,7 @@ def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None
     planted = {"verdict": OPEN, "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": 8, "answer": ""}
     judged = [replace(one, **planted) if one.id == "C36f" else one for one in facts()]
     rows = {row["name"]: row["sentence"] for row in tables(judged, ask)["answers"]}
-    said = (
-        "Trained, a concatenation that is projected back ended 0.08 nats higher (+0.04 to +0.12), which the rule leaves"
-    )
+    said = "Trained, a concatenation that is projected back ended 0.08 nats higher (open: +0.04 to +0.12)."
     assert said in rows["algebra"]
     judged = [
         replace(one, verdict=CONTRADICTED, answer="It ends apart.") if one.id == "C36f" else one for one in facts()

@@ -9,6 +9,7 @@ from scipy.special import gammaln
 
 from analysis import links
 from analysis.claims.statements import stored
+from analysis.core.formatting import capitalised
 from analysis.figures import FIGURES, drawing
 from analysis.figures.geometry.states import read_sentence
 from analysis.narrative.answer.sentences import read_back
@@ -153,10 +154,9 @@ def test_lost_words_are_counted_again(store: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["all-MiniLM-L6-v2", "all-mpnet-base-v2", "nobody"])
-def test_a_claim_says_in_how_many_models_it_holds_and_if_it_does_here(store: Path, source: str) -> None:
+def test_a_statement_says_in_how_many_models_it_holds_and_if_it_does_here(store: Path, source: str) -> None:
     for question in QUESTIONS.values():
-        for claim in question.claims:
-            (statement,) = [part for part in stored.parts(claim) if part.decides]
+        for statement in (part for part in stored.statements() if part.id in question.statements):
             said = models_in_words(statement, source)
             standings = {reading.source: reading.standing for reading in statement.readings}
             for standing, verb in (("holds", "holds"), ("fails", "fails"), ("open", "is open")):
@@ -168,7 +168,8 @@ def test_a_claim_says_in_how_many_models_it_holds_and_if_it_does_here(store: Pat
                     assert (here is not None) == (standings.get(source) == standing)
                     assert int(others or 0) + (here is not None) == count
             assert ("One model suffices" in said) == (statement.quantifier == "some")
-            assert f"{statement.verdict}. {said}" in question.verdicts(source)[claim]
+            assert question.verdicts(source)[statement.id].endswith(f"{capitalised(statement.verdict)}. {said}")
+        assert set(question.verdicts(source)) == set(question.statements)
 
 
 def test_pictures_stay_in_their_frame(store: Path) -> None:

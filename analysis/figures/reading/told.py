@@ -38,6 +38,7 @@ COMPARED = {
     "bert_a": 0,
     "bert_a_narrow_80": 1,
     "concat_20": 2,
+    "concat_project": 1,
     "bert_a_norm": 1,
     "every_layer_hidden": 2,
     "first_layer_attention": 2,
@@ -202,8 +203,8 @@ def _finding_of_compared(frame: pd.DataFrame) -> str:
     if not {ATTENTION, OWN_MATRIX} <= gaps.keys() or max(gaps[ATTENTION], gaps[OWN_MATRIX]) > 0:
         return _count(frame)
     return (
-        f"Told to every layer's attention, positions lower the loss by {fixed(-gaps[ATTENTION])} nats; with "
-        f"matrices of their own, by {fixed(-gaps[OWN_MATRIX])}"
+        f"Told to every layer's attention, positions lower the loss by {fixed(-gaps[ATTENTION])} nats; matrices of "
+        f"their own change that by {fixed(abs(gaps[OWN_MATRIX] - gaps[ATTENTION]))}"
     )
 
 

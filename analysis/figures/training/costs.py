@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core import colours, frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, signed_or_zero, signed_percent
+from analysis.core.formatting import UNDEFINED, join_names, percent, plural, sentences, signed_or_zero, signed_percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
@@ -153,7 +153,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             f"Cost of training at the size of preset {preset}, less {named(BASELINES[MASKED])}'s, as a share of it; "
             "the longest step stands first.",
             f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {training_rules().preset} has all its seeds; "
-            f"a bar of more than {MOST_LOSS:g} nats fills its room."
+            f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNDEFINED} for fewer seeds than asked."
             if losses
             else "",
             f"Time is measured ({machine}): the median of steps in turns with those of {named(BASELINES[MASKED])}, "
@@ -277,26 +277,29 @@ def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Ch
     groups = [f"{'beyond' if apart[name] else 'within'} ±{percent(NOTABLE)}" for name in order]
     names = [title(str(name)) for name in order]
     labels, y, titles, height = marks.grouped_rows(names, groups, theme, LETTERS, ROW)
-    columns: dict[str, dict[str, float]] = {LOSS: {name: losses[name] for name in order if name in losses}}
+    known_losses = {**losses, BASELINES[MASKED]: 0.0} if losses else {}
+    columns: dict[str, dict[str, float]] = {LOSS: {name: known_losses[name] for name in order if name in known_losses}}
     columns |= {name: {str(key): float(value) for key, value in shares[name].dropna().items()} for name in drawn}
     columns = {name: values for name, values in columns.items() if values}
     costs = [value for name in drawn for value in columns[name].values()]
-    records = []
+    records: list[dict[str, object]] = []
     for place, (column, values) in enumerate(columns.items()):
         known = [value for value in values.values() if abs(value) <= MOST_LOSS] if column == LOSS else costs
         low, high = min(0.0, *known), max(0.0, *known)
         for name, label in zip(order, labels, strict=True):
-            if name not in values:
+            if name not in values and column != LOSS:
                 continue
+            value_here = values.get(name, 0.0)
             zero, end = (
                 place + MARGIN + BARS * (min(high, max(low, value)) - low) / ((high - low) or 1)
-                for value in (0.0, values[name])
+                for value in (0.0, value_here)
             )
-            written = signed_or_zero(values[name]) if column == LOSS else _percent(values[name])
+            written = signed_or_zero(value_here) if column == LOSS else _percent(value_here)
             records.append(
                 {
                     "label": label, "title": title(name), "column": column, "zero": zero, "end": end,
-                    "number": place + NUMBERS, "written": written,
+                    "number": place + NUMBERS, "written": written if name in values else UNDEFINED,
+                    "cut": column == LOSS and abs(value_here) > MOST_LOSS,
                 }
             )  # fmt: skip
     frame = pd.DataFrame(records)
@@ -307,6 +310,8 @@ def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Ch
         for name in columns
     }
     bars = base.mark_bar(height=marks.BAR).encode(x=x, x2="end:Q", color=marks.hues("column", hues))
+    cut = alt.Chart(frame[frame.cut]).mark_point(shape="triangle-right", filled=True, size=marks.LARGE_DOT, opacity=1)
+    cuts = cut.encode(x=marks.same_axis(x, "end"), y=y, color=alt.value(theme.ink))
     axes = base.mark_tick(color=theme.colour(colours.SOFT), orient="vertical", size=ROW, thickness=1).encode(x=x)
     written = base.mark_text(align="right", fontSize=marks.TEXT, color=theme.ink)
     heads = pd.DataFrame(
@@ -319,6 +324,7 @@ def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Ch
     )  # fmt: skip
     at_number = marks.same_axis(x, "number")
     return marks.panel(
-        bars, axes, written.encode(x=at_number, text="written:N"), head.encode(x=at_number, y=y, text="head:N"), titles,
+        bars, cuts, axes, written.encode(x=at_number, text="written:N"), head.encode(x=at_number, y=y, text="head:N"),
+        titles,
         theme=theme, width=marks.WIDE, height=height,
     )  # fmt: skip

@@ -91,7 +91,7 @@ def plateau_exits(trainings: Trained) -> PlateauExits:
                 "mean": mean.mean,
                 "low": NAN if censored else mean.low,
                 "high": NAN if censored else mean.high,
-                "told": f"> {max(crossing.within for crossing in censored):,.0f}" if censored else f"{mean.mean:,.0f}",
+                "told": f"{'> ' if censored else ''}{mean.mean:,.0f}",
             }
         )
     table = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)

@@ -41,14 +41,14 @@ def fixed_sentences(facts: Facts, names: Iterable[str]) -> str:
 def undecided(fact: Judgement | None) -> str:
     """The size and the interval of a statement that is open though all its seeds are trained; else empty.
 
-    Its words end a sentence whose subject is the first side: "ended 0.06 nats lower (−0.09 to −0.03), which ...".
+    Its words end a sentence whose subject is the first side: "ended 0.06 nats lower (open: −0.09 to −0.03)".
     """
     if fact is None or fact.verdict != OPEN or fact.effect is None or fact.low is None or fact.high is None:
         return ""
     if (fact.seeds or 0) < len(encoder_rules().seeds):
         return ""
     size = f"{abs(fact.effect):.2f} nats {'lower' if fact.effect < 0 else 'higher'}"
-    return f"ended {size} ({signed(fact.low)} to {signed(fact.high)}), which the rule leaves open"
+    return f"ended {size} (open: {signed(fact.low)} to {signed(fact.high)})"
 
 
 Tell = Callable[[Facts, Ask], ComputedSentence | None]

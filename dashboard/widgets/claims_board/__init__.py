@@ -17,7 +17,7 @@ FIELDS = ("claim", "statement", "verdict", "document", "evidence", "by")
 
 
 STYLE = """
-.st-key-claims-board { min-height: 100vh; }
+.st-key-claims-board { min-height: min(100vh, 1000px); }
 """
 """Whatever is below the board keeps its place while that is drawn."""
 

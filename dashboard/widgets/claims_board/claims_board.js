@@ -259,8 +259,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
       const parts = group.claims.flatMap((claim) => claim.statements);
-      const counted = (bearing) => parts.filter((one) => one.bearing === bearing).length;
-      const sides = `${counted("for")} for, ${counted("against")} against, of ${parts.length}`;
+      const counted = (word) => parts.filter((one) => one.verdict === word).length;
+      const sides = `${counted("supported")} supported, ${counted("contradicted")} contradicted, of ${parts.length}`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : sides)));
       for (const claim of visible) {
         count += 1;

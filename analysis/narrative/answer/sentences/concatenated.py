@@ -75,7 +75,7 @@ def _earlier(ask: Ask, verdict: str) -> str:
     if effect is None or effect >= 0 or verdict != CONTRADICTED:
         return ""
     return (
-        " An equally long training that masked 15 % of the tokens instead of 40 % ended while order was still being "
+        " A recipe that masked 15 % of the tokens, not 40 %, ended while order was still being "
         f"learned; there the 80/20 split was ahead ({fixed(effect)} nats)."
     )
 

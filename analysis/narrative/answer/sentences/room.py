@@ -43,8 +43,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     without = "" if row["without"] is None else f"; {row['without']:.3f} with every position the mean"
     bold = f"{RANK} of the {row['width']} directions"
     sentence = (
-        f"Position needs little room. Reserve {bold} of {default_model.NAME} for positions (the effective rank of "
-        f"their centred table) and the others for words: now the sum is a concatenation, and the model {verb} "
+        f"Reserve {bold} of {default_model.NAME} for positions (the effective rank of their centred table), the others "
+        f"for words: now the sum is a concatenation, and the model {verb} "
         f"on sentence similarity ({row['separated']:.3f} of {row['intact']:.3f}{without})."
     )
     return ComputedSentence(
@@ -66,7 +66,7 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
     """The cut in one encoder. kept: the loss of a correlation below which its score counts as kept."""
     verb = "keeps its score, too" if row["intact"] - row["separated"] < kept else "loses some of its score"
     worth = row["intact"] - row["without"]
-    weak = f", but its positions are worth only {worth:.3f} to it" if worth < kept else ""
+    weak = f" (its positions are worth only {worth:.3f})" if worth < kept else ""
     return f" {row['model']} {verb}{weak}."
 
 

@@ -68,7 +68,7 @@ def _longer(ask: Ask) -> str:
     parts = join_names(f"{row['lead']:.2f} after {row['steps']:,}" for row in rows)
     seeds = join_names(str(row["seeds"]) for row in rows)
     verb = "shrinks" if shrinks else "changes"
-    return f" TUPE-A’s lead in nats {verb} with the steps of an exploratory recipe: {parts} ({seeds} seeds)."
+    return f" TUPE-A’s lead in nats {verb} with longer training (exploratory): {parts} steps ({seeds} seeds)."
 
 
 register(

@@ -19,7 +19,7 @@ ANOTHER_RECIPE = {
 """Sentences on further gains, each told where its statement is supported. {size}: of a loss. {sure}: its seeds."""
 WIDER, SAME_SHAPE = "C36d", "C36g"
 """Concatenating in a wider model of no more parameters against adding, and against adding in the same shape."""
-SHAPE = "Its layers are wider and flatter, too, which is being tested apart."
+SHAPE = "That model is wider and flatter, too; a control is in training."
 SHORTER = {
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
     "shared matrix.",
@@ -79,7 +79,7 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 def _causes(facts: Facts) -> str:
     """Outcomes of contrasts of one difference, a line each, of concatenating, and of those of another recipe."""
     decided = _outcomes([facts[name] for name in TOLD if name in facts])
-    return "".join(f"\n{text}" for text in [*decided, *_concatenated(facts), *_another_recipe(facts)])
+    return "".join(f"\n{text}" for text in [*_concatenated(facts), *decided, *_another_recipe(facts)])
 
 
 def _concatenated(facts: Facts) -> list[str]:
@@ -90,8 +90,8 @@ def _concatenated(facts: Facts) -> list[str]:
     cause = control.answer if control and control.answer else SHAPE
     seeds = plural(fact.seeds or 0, "seed")
     return [
-        f"Concatenated with words of full width, in a model of no more parameters, positions end {_size(fact.effect)} "
-        f"than added ones ({seeds}). {cause}"
+        f"Concatenated with words of full width, at equal parameters, positions end {_size(fact.effect)} than added "
+        f"ones ({seeds}). {cause}"
     ]
 
 
