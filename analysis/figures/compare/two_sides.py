@@ -305,7 +305,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale.
 
     Where one side is much weaker, it is pale on that scale, and the caption says how much weaker. The difference would
-    then show the other one again, and is not drawn.
+    then show the other one again; in its place the weaker side is drawn once more, on a scale of its own.
     """
     term = params.term
     for side, decomposition in zip(SIDES, pair, strict=True):
@@ -327,7 +327,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
-    limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
+    own_limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
+    limits = own_limits
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
     pale = limits[stronger] > PALE * limits[weaker]
     shown = [name for name in maps if name != "difference" or not pale]
@@ -341,8 +342,9 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         scales = "each map has its own scale, so that one colour means another score in each"
     else:
         if pale:
-            scales += f", on which the {weaker} side is pale: its largest score is over "
-            scales += f"{_round_factor(limits[stronger] / limits[weaker])} times smaller"
+            factor = _round_factor(limits[stronger] / limits[weaker])
+            scales += f", on which the {weaker} side is pale: its largest score is over {factor} times smaller; it is "
+            scales += "drawn once more at the right"
         limits = dict.fromkeys(limits, max(limits[name] for name in shown))
     titles = {"difference": ["right minus left", "score by score"]} | {
         side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}, {one.method}"]
@@ -370,6 +372,10 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
         ]  # fmt: skip
+        if pale and not params.own_scale:
+            heading = [f"{weaker} again, on a scale of its own", *titles[weaker][1:]]
+            limit = own_limits[weaker]
+            drawn.append(token_map(*maps[weaker], limit, theme, title=heading, legend=True, value="score, own scale"))
         if params.look == "terms":
             return drawn
         return [outlined(one, *_shared_cell(params, views), theme) for one in drawn]
@@ -387,5 +393,5 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         ),
         alt=f"{len(shown)} maps of {term_label(term)}. {text}",
         draw=draw,
-        columns=len(shown),
+        columns=len(shown) + (pale and not params.own_scale),
     )

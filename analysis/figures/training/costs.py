@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core import colours, frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import UNDEFINED, join_names, percent, plural, sentences, signed_or_zero, signed_percent
+from analysis.core.formatting import join_names, percent, plural, sentences, signed_or_zero, signed_percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
@@ -50,6 +50,8 @@ LOSS = "loss"
 """The column of the final loss, beside those of what it costs."""
 MOST_LOSS = 0.5
 """The largest difference of loss, in nats, whose bar is drawn to scale; a longer one fills its room."""
+UNJUDGED = "\N{EN DASH}"
+"""The final loss of a variant with fewer seeds than the rules ask for."""
 LETTERS, ROW = 19, 26
 """Letters in a line of a label on a phone, and pixels of a row."""
 MARGIN, BARS, NUMBERS = 0.05, 0.33, 0.97
@@ -153,7 +155,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             f"Cost of training at the size of preset {preset}, less {named(BASELINES[MASKED])}'s, as a share of it; "
             "the longest step stands first.",
             f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {training_rules().preset} has all its seeds; "
-            f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNDEFINED} for fewer seeds than asked."
+            f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
             if losses
             else "",
             f"Time is measured ({machine}): the median of steps in turns with those of {named(BASELINES[MASKED])}, "
@@ -298,7 +300,7 @@ def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Ch
             records.append(
                 {
                     "label": label, "title": title(name), "column": column, "zero": zero, "end": end,
-                    "number": place + NUMBERS, "written": written if name in values else UNDEFINED,
+                    "number": place + NUMBERS, "written": written if name in values else UNJUDGED,
                     "cut": column == LOSS and abs(value_here) > MOST_LOSS,
                 }
             )  # fmt: skip
