@@ -232,7 +232,8 @@ def headline(board: Sequence[EncodingRow]) -> str:
         return f"{plural(len(able), 'method')} can do it; we trained none of them in the recipe that is judged"
     best = min(losses, key=lambda title: losses[title])
     if len(losses) == 1:
-        return f"{best} is the only one of these that we trained in the recipe that is judged"
+        names = join_names(f"“{row.title}”" for row in able)
+        return f"{plural(len(able), 'method')} can do it: {names}; of “{best}” alone are all seeds trained"
     row = next(row for row in able if row.title == best)
     level = [
         other
