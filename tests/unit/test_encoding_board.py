@@ -74,10 +74,11 @@ def test_the_headline_names_the_method_that_learns_best_of_those_that_can(store:
     if not able or not learned:
         assert said.startswith("None of the 10") if not able else "we trained none" in said
         return
-    assert said.startswith(learned[0].title)
     if len(learned) == 1:
-        assert "the only one" in said
+        assert f"“{learned[0].title}” alone" in said
+        assert (f"Of {len(able)} methods" in said) == (len(able) > 1)
         return
+    assert said.startswith(learned[0].title)
     reaching = [row for row in learned if row.baseline or (row.loss and (row.loss.low or 0) <= 0)]
     furthest = min(reaching, key=lambda row: row.rise.value if row.rise and row.rise.judged else math.inf)
     holds_up = said.split(" holds up best")[0]

@@ -232,8 +232,9 @@ def headline(board: Sequence[EncodingRow]) -> str:
         return f"{plural(len(able), 'method')} can do it; we trained none of them in the recipe that is judged"
     best = min(losses, key=lambda title: losses[title])
     if len(losses) == 1:
-        names = join_names(f"“{row.title}”" for row in able)
-        return f"{plural(len(able), 'method')} can do it: {names}; of “{best}” alone are all seeds trained"
+        if len(able) == 1:
+            return f"“{best}” alone can do it"
+        return f"Of {len(able)} methods that can do it, “{best}” alone has all its seeds trained"
     row = next(row for row in able if row.title == best)
     level = [
         other
