@@ -347,7 +347,9 @@ def _trained_rows(trainings: Trained, needed: int, margin: float) -> dict[str, V
         if gap and gap.judged and name in compared:
             found = compared[name]
             standing = str(found.standing)
-            outcome = _outcome(gap, margin) if found.told_apart or _outcome(gap, margin) == "same" else "unresolved"
+            outcome = _outcome(gap, margin)
+            if outcome != "same" and not found.told_apart:
+                outcome = "unresolved"
         rows[name] = VariantRow(
             variant=name,
             title=title(name),

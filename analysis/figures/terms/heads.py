@@ -23,10 +23,10 @@ def leading_terms(table: pd.DataFrame) -> str:
     if defined.empty or table.shape[1] < 2:
         return ""
     lead = defined.idxmax(axis=1).value_counts()
-    first, *others = [f"{term_label(str(term))} {{}}in {count}" for term, count in lead.items()]
-    named = [first.format("is the largest term ") + f" of {len(table)} heads", *(one.format("") for one in others)]
-    rest = lead.iloc[LEADS:].sum()
-    return capitalised("; ".join([*named[:LEADS], *([f"another in {rest}"] if rest else [])]))
+    labels, rest = [term_label(str(term)) for term in lead.index], lead.iloc[LEADS:].sum()
+    parts = [f"{labels[0]} is the largest term in {lead.iloc[0]} of {len(table)} heads"]
+    parts += [f"{label} in {count}" for label, count in zip(labels[1:LEADS], lead.iloc[1:LEADS], strict=True)]
+    return capitalised("; ".join([*parts, f"another in {rest}"] if rest else parts))
 
 
 FAINT = 0.05

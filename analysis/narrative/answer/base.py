@@ -38,6 +38,15 @@ def fixed_sentences(facts: Facts, names: Iterable[str]) -> str:
     return " ".join(facts[name].answer for name in names if name in facts and facts[name].answer)
 
 
+def nats(difference: float) -> str:
+    """A difference of two losses in words: its size, and whether the first is lower or higher.
+
+    >>> nats(-0.074)
+    '0.07 nats lower'
+    """
+    return f"{abs(difference):.2f} nats {'lower' if difference < 0 else 'higher'}"
+
+
 def undecided(fact: Judgement | None) -> str:
     """The size and the interval of a statement that is open though all its seeds are trained; else empty.
 
@@ -47,8 +56,7 @@ def undecided(fact: Judgement | None) -> str:
         return ""
     if (fact.seeds or 0) < len(encoder_rules().seeds):
         return ""
-    size = f"{abs(fact.effect):.2f} nats {'lower' if fact.effect < 0 else 'higher'}"
-    return f"ended {size} (open: {signed(fact.low)} to {signed(fact.high)})"
+    return f"ended {nats(fact.effect)} (open: {signed(fact.low)} to {signed(fact.high)})"
 
 
 Tell = Callable[[Facts, Ask], ComputedSentence | None]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, signed_or_zero, uncapitalised
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, nats, register
 from analysis.rules import encoder_rules
 
 TOLD = ("C34p", "C34o", "C34a")
@@ -90,7 +90,7 @@ def _concatenated(facts: Facts) -> list[str]:
     cause = control.answer if control and control.answer else SHAPE
     seeds = plural(fact.seeds or 0, "seed")
     return [
-        f"Concatenated with words of full width, at equal parameters, positions end {_size(fact.effect)} than added "
+        f"Concatenated with words of full width, at equal parameters, positions end {nats(fact.effect)} than added "
         f"ones ({seeds}). {cause}"
     ]
 
@@ -118,7 +118,7 @@ def _another_recipe(facts: Facts) -> list[str]:
     """The sentences on what else helps, of those that the rules have decided so."""
     supported = {name: facts[name] for name in ANOTHER_RECIPE if name in facts and facts[name].verdict == SUPPORTED}
     return [
-        ANOTHER_RECIPE[name].format(size=_size(fact.effect), sure=_sure(fact))
+        ANOTHER_RECIPE[name].format(size=nats(fact.effect), sure=_sure(fact))
         for name, fact in supported.items()
         if fact.effect is not None
     ]
@@ -130,10 +130,6 @@ def _sure(fact: Judgement) -> str:
     if fact.low is None or fact.high is None or max(fact.low, -fact.high) > margin:
         return seeds
     return f"{seeds}, interval {signed_or_zero(fact.low)} to {signed_or_zero(fact.high)}"
-
-
-def _size(nats: float) -> str:
-    return f"{abs(nats):.2f} nats {'lower' if nats < 0 else 'higher'}"
 
 
 register(
