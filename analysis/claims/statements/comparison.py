@@ -188,7 +188,8 @@ def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     """The rule of a statement that version 3 tests against a margin."""
     line = abs(judgement.line or 0.0)
     lines = {"lower": f"{signed(-line)} nats", "upper": f"{signed(line)} nats", "earlier": f"{line:g}"}
-    expect, rules = rule["expect"], encoder_rules()
+    expect = rule["expect"]
+    rules = next((one for one in all_encoder_rules() if one.sha256 == judgement.rules_sha), encoder_rules())
     paired = "" if expect == "less" else ", seed by seed"
     frozen = judgement.rules_sha in _encoder_files()
     size = sum(other.get("family") == rule.get("family") for other in _rules().values()) if rule.get("family") else 1

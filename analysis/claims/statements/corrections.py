@@ -12,7 +12,14 @@ from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
 from analysis.claims.statements.base import OPEN, Ask, Change, Judgement, StandingRow
-from analysis.claims.statements.margin_contests import EXITS, STEPS, ComparabilityLimits, MarginComparison, TrainedRun
+from analysis.claims.statements.margin_contests import (
+    EXITS,
+    STEPS,
+    ComparabilityLimits,
+    FamilyVerdict,
+    MarginComparison,
+    TrainedRun,
+)
 from analysis.core.formatting import plural
 from analysis.rules import (
     CORRECTIONS,
@@ -104,11 +111,8 @@ def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:
     comparisons = {entry["id"]: _compare(entry, sides[entry["id"]]) for entry in entries}
     # A statement without a family is a family of its own.
     families = {entry["id"]: entry.get("family", entry["id"]) for entry in entries}
-    verdicts = margin_contests.family_outcomes(families, comparisons)
-    return [
-        _judgement(entry, comparisons[entry["id"]], sides[entry["id"]], verdicts[entry["id"]], file)
-        for entry in entries
-    ]
+    decided = margin_contests.family_verdicts(families, comparisons)
+    return [_judgement(entry, decided[entry["id"]], sides[entry["id"]], file) for entry in entries]
 
 
 def _exits(ask: Ask, rules: TrainingRules) -> dict[str, float]:
@@ -158,24 +162,21 @@ def seeds_of(rules: TrainingRules, name: str) -> tuple[int, ...]:
 
 
 def _judgement(
-    entry: Mapping[str, Any],
-    comparison: MarginComparison,
-    sides: Mapping[str, Mapping[int, TrainedRun]],
-    verdict: str,
-    file: RuleFile,
+    entry: Mapping[str, Any], decided: FamilyVerdict, sides: Mapping[str, Mapping[int, TrainedRun]], file: RuleFile
 ) -> Judgement:
+    comparison = decided.comparison
     kind, names, rules = entry["kind"], (entry["variant"], entry["baseline"]), rules_for(entry["variant"])
     values = margin_contests.numbers(comparison.found, logarithm=kind == margin_contests.STEPS)
     found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
     seeds = seeds_of(rules, entry["seeds"])
     decide = f"{plural(len(seeds), 'new seed')} of both, under the rules of encoders.toml"
-    return margin_contests.judgement(kind, comparison, verdict, found)(
+    return margin_contests.judgement(kind, decided, found)(
         id=entry["id"],
         parent=entry["id"][:3],
         statement=entry["statement"],
         scope=f"our own {'causal models' if 'causal' in entry['variant'] else 'encoders'}, preset {rules.preset}",
         line=encoder_rules().earlier if kind == STEPS else rules.margin,
-        would_decide=decide if verdict == OPEN else "",
+        would_decide=decide if decided.verdict == OPEN else "",
         command=ablate(rules.preset, names, seeds),
         query=contests.PRETRAININGS.format(preset=rules.preset),
         rules_version=file.version,

@@ -11,7 +11,14 @@ from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named, title
 from analysis.claims.statements import margin_contests
 from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
-from analysis.claims.statements.margin_contests import EXITS, STEPS, ComparabilityLimits, MarginComparison, TrainedRun
+from analysis.claims.statements.margin_contests import (
+    EXITS,
+    STEPS,
+    ComparabilityLimits,
+    FamilyVerdict,
+    MarginComparison,
+    TrainedRun,
+)
 from analysis.core.formatting import capitalised, interval_text, join_names, plural
 from analysis.rules import EncoderContest, EncoderRules, all_encoder_rules
 from analysis.statistics import difference
@@ -152,26 +159,14 @@ def _judge(ask: Ask, rules: EncoderRules) -> list[Judgement]:
     presets = {preset: load_runs(ask, rules, preset) for preset in rules.recipes}
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
     families = {contest.id: contest.family for contest in rules.statements}
-    verdicts = margin_contests.family_outcomes(families, comparisons)
-    waiting = margin_contests.waiting_in_families(families, comparisons)
-    return [
-        _judgement(
-            contest, comparisons[contest.id], verdicts[contest.id], presets, rules, waiting=waiting[contest.family]
-        )
-        for contest in rules.statements
-    ]
+    decided = margin_contests.family_verdicts(families, comparisons)
+    return [_judgement(contest, decided[contest.id], presets, rules) for contest in rules.statements]
 
 
 def _judgement(
-    contest: EncoderContest,
-    comparison: MarginComparison,
-    verdict: str,
-    presets: Mapping[str, PresetRuns],
-    rules: EncoderRules,
-    *,
-    waiting: int,
+    contest: EncoderContest, decided: FamilyVerdict, presets: Mapping[str, PresetRuns], rules: EncoderRules
 ) -> Judgement:
-    """The judgement of a statement. waiting: the statements of its family whose trainings are not complete."""
+    comparison, verdict = decided.comparison, decided.verdict
     values = margin_contests.numbers(comparison.found, logarithm=contest.kind == margin_contests.STEPS)
     seeds = comparison.found.n if comparison.found else 0
     names = (contest.variant, contest.baseline)
@@ -180,13 +175,13 @@ def _judgement(
         found = _between_widths(contest, values, seeds)
     recipe = PRESETS[contest.preset]
     widths = join_names(str(PRESETS[preset].hidden_size) for preset in contest.presets)
-    return margin_contests.judgement(contest.kind, comparison, verdict, found, waiting)(
+    return margin_contests.judgement(contest.kind, decided, found)(
         id=contest.id,
         parent=contest.parent,
         statement=contest.statement,
         scope=f"our own encoders, {plural(recipe.layers, 'layer')}, width {widths}",
         line=rules.earlier if contest.kind == STEPS else contest.margin,
-        would_decide=_would_decide(contest, comparison, rules, waiting) if verdict == OPEN else "",
+        would_decide=_would_decide(contest, comparison, rules, decided.waiting) if verdict == OPEN else "",
         command=ablate(contest.preset, names, rules.seeds),
         query=RUNS.format(preset=contest.preset).strip(),
         rules_version=rules.version,

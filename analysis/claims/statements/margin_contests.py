@@ -1,7 +1,6 @@
 """Two sides of trainings compared by version 3's tests against a margin; one comparison per statement."""
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -178,33 +177,41 @@ def sentence(found: str, comparison: MarginComparison, verdict: str, waiting: in
     return f"Open: {reason}.{f' So far, {found}.' if found else ''}"
 
 
-def family_outcomes(families: Mapping[str, str], comparisons: Mapping[str, MarginComparison]) -> dict[str, str]:
-    """Statement -> its verdict, corrected over the statements of its family. families: statement -> family."""
-    verdicts: dict[str, str] = {}
+@dataclass(frozen=True, kw_only=True)
+class FamilyVerdict:
+    """A comparison with its verdict, corrected over its family.
+
+    waiting: the statements of the family whose trainings are not complete.
+    """
+
+    comparison: MarginComparison
+    verdict: str
+    waiting: int
+
+
+def family_verdicts(
+    families: Mapping[str, str], comparisons: Mapping[str, MarginComparison]
+) -> dict[str, FamilyVerdict]:
+    """Statement -> its verdict. families: statement -> the family over which its test is corrected."""
+    verdicts: dict[str, FamilyVerdict] = {}
     for family in dict.fromkeys(families.values()):
-        members = [id for id, name in families.items() if name == family]
-        verdicts |= zip(members, outcomes([comparisons[id].test for id in members]), strict=True)
+        members = {id: comparisons[id] for id, name in families.items() if name == family}
+        waiting = sum(bool(comparison.missing) for comparison in members.values())
+        found = outcomes([comparison.test for comparison in members.values()])
+        for (id, comparison), verdict in zip(members.items(), found, strict=True):
+            verdicts[id] = FamilyVerdict(comparison=comparison, verdict=verdict, waiting=waiting)
     return verdicts
 
 
-def waiting_in_families(families: Mapping[str, str], comparisons: Mapping[str, MarginComparison]) -> Counter[str]:
-    """Family -> how many of its statements lack trainings. families: statement -> family."""
-    return Counter(families[id] for id, comparison in comparisons.items() if comparison.missing)
-
-
-def judgement(
-    kind: str, comparison: MarginComparison, verdict: str, found: str, waiting: int = 0
-) -> partial[Judgement]:
-    """A judgement with everything that follows from a comparison.
-
-    found: the finding in words. waiting: the statements of its family whose trainings are not complete.
-    """
+def judgement(kind: str, decided: FamilyVerdict, found: str) -> partial[Judgement]:
+    """A judgement with everything that follows from a comparison. found: the finding in words."""
+    comparison = decided.comparison
     effect, low, high = numbers(comparison.found, logarithm=kind == STEPS)
     return partial(
         Judgement,
         kind=kind,
-        verdict=verdict,
-        sentence=sentence(found, comparison, verdict, waiting),
+        verdict=decided.verdict,
+        sentence=sentence(found, comparison, decided.verdict, decided.waiting),
         unit="times the baseline's steps" if kind == STEPS else "nats per predicted token",
         effect=effect,
         low=low,

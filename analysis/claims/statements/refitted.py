@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.claims.statements import margin_contests
 from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
-from analysis.claims.statements.margin_contests import MarginComparison
+from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import JUDGED, EndStatement, RefitRules, refit_rules
 from analysis.statistics import difference
@@ -153,32 +153,14 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     runs = load_runs(ask(ROWS), rules)
     comparisons = {statement.id: compare(statement, runs, rules) for statement in rules.statements}
     families = {statement.id: statement.family for statement in rules.statements}
-    verdicts = dict(margin_contests.family_outcomes(families, comparisons))
-    waiting = margin_contests.waiting_in_families(families, comparisons)
-    return [
-        _judgement(
-            statement,
-            comparisons[statement.id],
-            verdicts[statement.id],
-            runs,
-            rules,
-            titles,
-            waiting=waiting[statement.family],
-        )
-        for statement in rules.statements
-    ]
+    decided = margin_contests.family_verdicts(families, comparisons)
+    return [_judgement(statement, decided[statement.id], runs, rules, titles) for statement in rules.statements]
 
 
 def _judgement(
-    statement: EndStatement,
-    comparison: MarginComparison,
-    verdict: str,
-    runs: Runs,
-    rules: RefitRules,
-    titles: Mapping[str, str],
-    *,
-    waiting: int,
+    statement: EndStatement, decided: FamilyVerdict, runs: Runs, rules: RefitRules, titles: Mapping[str, str]
 ) -> Judgement:
+    comparison, verdict = decided.comparison, decided.verdict
     recovered = verdict == SUPPORTED or statement.expect not in ("not worse", "the same")
     if verdict != OPEN and not recovered and statement.end == MISSED and still_falling(statement.arm, runs, rules):
         verdict = OPEN
@@ -193,7 +175,7 @@ def _judgement(
         scope=f"all-MiniLM-L6-v2, trained on with {rules.purposes[JUDGED].tokens:,} tokens",
         kind=statement.end,
         verdict=verdict,
-        sentence=margin_contests.sentence(found, comparison, verdict, waiting),
+        sentence=margin_contests.sentence(found, comparison, verdict, decided.waiting),
         unit=UNITS[statement.end],
         effect=effect,
         low=low,

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import margin_contests, refitted
 from analysis.claims.statements.base import OPEN, Ask, Judgement, Reading
-from analysis.claims.statements.margin_contests import MarginComparison
+from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import RefittedGlueRules, TaskStatement, refitted_glue_rules
@@ -110,32 +110,18 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     runs = refitted.load_runs(ask(refitted.ROWS), refit_rules()) if scores else {}
     comparisons = {statement.id: compare(statement, scores, runs, rules) for statement in rules.statements}
     families = {statement.id: statement.family for statement in rules.statements}
-    verdicts = margin_contests.family_outcomes(families, comparisons)
-    waiting = margin_contests.waiting_in_families(families, comparisons)
-    return [
-        _judgement(
-            statement,
-            comparisons[statement.id],
-            verdicts[statement.id],
-            scores,
-            rules,
-            titles,
-            waiting=waiting[statement.family],
-        )
-        for statement in rules.statements
-    ]
+    decided = margin_contests.family_verdicts(families, comparisons)
+    return [_judgement(statement, decided[statement.id], scores, rules, titles) for statement in rules.statements]
 
 
 def _judgement(
     statement: TaskStatement,
-    comparison: MarginComparison,
-    verdict: str,
+    decided: FamilyVerdict,
     scores: Scores,
     rules: RefittedGlueRules,
     titles: Mapping[str, str],
-    *,
-    waiting: int,
 ) -> Judgement:
+    comparison, verdict = decided.comparison, decided.verdict
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=False)
     needed = ",".join(dict.fromkeys([*statement.arms, rules.floor]))
     seeds = comparison.found.n if comparison.found else 0
@@ -153,7 +139,7 @@ def _judgement(
         scope="all-MiniLM-L6-v2, refitted and fine-tuned",
         kind=KIND,
         verdict=verdict,
-        sentence=margin_contests.sentence(found, comparison, verdict, waiting),
+        sentence=margin_contests.sentence(found, comparison, verdict, decided.waiting),
         unit=f"points of {TASKS[statement.task].title}",
         effect=effect,
         low=low,

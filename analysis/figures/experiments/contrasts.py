@@ -18,7 +18,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import seeds_needed
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.rules import encoder_rules, training_rules
+from analysis.rules import all_encoder_rules, encoder_rules, training_rules
 from analysis.store import read
 
 PARENTS = ("C34", "C36")
@@ -27,7 +27,7 @@ NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
 OPEN = "open"
-BY_HOLM = "by Holm"
+CORRECTED = "after correction"
 """Under the word of a contrast that is open although its interval is clear of the margin."""
 LETTERS = 24
 """Letters in a line of a label on a phone: longer ones would leave the plot little room."""
@@ -87,6 +87,15 @@ GROUPS = (
         ),
     ),
     Group(
+        "From adding once to concatenating, wider",
+        "width128",
+        (
+            SingleChange("C36h", "a wider, flatter shape"),
+            SingleChange("C36g", "then concatenated"),
+            SingleChange("C36d", "both at once"),
+        ),
+    ),
+    Group(
         "From adding once to TUPE-A (recipe cpu2)",
         training_rules().preset,
         (
@@ -101,6 +110,9 @@ OTHERS = Group(
     "width128",
     (
         SingleChange("C36a", "words of 80 %: concatenated"),
+        SingleChange("C36b", "words of 50 %: concatenated"),
+        SingleChange("C36i", "wider: concatenated, words of 80 %"),
+        SingleChange("C36f", "concatenated, then projected back"),
         SingleChange("C34m", "first layer: a matrix of their own"),
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
@@ -157,7 +169,10 @@ def contrasts(_: Parameters) -> Figure:
         + "; ".join(f"{row.after}{JOINED}{row.before} {row.text}".replace("\n", ", ") for row in frames.rows(table))
         + ".",
         command="\n".join(dict.fromkeys(frame.command)),
-        provenance={"rules": f"encoders.toml, SHA-256 {encoder_rules().sha256}; corrections.toml"},
+        provenance={
+            "rules": "; ".join(f"version {rules.version}, SHA-256 {rules.sha256}" for rules in all_encoder_rules())
+            + "; corrections.toml"
+        },
         citation_keys=("ke2021tupe",),
         sentences=tuple(f"{pair}." for pair in waiting.pair),
         draw=lambda theme: [_draw(table, theme)],
@@ -166,7 +181,7 @@ def contrasts(_: Parameters) -> Figure:
 
 def _families() -> dict[str, str]:
     """Statement -> the family over which its test is corrected."""
-    return {contest.id: contest.family for contest in encoder_rules().statements}
+    return {contest.id: contest.family for rules in all_encoder_rules() for contest in rules.statements}
 
 
 def _open_by_correction(row: Any) -> bool:
@@ -188,7 +203,7 @@ def _corrected(found: pd.DataFrame) -> str:
     failed = ", in which contrasts that are not trained yet count as failed"
     which = "interval has all seeds and lies" if len(clear) == 1 else "intervals have all seeds and lie"
     return (
-        f"{len(clear)} hollow {which} clear of the band ({BY_HOLM}): the rules test all contrasts of a family "
+        f"{len(clear)} hollow {which} clear of the band ({CORRECTED}): the rules test all contrasts of a family "
         f"together, and after Holm's correction{failed if lacking & {families[id] for id in clear} else ''} these are "
         "still open."
     )
@@ -217,13 +232,14 @@ def turned(word: str) -> str:
 
 
 def _stored() -> pd.DataFrame:
-    """Every contrast: of the newest rules, and those of earlier trainings that a group names."""
+    """Every contrast: of the rules for encoders, and those of earlier trainings that a group names."""
+    files = [rules.sha256 for rules in all_encoder_rules()]
     earlier = [change.statement for group in GROUPS if group.preset != OTHERS.preset for change in group.changes]
     return read.query(
         "SELECT id, statement, pair, effect, low, high, seeds, verdict, line, command FROM statements "
         f"WHERE parent IN {PARENTS} AND unit = '{NATS}' "
-        f"AND (rules_sha = ? OR id IN ({read.placeholders(earlier)})) ORDER BY effect",
-        (encoder_rules().sha256, *earlier),
+        f"AND (rules_sha IN ({read.placeholders(files)}) OR id IN ({read.placeholders(earlier)})) ORDER BY effect",
+        (*files, *earlier),
     )
 
 
@@ -259,7 +275,6 @@ def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
         # A chain of which a link is not measured begins anew.
         start = end if change.words.startswith(THEN) and end == end else 0.0
         end = start + effect
-        held = _open_by_correction(row)  # The same for both directions.
         records.append(
             {
                 "group": group.title, "preset": group.preset, "id": row.id, "statement": row.statement,
@@ -267,18 +282,30 @@ def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
                 "low": low, "high": high, "start": start, "end": end, "from": start + low, "to": start + high,
                 "margin": row.line, "seeds": seeds, "verdict": row.verdict, "word": word,
                 "measured": bool(effect == effect),
-                "text": _text(effect, word, seeds, seeds_needed(group.preset), held),
+                "text": _text(effect, word, seeds, seeds_needed(group.preset), _note(row, word, found)),
             }
         )  # fmt: skip
     return pd.DataFrame(records)
 
 
-def _text(effect: float, word: str, seeds: int, needed: int, held: bool) -> str:
-    """The size of a difference and its word; below, the seeds where some are missing, or what keeps it open (held)."""
+def _usual_margin(margins: pd.Series) -> float:
+    """The margin of most contrasts, in nats."""
+    return float(margins.mode().iloc[0])
+
+
+def _note(row: Any, word: str, found: pd.DataFrame) -> str:
+    """What the word of a contrast owes to the correction or to a margin that is not the usual one; empty if nothing."""
+    if _open_by_correction(row):  # The same for both directions.
+        return CORRECTED
+    return f"within ±{row.line:g}" if word == "same" and row.line != _usual_margin(found.line) else ""
+
+
+def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
+    """The size of a difference and its word; below, the seeds where some are missing, or the note."""
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
-    below = f"\n{seeds} of {needed} seeds" if seeds < needed else f"\n{BY_HOLM}" if held else ""
-    return f"{signed_or_zero(effect)} {word}{below}"
+    below = f"{seeds} of {needed} seeds" if seeds < needed else note
+    return f"{signed_or_zero(effect)} {word}" + (f"\n{below}" if below else "")
 
 
 def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
@@ -338,14 +365,13 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
     layers.append(marks.texts_beside(shown, y, theme))
-    margin = f"±{table.margin.iloc[0]:g} nats" if table.margin.nunique() == 1 else "the margin"
-    held = table.text.str.endswith(BY_HOLM).any()
+    held = table.text.str.endswith(CORRECTED).any()
     return marks.panel(
         *layers, theme=theme, width=520, height=height,
         title="Final loss after a change, less that before it",
         below=[
-            f"grey: within {margin} of where the row begins, the same",
-            f"recipe {OTHERS.preset}, {seeds_needed(OTHERS.preset)} seeds, unless said otherwise",
-            *([f"{BY_HOLM}: open only once corrected for its family"] if held else []),
+            f"grey: within ±{_usual_margin(table.margin):g} nats of where the row begins, the same",
+            f"recipe {OTHERS.preset}, {seeds_needed(OTHERS.preset)} seeds; what differs is said",
+            *([f"{CORRECTED}: open only once it is corrected for the other tests"] if held else []),
         ],
     )  # fmt: skip
