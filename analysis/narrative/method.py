@@ -12,8 +12,8 @@ from analysis.narrative import worked_example
 class MethodPart:
     """One idea of the method. formula: in TeX; none where words say all. where: what its symbols mean.
 
-    example: makes a sentence with its numbers in a stored case; empty where none is stored. page, values, see: the view
-    that shows it, and the words of the link.
+    example: makes a sentence with its numbers in one stored text; empty where none is stored. page, values, see: the
+    view that shows it, and the words of the link.
     """
 
     anchor: str
@@ -56,7 +56,7 @@ PARTS = (
         where="$a$ and $b$ go over word, position, segment and bias. Bias is what none of the other three owns: the "
         "LayerNorm's $\\beta$ and the biases of the projections. At layer 0 this is exact. *How measured*, under every "
         "map, states the largest difference between the sum of the terms and the score that the model itself computed.",
-        example=worked_example.example,
+        example=worked_example.score,
         see="Look inside draws the terms of a sentence and adds up the cell that you press",
     ),
     MethodPart(
@@ -66,6 +66,7 @@ PARTS = (
         "*frozen* holds attention patterns, LayerNorm statistics and activation gates at the values that they have in "
         "the model, and follows the four sources through what is then linear. The terms still add up to the model's "
         "own scores. What position does by changing the patterns is not credited to position.",
+        example=worked_example.carried,
         values={"tab": "layers"},
         see="The tab Layers follows the sources of a sentence from layer to layer",
     ),
@@ -89,6 +90,7 @@ PARTS = (
         "is taken away:",
         formula=r"c^{ab}_{ij} = t^{ab}_{ij} - \frac{1}{n}\sum_{j'} t^{ab}_{ij'}",
         where="A term can be large and change nothing: all four terms whose key is the bias do so at layer 0.",
+        example=worked_example.centred,
         values={"group": "all"},
         see="All terms of a head; More switches the centring off",
     ),
@@ -101,6 +103,7 @@ PARTS = (
             r"\text{with}\quad c_{ij} = \sum_{ab} c^{ab}_{ij}",
         ),
         where="Shares of a head add up to 1. A share is negative where the term works against the others.",
+        example=worked_example.share,
         values={"tab": "layers", "over": "corpus"},
         see="The share of one term in every head, over many texts",
     ),
@@ -111,6 +114,7 @@ PARTS = (
         formula=r"\text{cancellation} = \frac{\sum_{ab} \lVert c^{ab} \rVert}{\lVert c \rVert}",
         where=f"Where it is over {MAX_CANCELLATION:.0f}, shares are withheld; where it is over {PRECISE_FROM:.0f}, "
         "terms are computed in float64.",
+        example=worked_example.cancelled,
     ),
     MethodPart(
         anchor="effect",
@@ -120,6 +124,7 @@ PARTS = (
         formula=r"\text{effect}^{ab} = \text{KL}\bigl(A \,\|\, \text{softmax}(S - t^{ab})\bigr)",
         where="$A$ is the pattern itself, $\\text{softmax}(S)$. Effects do not add up, and may rank terms in "
         "another order than shares do.",
+        example=worked_example.effect,
         values={"look": "heads", "measure": "effect"},
         see="Every head's terms by effect",
     ),
@@ -128,6 +133,7 @@ PARTS = (
         title="Over heads: two averages, two stories",
         text="The mean over heads gives every head the same weight. The value pooled over heads adds up numerators and "
         "denominators first, so that one head with large scores can decide it. Both are shown, and heads come first.",
+        example=worked_example.over_heads,
         values={"tab": "layers", "over": "corpus", "look": "terms"},
         see="The four terms by layer, averaged in both ways",
     ),

@@ -11,25 +11,27 @@ from dashboard.widgets import show
 
 # A formula fits in its line; without this, a fraction makes Streamlit give it a scroll bar.
 FORMULAS = "<style>.katex-display { overflow: visible !important; }</style>"
-TEXT_WIDTH = 760
-# Pixels of the method's lines: longer ones are hard to read.
 
 show.header("about", "What the numbers mean, where they are stored, and how to get them.")
 st.html(FORMULAS)
 
 
 def draw_part(number: int, part: method.MethodPart) -> None:
-    """One idea of the method: its words, its formula on a line of its own, and a link to what shows it."""
+    """One idea of the method: its words, its formula, a link to what shows it, and its numbers in one stored text."""
     st.subheader(f"{number}. {part.title}", anchor=part.anchor)
-    st.markdown(part.text)
-    if part.formula:
-        st.latex(part.formula)
-    if part.where:
-        st.markdown(part.where)
-    if part.example and (numbers := part.example()):
-        st.markdown(escape_markdown(numbers))
-    if part.see:
-        st.markdown(f"[{part.see}]({show.address(part.page, part.values)})")
+    words, numbers = st.columns([5, 3], gap="medium")
+    with words:
+        st.markdown(part.text)
+        if part.formula:
+            st.latex(part.formula)
+        if part.where:
+            st.markdown(part.where)
+        if part.see:
+            st.markdown(f"[{part.see}]({show.address(part.page, part.values)})")
+    if part.example and (example := part.example()):
+        with numbers.container(border=True):
+            st.caption("In numbers")
+            st.markdown(escape_markdown(example))
 
 
 st.markdown(
@@ -39,9 +41,8 @@ st.markdown(
 
 st.header("Method", anchor="method")
 st.markdown("\n".join(f"{number}. [{part.title}](#{part.anchor})" for number, part in enumerate(method.PARTS, 1)))
-with st.container(key="about.method", width=TEXT_WIDTH):
-    for number, part in enumerate(method.PARTS, 1):
-        draw_part(number, part)
+for number, part in enumerate(method.PARTS, 1):
+    draw_part(number, part)
 
 st.header("Glossary", anchor="glossary")
 st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")

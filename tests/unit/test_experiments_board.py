@@ -257,8 +257,8 @@ def test_a_width_is_told_with_its_seeds_and_never_judged_by_too_few(board):
 
 def test_the_tables_of_a_row_are_sentences_with_what_is_stored(board):
     for row in board.rows:
-        for make in (row_tables.costs, row_tables.refitted, row_tables.own_glue, row_tables.papers):
-            found = make(row)
+        made = (make(row) for make in (row_tables.refitted, row_tables.own_glue, row_tables.papers))
+        for found in (*made, row_tables.costs(row, board)):
             assert found.sentence.endswith((".", ":")), found.sentence
         table = row_tables.seeds(row, board).table
         assert len(table) == len(row.losses)

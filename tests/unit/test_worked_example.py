@@ -1,29 +1,127 @@
-"""The worked example of the page Method and data: its parts add up to the score that the model itself computes."""
+"""The worked example of the page Method and data: its numbers are those that the model's own weights give."""
 
 import re
 
+import numpy as np
 import pytest
 import torch
 from specimens import embedded_loaded
 
-from analysis.narrative import worked_example
+from analysis.core.term_names import FOUR, SOURCES
+from analysis.narrative import method, worked_example
 from analysis.probes import saved_probes
 
+HEAD = worked_example.HEAD
 
-def test_the_printed_parts_add_up_to_what_the_models_own_projections_give() -> None:
-    text = worked_example.example()
-    kept = saved_probes.read("example-agreement")
-    query, key = worked_example.strongest_pair(kept)
-    total, *parts = (float(number.replace("−", "-")) for number in re.findall(r"(?<= )[+−]?\d+\.\d\d", text))
-    assert len(parts) == 5
-    assert sum(parts) == pytest.approx(total, abs=0.03)
-    assert f"“{kept.tokens[query]}” for “{kept.tokens[key]}”" in text
+
+def numbers(text: str) -> list[float]:
+    """Every number of a sentence that has two decimals or a percent sign, in order."""
+    found = re.findall(r"[+−]?\d+\.\d\d|[+−]?\d+(?= %)", text)
+    return [float(number.replace("−", "-")) for number in found]
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return saved_probes.read("example-agreement")
+
+
+@pytest.fixture(scope="module")
+def all_terms(kept) -> list[dict[str, np.ndarray]]:
+    """The sixteen terms of each head of the first layer, from the model's weights alone."""
+    heads = embedded_loaded().model.config.num_attention_heads
+    return [terms_of_head(kept.provenance.text, head) for head in range(heads)]
+
+
+@pytest.fixture(scope="module")
+def terms(all_terms) -> dict[str, np.ndarray]:
+    """Those of the head of the example."""
+    return all_terms[HEAD]
+
+
+def terms_of_head(text: str, head: int) -> dict[str, np.ndarray]:
+    """The sixteen terms of a head; their sum is the score of the model's own projections."""
     loaded = embedded_loaded()
-    tokens = loaded.tokenizer(kept.provenance.text, return_tensors="pt")
+    tokens = loaded.tokenizer(text, return_tensors="pt")
+    embeddings, layer = loaded.model.embeddings, loaded.model.encoder.layer[0].attention.self
+    size = layer.attention_head_size
+    heads = slice(head * size, (head + 1) * size)
     with torch.no_grad():
-        hidden = loaded.model.embeddings(tokens["input_ids"])[0]
-        attention = loaded.model.encoder.layer[0].attention.self
-        size = attention.attention_head_size
-        heads = slice(worked_example.HEAD * size, (worked_example.HEAD + 1) * size)
-        score = attention.query(hidden)[query, heads] @ attention.key(hidden)[key, heads] / size**0.5
-    assert total == pytest.approx(float(score), abs=0.006)
+        hidden = embeddings(tokens["input_ids"])[0]
+        ids = tokens["input_ids"][0]
+        added = {
+            "word": embeddings.word_embeddings(ids),
+            "position": embeddings.position_embeddings(torch.arange(len(ids))),
+            "segment": embeddings.token_type_embeddings(torch.zeros_like(ids)),
+        }
+        total, norm = torch.stack(list(added.values())).sum(0), embeddings.LayerNorm
+        spread = torch.sqrt(total.var(-1, unbiased=False, keepdim=True) + norm.eps)
+        states = {name: norm.weight * (part - part.mean(-1, keepdim=True)) / spread for name, part in added.items()}
+        states["bias"] = norm.bias.expand_as(hidden)
+        sides = []
+        for projection in (layer.query, layer.key):
+            side = {name: state @ projection.weight[heads].T for name, state in states.items()}
+            side["bias"] = side["bias"] + projection.bias[heads]
+            sides.append(side)
+        parts = {f"{a}_to_{b}": sides[0][a] @ sides[1][b].T / size**0.5 for a in SOURCES for b in SOURCES}
+        score = layer.query(hidden)[:, heads] @ layer.key(hidden)[:, heads].T / size**0.5
+    assert torch.allclose(torch.stack(list(parts.values())).sum(0), score, atol=1e-4)
+    return {name: part.double().numpy() for name, part in parts.items()}
+
+
+def test_the_score_is_the_sum_of_its_parts(kept, terms) -> None:
+    text = worked_example.score()
+    query, key = worked_example.strongest_pair(kept)
+    total, *parts = numbers(text)
+    assert f"“{kept.tokens[query]}” for “{kept.tokens[key]}”" in text
+    assert total == pytest.approx(sum(term[query, key] for term in terms.values()), abs=0.006)
+    assert parts[:4] == pytest.approx([terms[name][query, key] for name in FOUR], abs=0.006)
+    assert sum(parts) == pytest.approx(total, abs=0.03)
+
+
+def test_a_centred_term_is_the_term_less_its_mean_over_keys(kept, terms) -> None:
+    query, key = worked_example.strongest_pair(kept)
+    row = terms["word_to_word"][query]
+    assert numbers(worked_example.centred()) == pytest.approx([row[key], row.mean(), row[key] - row.mean()], abs=0.006)
+
+
+def centre(terms: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The terms less their mean over the keys."""
+    return {name: term - term.mean(-1, keepdims=True) for name, term in terms.items()}
+
+
+def test_the_mean_over_heads_and_the_pooled_share_are_of_all_heads(all_terms) -> None:
+    found = [(centre(terms), np.sum(list(centre(terms).values()), axis=0)) for terms in all_terms]
+    parts = np.array([(centred["word_to_word"] * whole).sum() for centred, whole in found])
+    wholes = np.array([(whole**2).sum() for _, whole in found])
+    expected = [100 * (parts / wholes).mean(), 100 * parts.sum() / wholes.sum()]
+    assert numbers(worked_example.over_heads()) == pytest.approx(expected, abs=0.51)
+
+
+def test_shares_are_parts_of_what_varies_and_add_up(terms) -> None:
+    centred = centre(terms)
+    whole = np.sum(list(centred.values()), axis=0)
+    printed = numbers(worked_example.share())
+    shares = [100 * float((centred[name] * whole).sum() / (whole**2).sum()) for name in FOUR]
+    assert printed == pytest.approx([*shares, 100 - sum(shares)], abs=0.51)
+
+
+def test_an_effect_is_the_divergence_from_the_pattern_without_a_term(terms) -> None:
+    scores = torch.tensor(np.sum(list(terms.values()), axis=0))
+    pattern = scores.softmax(-1)
+    effects = [
+        float((pattern * (pattern.log() - (scores - torch.tensor(terms[name])).log_softmax(-1))).sum(-1).mean())
+        for name in FOUR
+    ]
+    assert numbers(worked_example.effect()) == pytest.approx(effects, abs=0.006)
+
+
+def test_cancellation_is_the_size_of_the_terms_over_that_of_the_scores(terms) -> None:
+    centred = centre(terms)
+    sizes = sum(float(np.linalg.norm(term)) for term in centred.values())
+    whole = float(np.linalg.norm(np.sum(list(centred.values()), axis=0)))
+    assert f"{sizes / whole:.1f} times" in worked_example.cancelled()
+
+
+def test_without_a_stored_probe_no_part_prints_an_example(monkeypatch) -> None:
+    monkeypatch.setattr(worked_example.opening_results, "stored_result", lambda request: None)
+    assert {part.example() for part in method.PARTS if part.example} == {""}

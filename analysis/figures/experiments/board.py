@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import WAYS, named
 from analysis.core import colours
 from analysis.core.errors import NoResults
@@ -133,7 +134,7 @@ def columns_note(shown: ExperimentsBoard) -> str:
     return sentences(
         steps,
         f"Size and time are multiples of {named(BASELINE)}'s, measured with preset {shown.cost_preset}"
-        + (", whose sizes are not matched." if shown.cost_preset != shown.preset else "."),
+        + ("." if PRESETS[shown.cost_preset].matched else ", whose sizes are not matched."),
         TIED if shown.ranks else "",
         shown.widths_note,
     )

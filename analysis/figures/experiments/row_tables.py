@@ -7,10 +7,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis import glue_comparison
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, named, quote
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural, signed
-from analysis.figures.experiments.board_rows import BASELINE, COST_PRESET, ExperimentsBoard, VariantRow
+from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.study_rows import CORRELATIONS, GlueParameters, study_of
 from analysis.figures.training.costs import COSTS
@@ -70,11 +71,12 @@ def seeds(row: VariantRow, board: ExperimentsBoard) -> RowTable:
     return RowTable(" ".join(parts), table)
 
 
-def costs(row: VariantRow) -> RowTable:
-    """Every stored cost of the variant beside the baseline's."""
+def costs(row: VariantRow, board: ExperimentsBoard) -> RowTable:
+    """Every stored cost of the variant beside the baseline's, of the preset whose costs the board has."""
+    preset = board.cost_preset
     rows = read.query(
         "SELECT variant, measure, value FROM newest_costs WHERE preset = ? AND variant IN (?, ?)",
-        [COST_PRESET, row.variant, BASELINE],
+        [preset, row.variant, BASELINE],
     )
     wide = rows.pivot(index="measure", columns="variant", values="value")
     if row.variant not in wide or BASELINE not in wide:
@@ -93,7 +95,8 @@ def costs(row: VariantRow) -> RowTable:
             )
     table = pd.DataFrame(records).T.drop_duplicates().T if row.variant == BASELINE else pd.DataFrame(records)
     size = VARIANTS[row.variant].size if row.variant in VARIANTS else ""
-    return RowTable(f"Measured with preset {COST_PRESET}, whose sizes are not matched. {size}".strip(), table)
+    unmatched = "" if PRESETS[preset].matched else ", whose sizes are not matched"
+    return RowTable(f"Measured with preset {preset}{unmatched}. {size}".strip(), table)
 
 
 def refitted(row: VariantRow) -> RowTable:

@@ -16,7 +16,7 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import join_names, percent, plural, sentences, signed_or_zero, signed_percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import board
+from analysis.figures.experiments.board_rows import board, judged_presets
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, objective, title, usual_baseline
 from analysis.figures.training.row_marks import VARIANT
@@ -84,17 +84,15 @@ def costs(params: CostsParameters) -> Figure:
     Raises NoResults where none was measured at the preset.
     """
     rows = _stored(params.preset)
-    known = on_board(set(rows.variant))
-    return _figure(
-        "What each variant costs", params.preset, rows, known, f"on the board of recipe {training_rules().preset}"
-    )
+    known, recipe = on_board(set(rows.variant), params.preset), board_preset(params.preset)
+    return _figure("What each variant costs", params.preset, rows, known, f"on the board of recipe {recipe}")
 
 
 @figure("training_costs_others", CostsParameters)
 def others(params: CostsParameters) -> Figure:
     """The same of the variants that are not on the board. Raises NoResults where none was measured."""
     rows = _stored(params.preset)
-    rest = set(rows.variant) - on_board(set(rows.variant))
+    rest = set(rows.variant) - on_board(set(rows.variant), params.preset)
     if not rest:
         raise NoResults(
             "Every variant whose costs are stored is on the board. Measure others with: python -m analysis measure "
@@ -103,10 +101,15 @@ def others(params: CostsParameters) -> Figure:
     return _figure("What the other variants cost", params.preset, rows, rest, "not on the board")
 
 
-def on_board(measured: set[str]) -> set[str]:
-    """The measured variants on the board of the judged recipe that has most of them; all where it compares none."""
+def board_preset(preset: str) -> str:
+    """The recipe whose final losses stand beside the costs of a preset: its own where rules judge it."""
+    return preset if preset in judged_presets() else training_rules().preset
+
+
+def on_board(measured: set[str], preset: str) -> set[str]:
+    """The measured variants on the board whose losses stand beside the costs of a preset; all where it has none."""
     try:
-        compared = {row.variant for row in board(training_rules().preset).rows if row.trained}
+        compared = {row.variant for row in board(board_preset(preset)).rows if row.trained}
     except AddendError:
         return measured
     return measured & compared or measured
@@ -145,7 +148,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
     shown = rows[rows.variant.isin(variants)]
     own = wide[wide.index.isin(variants)]
     machine = f"device: {join_names(devices)}" if devices else "on a machine that was not recorded"
-    losses = _losses(set(own.index))
+    losses = _losses(set(own.index), preset)
     causal = any(objective(name) == CAUSAL for name in variants)
     return Figure(
         title=heading,
@@ -154,7 +157,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         caption=sentences(
             f"Cost of training at the size of preset {preset}, less {named(BASELINES[MASKED])}'s, as a share of it; "
             "the longest step stands first.",
-            f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {training_rules().preset} has all its seeds; "
+            f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {board_preset(preset)} has all its seeds; "
             f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
             if losses
             else "",
@@ -173,10 +176,10 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
     )
 
 
-def _losses(variants: set[str]) -> dict[str, float]:
+def _losses(variants: set[str], preset: str) -> dict[str, float]:
     """Variant -> its final loss less adding's, of those that the rules judge."""
     try:
-        rows = board(training_rules().preset).judged
+        rows = board(board_preset(preset)).judged
     except AddendError:
         return {}
     return {row.variant: row.gap.value for row in rows if row.gap and row.variant in variants}

@@ -44,7 +44,7 @@ def show_panel(
                 _link(name, "menu_book", {"part": "published", "published_table": table})
             _link("All published tables", "library_books", {"part": "published"})
     elif tab == "costs":
-        _show_table(row_tables.costs(row))
+        _show_table(row_tables.costs(row, board))
     else:
         _show_table(row_tables.seeds(row, board), decimals=3)
 
