@@ -20,6 +20,7 @@ from dashboard.widgets.pickers import Pickers
 
 PAGE = "sql"
 PARTS = {"table": "Table", "chart": "Chart"}
+HEIGHT = 200  # pixels of the query
 CUT = {
     "rows": f"The result is longer: its first {LIMITS.rows:,} rows are shown and exported.",
     "cells": f"The result is longer: its first {LIMITS.cells:,} cells, in whole rows, are shown and exported.",
@@ -77,13 +78,24 @@ pickers = Pickers(PAGE)
 current_query = str(pickers.get("query"))
 st.html("<style>.st-key-sql-query-box textarea{font-family:monospace}</style>")
 st.pills("Begin with", list(EXAMPLES), key="sql.example", on_change=use_example)
-with st.form("sql.form", border=False):
-    typed = st.text_area("Query", key=pickers.box("query"), height=170, max_chars=LIMITS.characters)
+form, schema = st.columns([5, 3])
+with form.form("sql.form", border=False):
+    typed = st.text_area("Query", key=pickers.box("query"), height=HEIGHT, max_chars=LIMITS.characters)
     if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:") and typed != current_query:
         start_query(typed)
         pickers.typed("query", typed)
 
-part = pickers.segments("part", "Show", list(PARTS), PARTS)
+columns = contents.columns()
+with schema:
+    view = st.selectbox("Columns of the view", list(VIEWS), key="sql.view")
+    view_columns = columns[columns.table_name == view][["column_name", "data_type"]].values
+    st.caption(
+        f"{VIEWS[view]} Columns: "
+        + escape_markdown(", ".join(f"{name} ({kind.lower()})" for name, kind in view_columns))
+        + "."
+    )
+
+part = pickers.segments("part", "Show", list(PARTS), PARTS, label_visibility="collapsed", width="content")
 with show.reporting_problems():
     with st.spinner("Running the query"):
         answer = query_quota.answer(str(pickers.get("query")))
@@ -97,13 +109,8 @@ with show.reporting_problems():
         st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
         show_downloads(answer)
 show.copy_link(PAGE, pickers.done())
-with st.expander("Views and columns"):
-    columns = contents.columns()
-    for view, description in VIEWS.items():
-        st.markdown(f"**`{view}`** {description}")
-        view_columns = columns[columns.table_name == view][["column_name", "data_type"]].values
-        st.caption(escape_markdown(", ".join(f"{name} ({kind.lower()})" for name, kind in view_columns)))
-    st.caption("These keep their columns from version to version. What follows may change.")
+with st.expander("Further tables"):
+    st.caption("The views above keep their columns from version to version. These may change.")
     st.dataframe(columns[~columns.table_name.isin(VIEWS)], hide_index=True, height=260)
 st.caption(
     f"A query may take {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB of memory. It returns at most {LIMITS.rows:,} "
