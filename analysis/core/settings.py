@@ -122,7 +122,12 @@ SETTINGS: Mapping[str, Setting] = {
             "sites that may show the app in a frame, separated by commas, such as `https://example.org`; by default "
             "none",
         ),
-        Setting("ADDEND_SIGN_IN", "switch", "`1`: readers must sign in first; see Sign-in above", default="0"),
+        Setting(
+            "ADDEND_SIGN_IN",
+            "switch",
+            "`1`: readers must sign in first (see Sign-in in `dashboard/hosting/README.md`)",
+            default="0",
+        ),
         Setting(
             "ADDEND_LOG",
             "switch",

@@ -11,7 +11,7 @@ from analysis import __version__
 from analysis.core import optional_dependencies, settings
 from analysis.core.provenance import git_sha, library_versions
 from dashboard.session import live
-from dashboard.session.markdown_escape import hide_server_paths
+from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 
 MB = 1_000_000
 PATH_SETTINGS = ("ADDEND_DATA", "ADDEND_STORE", "ADDEND_PROBES")
@@ -59,7 +59,7 @@ def results() -> tuple[int, float]:
 
 
 def limits() -> pd.DataFrame:
-    """Every setting, what is in force, and whether the environment says so."""
+    """Every setting, what is in force, whether the environment says so, and what it does (Markdown)."""
     rows = []
     for name, setting in settings.SETTINGS.items():
         is_set = bool(os.environ.get(name, "").strip())
@@ -68,5 +68,8 @@ def limits() -> pd.DataFrame:
             value = "set" if is_set else ""
         if setting.unlimited and value == "0" and name != "ADDEND_PROXIES":
             value = "no limit"
-        rows.append({"setting": name, "in force": value, "from": "environment" if is_set else "default"})
+        source = "environment" if is_set else "default"
+        rows.append(
+            {"setting": name, "in force": escape_markdown(value), "from": source, "what it does": setting.description}
+        )
     return pd.DataFrame(rows)

@@ -4,7 +4,6 @@ import streamlit as st
 
 from analysis.sql import contents
 from dashboard.session import live, server_status
-from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
 show.header(
@@ -52,5 +51,5 @@ st.text(
 
 st.header("Settings in force", anchor=False)
 # A table wraps long names; a grid cuts them off on a narrow screen.
-st.table(server_status.limits().set_index("setting").map(escape_markdown))
-st.caption("The README explains each setting. /_stcore/health says whether the server is up.")
+st.table(server_status.limits().set_index("setting"))
+st.caption("How to set them: dashboard/hosting/README.md. /_stcore/health says whether the server is up.")
