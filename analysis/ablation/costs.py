@@ -1,7 +1,8 @@
 """Measures the cost of each variant: parameters, FLOPs, speed and memory, all at one preset on one machine.
 
 Speed is measured in turns, so that a busy machine slows every variant alike; what counts is the ratio to
-bert_a's step. Memory is the peak of a process of its own that does nothing else.
+bert_a's step. On a processor it is the time that the process computes, less what others on the machine take of it.
+Memory is the peak of a process of its own that does nothing else.
 """
 
 import multiprocessing
@@ -24,7 +25,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core.peak_memory import peak_mib
 
 BASELINE = "bert_a"
-WARM_UP, ROUNDS = 3, 15
+WARM_UP, ROUNDS = 3, 60
 
 
 def random_batch(settings: Pretraining) -> PackedWindows:
@@ -93,8 +94,14 @@ def peak_memory(settings: Pretraining, device: str) -> float:
     return peak
 
 
-def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list[dict[str, str | float]]:
-    """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them."""
+def measure(
+    settings: Pretraining, variants: Sequence[str], device: str, *, memory: bool
+) -> list[dict[str, str | float]]:
+    """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them.
+
+    memory: whether the peak memory is among the measures; it takes a process a variant.
+    """
+    clock = time.perf_counter if device == "cuda" else time.process_time
     variant_names = list(dict.fromkeys([BASELINE, *variants]))
     variant_settings = {name: replace(settings, variant=name) for name in variant_names}
     measures = {name: sizes(variant_settings[name]) for name in variant_names}
@@ -105,14 +112,15 @@ def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list
     seconds: dict[str, list[float]] = {name: [] for name in variant_names}
     for _ in range(ROUNDS):
         for name, step in steps.items():
-            started = time.perf_counter()
+            started = clock()
             step()
-            seconds[name].append(time.perf_counter() - started)
+            seconds[name].append(clock() - started)
     for name in variant_names:
         ratios = [a / b for a, b in zip(seconds[name], seconds[BASELINE], strict=True)]
         measures[name]["step_ratio"] = median(ratios)
         measures[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
-        measures[name]["peak_memory_mib"] = peak_memory(variant_settings[name], device)
+        if memory:
+            measures[name]["peak_memory_mib"] = peak_memory(variant_settings[name], device)
     return [
         {"variant": name, "preset": settings.preset, "measure": measure, "value": value}
         for name, values in measures.items()

@@ -14,7 +14,7 @@ from analysis.encodings import ENCODINGS
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, directions_with_most
 from analysis.figures.experiments.board_rows import seeds_needed
-from analysis.narrative.choosing import METHODS, NEEDS, board
+from analysis.narrative.choosing import METHODS, NEEDS, board, measured_preset
 from analysis.narrative.choosing.models import USED
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE
 from analysis.narrative.choosing.sizes import ModelSize
@@ -158,7 +158,12 @@ def test_no_column_is_empty_as_a_whole(store: Path) -> None:
     assert any(row.loss for row in found)
     assert any(row.rise for row in found)
     times = (
-        read.query("SELECT variant, value FROM newest_costs WHERE measure = 'step_ratio'").set_index("variant").value
+        read.query(
+            "SELECT variant, value FROM newest_costs WHERE measure = 'step_ratio' AND preset = ?",
+            [measured_preset("cpu2")],
+        )
+        .set_index("variant")
+        .value
     )
     assert {row.name: row.time for row in found if row.time} == {
         name: pytest.approx(times[name]) for name in IN_USE if name in times.index

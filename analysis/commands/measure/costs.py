@@ -11,6 +11,7 @@ from analysis.commands.options import split_names
 def costs(
     preset: Annotated[str, typer.Option(help="The preset whose shape and batch are measured.")] = "cpu",
     variants: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
+    memory: Annotated[bool, typer.Option(help="Measure the peak memory, too: a process a variant.")] = True,
 ) -> None:
     """Measures what a training step of every variant costs, in turns with bert_a's."""
     import time
@@ -26,10 +27,11 @@ def costs(
     torch.set_num_threads(1)
     planned = jobs(preset, split_names(variants), [0])
     started = time.perf_counter()
-    rows = measure(planned[0], [p.variant for p in planned], device)
+    rows = measure(planned[0], [p.variant for p in planned], device, memory=memory)
     run = Run(
         kind="costs",
-        command=f"python -m analysis measure costs --preset {preset} --variants {variants}",
+        command=f"python -m analysis measure costs --preset {preset} --variants {variants}"
+        + ("" if memory else " --no-memory"),
         device=device_name(device),
         dtype="bfloat16 autocast" if device == "cuda" else "float32",
         preset=preset,
