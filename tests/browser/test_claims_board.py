@@ -57,6 +57,17 @@ def test_a_link_to_a_statement_tints_it(page, address):
     expect(page.locator("[data-statement=C10d]")).to_be_in_viewport()
 
 
+def test_what_the_first_page_quotes_stands_first_in_its_claim(page, address):
+    """Then what decides the claim; open statements are the last of those that take a side."""
+    opened(page, address, "?claim=C34")
+    places = page.locator("#panel-C34 > .st")
+    ids = [place.get_attribute("data-statement") for place in places.all()]
+    verdicts = {one.id: one.verdict for one in stored.parts("C34")}
+    assert ids[:2] == ["C34b", next(one.id for one in stored.parts("C34") if one.decides)]
+    assert [verdicts[id] == "open" for id in ids] == sorted(verdicts[id] == "open" for id in ids)
+    expect(page.locator("#panel-C34 .st.quoted")).to_have_attribute("data-statement", "C34b")
+
+
 def test_the_count_is_the_filter(page, address):
     opened(page, address)
     page.locator(".tally .contradicted").click()

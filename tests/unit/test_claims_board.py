@@ -24,6 +24,8 @@ pytestmark = pytest.mark.usefixtures("store")
 DIGITS = {after: before for before, after in SUPERSCRIPT.items()}
 LONGEST_UNIT = 26
 """Letters that fit beside a strip."""
+LONGEST_SHORT = 26
+"""Letters of a number in a row, which what it rests on follows."""
 
 
 @pytest.fixture
@@ -169,6 +171,9 @@ def test_units_fit_beside_the_strip() -> None:
     for one in stored.statements():
         assert one.unit in FORMS or one.unit in ("", PRINTED), f"{one.id} has a unit without short words: {one.unit}"
         assert len(size(one).unit) <= LONGEST_UNIT
+        short = size(one).short
+        assert short.startswith(size(one).number)
+        assert len(short) <= LONGEST_SHORT, short
 
 
 def test_the_line_beside_the_number_is_the_stored_bound() -> None:
@@ -181,14 +186,36 @@ def test_the_line_beside_the_number_is_the_stored_bound() -> None:
     assert lines > 60
 
 
-def test_a_groups_count_is_that_of_its_supported_statements() -> None:
-    counted = Counter(
-        one["verdict"]
+def test_the_counts_of_a_group_are_those_of_the_store() -> None:
+    rows = read.query(
+        "SELECT q.title, verdict, count(*) AS statements FROM statements JOIN headings h ON h.id = parent "
+        "JOIN questions q USING (question) GROUP BY q.title, verdict"
+    )
+    stored_counts = {(row.title, row.verdict): row.statements for row in rows.itertuples()}
+    groups = board().content["groups"]
+    shown = {(group["title"], word): count for group in groups for word, count in group["counts"].items() if count}
+    assert shown == stored_counts
+
+
+def test_a_rows_tally_counts_its_squares_for_and_against(claims) -> None:
+    """The squares in green and in red of a row are as many as the two numbers beside them."""
+    for claim in claims:
+        sides = Counter(one["bearing"] for one in claim["statements"] if not one["aside"])
+        expected = f"{sides[deciding.FOR]} : {sides[deciding.AGAINST]}"
+        assert claim["sides"] == ("" if expected == "0 : 0" else expected), claim["id"]
+    assert {":" in claim["sides"] for claim in claims} == {True, False}
+
+
+def test_a_verdict_is_said_in_the_words_that_its_rules_wrote_beforehand() -> None:
+    shown = {
+        one["id"]: one["found"]
         for group in board().content["groups"]
         for claim in group["claims"]
         for one in claim["statements"]
-    )
-    assert {word: counted[word] for word in stored.counts()} == stored.counts()
+    }
+    for one in stored.statements():
+        assert shown[one.id] == ("" if one.verdict == OPEN else one.answer or one.sentence)
+    assert "makes order be learned after 0.76 times as many steps" in shown["C34o"]
 
 
 def test_what_later_work_says_stands_at_its_claim(claims) -> None:

@@ -1,7 +1,8 @@
 """The one statement of each claim that decides it, by a rule that reads verdicts alone."""
 
 import tomllib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +43,11 @@ def bearing(judgement: Judgement) -> str:
     if judgement.verdict not in (SUPPORTED, CONTRADICTED):
         return judgement.verdict
     return FOR if (judgement.verdict == SUPPORTED) != bool(judgement.opposes) else AGAINST
+
+
+def bearings(parts: Iterable[Judgement]) -> Counter[str]:
+    """The number of statements on each side: the claims' tallies are counted here wherever they are shown."""
+    return Counter(map(bearing, parts))
 
 
 def deciding(parts: Sequence[Judgement]) -> Judgement:

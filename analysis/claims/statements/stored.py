@@ -4,6 +4,7 @@ Nothing is judged here, and no file of rules is read.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -101,9 +102,9 @@ def parts(claim: str) -> tuple[Judgement, ...]:
     return tuple(judgement for judgement in statements() if judgement.parent == claim)
 
 
-def counts() -> dict[str, int]:
-    """Verdict -> how many statements have it; every word, in the order of WORDS."""
-    words = [judgement.verdict for judgement in statements()]
+def counts(judgements: Iterable[Judgement] | None = None) -> dict[str, int]:
+    """Verdict -> how many statements have it, of all or of some; every word, in the order of WORDS."""
+    words = [judgement.verdict for judgement in (statements() if judgements is None else judgements)]
     return {word: words.count(word) for word in WORDS}
 
 

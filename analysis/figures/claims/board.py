@@ -1,6 +1,5 @@
 """The page Claims as data: every claim in one line, with all that its line opens to; ready to be sent as JSON."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
@@ -9,7 +8,7 @@ from typing import Any
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import MIXED, OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
-from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing
+from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing, bearings
 from analysis.claims.statements.stored import Heading
 from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
@@ -52,11 +51,7 @@ def board() -> ClaimsBoard:
     changes = stored.changes()
     last, quoted = changes[0].day if changes else "", _quoted_on_home()
     groups = [
-        {
-            "key": key,
-            "title": title,
-            "claims": [_claim(heading, documents, last, quoted) for heading in headings if heading.question == key],
-        }
+        _group(title, [heading for heading in headings if heading.question == key], documents, last, quoted)
         for key, title in stored.questions().items()
     ]
     content = {
@@ -64,12 +59,14 @@ def board() -> ClaimsBoard:
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
+        "signs": "✓ speaks for its claim, ✗ against it, ≈ is mixed, ○ open; 5 : 1 counts those for and against. A "
+        "small square takes no side, ⇄ says the opposite of its claim.",
         "rule": f"Underlined: {uncapitalised(RULE)} Each strip is turned so that its rule’s line is in the "
         "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
         "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
-        "that the same line judges; green speaks for the claim, red against it. A square says the same "
-        "of its statement: ✓ speaks for the claim, ✗ against it, ≈ is mixed, ○ is open; a small one takes no side. "
-        "⇄ marks a statement that says the opposite of its claim: supported, it speaks against the claim.",
+        "that the same line judges; green speaks for the claim, red against it. What says the opposite of its claim "
+        "speaks against it where it is supported. “10 of 12” behind a number says of "
+        "how many readings the statement holds; the number is that of the reading that decides.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",
@@ -87,6 +84,25 @@ def _quoted_on_home() -> frozenset[str]:
     return frozenset(rows.id.dropna())
 
 
+def _group(
+    title: str, headings: Sequence[Heading], documents: Mapping[str, Document], last: str, quoted: Set[str]
+) -> dict[str, Any]:
+    """The claims of one question, with the counts of their statements by verdict and by side."""
+    parts = [part for heading in headings for part in heading.parts]
+    return {
+        "title": title,
+        "counts": stored.counts(parts),
+        "sides": _sides(parts),
+        "claims": [_claim(heading, documents, last, quoted) for heading in headings],
+    }
+
+
+def _sides(parts: Iterable[Judgement]) -> str:
+    """The numbers of statements for a claim and against it: `5 : 1`; "" where none is decided that takes a side."""
+    count = bearings(parts)
+    return f"{count[FOR]} : {count[AGAINST]}" if count[FOR] or count[AGAINST] else ""
+
+
 def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quoted: Set[str]) -> dict[str, Any]:
     changed = {change.statement for change in heading.changes if change.day == last and change.before != change.after}
     return {
@@ -96,6 +112,7 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
         "documents": heading.documents,
         "lean": heading.lean,
         "decided": _decided(heading),
+        "sides": _sides(heading.parts),
         "statements": [
             _statement(part, changed=part.id in changed, quoted=part.id in quoted) for part in heading.parts
         ],
@@ -129,7 +146,7 @@ def _decided(heading: Heading) -> str:
 def standings() -> str:
     """The finding of the whole page: the number of claims that fail, that hold, that are mixed, and that are open."""
     headings = [heading for heading in stored.headings() if heading.parts]
-    counts = Counter(bearing(part) for heading in headings for part in heading.parts if part.decides)
+    counts = bearings(part for heading in headings for part in heading.parts if part.decides)
     said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in STANDINGS.items() if counts[side])
     return join_names(said)
 
@@ -152,16 +169,29 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "decides": part.decides,
         "quoted": quoted,
         "bearing": bearing(part),
+        "found": (part.answer or part.sentence) if part.verdict != OPEN else "",
         "number": printed.number,
+        "short": printed.short,
+        "readings": _readings(part),
         "unit": printed.unit,
         "line": printed.line,
-        "which": part.shown.lower() if held else "",
         "held": held,
         "strip": vars(places) if places else None,
         "place": _place_in_words(part),
         "evidence": [key for key, holds in kinds.items() if holds],
         "behind": _behind(part),
     }
+
+
+def _readings(part: Judgement) -> str:
+    """What a number rests on, in few letters: `10 of 12` readings hold, or the seeds of a training."""
+    if part.kind in SEVERAL and len(part.readings) > 1:
+        return f"{_holding(part)} of {len(part.readings)}"
+    return plural(part.seeds, "seed") if part.seeds and part.effect is not None else ""
+
+
+def _holding(part: Judgement) -> int:
+    return sum(reading.standing == "holds" for reading in part.readings)
 
 
 def _held(part: Judgement) -> str:
@@ -171,7 +201,7 @@ def _held(part: Judgement) -> str:
     """
     if part.kind not in SEVERAL or len(part.readings) < 2:
         return ""
-    holding = sum(reading.standing == "holds" for reading in part.readings)
+    holding = _holding(part)
     failing = [reading.source for reading in part.readings if reading.standing == "fails"]
     alone = part.kind == "rows" and len(failing) == 1 and holding == len(part.readings) - 1
     exception = ", one suffices" if part.quantifier == "some" else f", not {failing[0]}" if alone else ""

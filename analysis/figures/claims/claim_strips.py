@@ -1,13 +1,11 @@
 """The statements of one claim, or those that decide all claims, each on a turned strip."""
 
-from collections import Counter
-
 import altair as alt
 import pandas as pd
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
-from analysis.claims.statements.deciding import AGAINST, ASIDE, FOR, RULE, bearing
+from analysis.claims.statements.deciding import AGAINST, ASIDE, FOR, RULE, bearing, bearings
 from analysis.core import colours
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import significant
@@ -52,7 +50,7 @@ def claim_strips(params: ClaimParameters) -> Figure:
     places = [{"id": id, "other": place} for id, one in strips.items() if one for place in one.others]
     others = pd.DataFrame(places, columns=["id", "other"])
     title = "The statement that decides each claim"
-    count = Counter(map(bearing, parts))
+    count = bearings(parts)
     finding = (
         f"Of {len(parts)} claims, {count[AGAINST]} have something that speaks against them, {count[FOR]} hold so far, "
         f"{count[MIXED]} have mixed evidence, and of {count[OPEN]} nothing is decided"

@@ -46,25 +46,31 @@ class PrintedSize:
     unit: str
     line: str = ""
 
+    @property
+    def short(self) -> str:
+        """The number with the first words of its unit, for a row of few letters: `+0.11 nats`, `94.1 %`."""
+        unit = "" if self.unit.startswith("of ") else FURTHER.split(self.unit)[0]
+        return f"{self.number} {unit}".strip()
+
 
 FORMS: dict[str, tuple[Form, str]] = {
     "nats per predicted token": (_signed, "nats of final loss"),
-    "times the baseline's steps": (_times, "the baseline's steps"),
+    "times the baseline's steps": (_times, "the steps of the baseline"),
     "points of the average": (_signed, "points of the average"),
     "share of what positions are worth": (_percent, "of positions' worth missed"),
     "points of exchanged words": (_signed, "points of exchanged words"),
     "points of CoLA": (_signed, "points of CoLA missed"),
     "points of STS-B": (_signed, "points of STS-B missed"),
-    "times the baseline's tokens": (_times, "the baseline's tokens"),
+    "times the baseline's tokens": (_times, "the tokens of the baseline"),
     "times BERT-A": (_times, "the arithmetic of adding"),
     "share of the parameters": (_percent, "of the parameters"),
     "share of a layer's products with its matrices": (_percent, "of a layer's arithmetic"),
     "share of the variance": (_percent, "of the variance"),
-    "largest residual": (_plain, "largest residual"),
+    "largest residual": (_plain, "residual, the largest"),
     "R2 on held-out positions": (_plain, "R² of the weakest table"),
     "cosine, neighbours less far positions": (_signed, "cosine, near less far"),
     "share of comparisons": (_percent, "of comparisons"),
-    "mean absolute cosine": (_plain, "mean absolute cosine"),
+    "mean absolute cosine": (_plain, "cosine, mean absolute"),
     "overlap less that of random subspaces": (_signed, "overlap, less random"),
     "share of the words' energy, less that in random subspaces": (_points, "of energy, less random"),
     "relative error": (_plain, "relative error"),
@@ -97,6 +103,8 @@ KINDS = {
     "loss_4x": "nats at 4 × the length",
     "difference_of_differences": "nats between widths",
 }
+FURTHER = re.compile(r",| (?:of|at|between|less|missed)\b")
+"""Where the words of a unit begin that only narrow it."""
 PRINTED = "as printed: points, BLEU or nats"
 ZEROS = re.compile(r"(\.\d*?[1-9])0+(?!\d)|\.0+(?!\d)")
 """Zeros that end the decimals of a number."""

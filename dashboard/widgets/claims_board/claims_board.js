@@ -36,13 +36,12 @@ function strip(statement) {
   return box;
 }
 
-function printed(statement) {
+// In a row the number and what it rests on; in an opened claim also all words of its unit, and the rule's line.
+function printed(statement, whole = false) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
-  const opposite = make("span", { class: "opposite", title: "This statement says the opposite of its claim" }, " ⇄");
-  const which = statement.which ? make("span", { class: "bound" }, `${statement.which} `) : null;
-  const bound = statement.line ? make("span", { class: "bound", title: statement.place }, `(line ${statement.line})`) : null;
-  const unit = [statement.unit, statement.held].filter(Boolean).join("; ");
-  return make("span", { class: "val" }, which, statement.number, statement.opposes ? opposite : null, " ", bound, make("small", { title: statement.place }, unit));
+  const rests = statement.readings && make("span", { class: "bound", title: statement.held || null }, ` · ${statement.readings}`);
+  const words = [statement.unit, statement.line && `line ${statement.line}`].filter(Boolean).join("; ");
+  return make("span", { class: "val", title: statement.place }, whole ? statement.number : statement.short, rests || null, whole ? make("small", {}, words) : null);
 }
 
 // A square has the sign and the colour of the side of the claim that its statement speaks for, with ⇄ where that is not
@@ -53,6 +52,13 @@ function square(statement) {
   const classes = [side, statement.opposes && "reversed", statement.aside && "outside", statement.decides && "decides"];
   return make("i", { class: classes.filter(Boolean).join(" "), title: words.filter(Boolean).join(", "), "data-id": statement.id },
     statement.aside ? "" : `${SIGNS[side]}${statement.opposes ? "⇄" : ""}`);
+}
+
+// Statements for a claim and against it, quietly: one red square among five green ones decides, but says little of the rest.
+function balance(sides) {
+  if (!sides) return null;
+  const [supporting, opposing] = sides.split(" : ");
+  return make("span", { class: "sides", role: "img", "aria-label": `${supporting} for, ${opposing} against` }, sides);
 }
 
 // The text that most of a claim's statements share, where that saves repeating it; "" for none.
@@ -89,13 +95,14 @@ function entry(change, name) {
   return make("li", { "data-ids": change.ids.join(" ") }, make("time", { datetime: change.day }, day(change.day)), said);
 }
 
-function behind(detail) {
+function behind(detail, found) {
   const box = make("div", { class: "under" });
   if (!detail) {
     box.append(make("p", { class: "soft" }, "Loading …"));
     return box;
   }
-  box.append(make("p", {}, ...prose(detail.sentence)), make("p", {}, make("b", {}, "The rule. "), ...prose(detail.rule)));
+  if (detail.sentence !== found) box.append(make("p", {}, ...prose(detail.sentence)));
+  box.append(make("p", {}, make("b", {}, "The rule. "), ...prose(detail.rule)));
   box.append(make("p", { class: "soft" }, detail.version));
   if (detail.readings.length) {
     const head = make("tr", {}, ...["source", "stands", "value", "95 % interval", "line", "note"].map((name, place) => make("th", { class: place > 1 && place < 5 ? "number" : null }, name)));
@@ -131,13 +138,13 @@ export default function ({ data, parentElement: root, setStateValue }) {
 
   function opened(claim) {
     const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
-    const tinted = memory.state.statement || claim.statements.find((one) => one.decides)?.id;
+    // What the first page quotes comes first, then what decides the claim, what is decided, what is measured, what waits.
+    const place = (one) => (one.quoted ? 0 : one.decides ? 1 : one.verdict !== "open" ? 2 : one.number ? 3 : 4);
+    const ordered = [...claim.statements].sort((one, other) => place(one) - place(other));
+    const tinted = memory.state.statement || ordered[0]?.id;
     const scope = usual(claim.statements.map((one) => one.scope));
     const scoped = scope ? ` Unless a statement says otherwise, it is about ${scope}.` : "";
     panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}${scoped}`));
-    // The deciding statement first, then what is decided, what is measured, and what waits.
-    const place = (one) => (one.decides ? 0 : one.verdict !== "open" ? 1 : one.number ? 2 : 3);
-    const ordered = [...claim.statements].sort((one, other) => place(one) - place(other));
     const beside = make("details", { class: "beside" });
     for (const statement of ordered) {
       const shows = memory.opened.has(statement.id);
@@ -148,13 +155,15 @@ export default function ({ data, parentElement: root, setStateValue }) {
         redraw();
         section.querySelector(`[data-behind="${statement.id}"]`)?.focus();
       };
+      const word = make("span", { class: "word" }, statement.verdict);
       const say = make("div", { class: "say" }, statement.text,
-        make("small", {}, make("span", { class: "word" }, statement.verdict), statement.quoted ? make("span", {}, ", quoted on the first page") : "", ` · ${[statement.id, statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
+        statement.found ? make("small", { class: "found" }, word, `: ${statement.found}`) : null,
+        make("small", {}, statement.found ? null : word, statement.found ? "" : " · ", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
-        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement),
-        shows ? behind(memory.details[statement.id]) : null));
+        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement, true),
+        shows ? behind(memory.details[statement.id], statement.found) : null));
     }
     const asides = ordered.filter((one) => one.aside);
     if (asides.length) {
@@ -219,7 +228,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     }));
     squares.querySelector(".outside")?.before(make("b"));
     line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, claim.id)),
-      squares, strip(decides), printed(decides));
+      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(decides), printed(decides));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
       memory.beside = null;
@@ -248,7 +257,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   }
 
   function redraw() {
-    const { verdict: word, evidence, by, document: source } = memory.state;
+    const { verdict: word, evidence, document: source } = memory.state;
     for (const button of section.querySelectorAll("[data-field]"))
       button.setAttribute("aria-pressed", String(memory.state[button.dataset.field] === button.dataset.value));
     $(".tally").classList.toggle("chosen", Boolean(word));
@@ -258,10 +267,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
     for (const group of groups()) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
-      const parts = group.claims.flatMap((claim) => claim.statements);
-      const counted = (word) => parts.filter((one) => one.verdict === word).length;
-      const sides = `${counted("supported")} supported, ${counted("contradicted")} contradicted, of ${parts.length}`;
-      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("small", {}, by === "verdict" ? `${group.claims.length} claims` : sides)));
+      const all = group.claims.reduce((sum, claim) => sum + claim.statements.length, 0);
+      const counted = group.counts ? `${group.counts.supported} supported, ${group.counts.contradicted} contradicted, of ${all}` : `${group.claims.length} claims`;
+      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), balance(group.sides))));
       for (const claim of visible) {
         count += 1;
         rows.append(row(claim));
@@ -295,6 +303,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     memory.find = event.target.value;
     redraw();
   };
+  $(".signs").textContent = board.signs;
   $(".rule").textContent = board.rule;
   $(".changes .sub").textContent = board.log.words;
   const name = (change) => {
