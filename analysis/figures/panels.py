@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import pandas as pd
+from altair.utils.schemapi import UndefinedType
 
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
@@ -55,13 +56,16 @@ def curves_over_chance(
     colours: Mapping[str, str] | None = None,
     names: Sequence[Mapping[str, object]] | None = None,
     below: Sequence[str] = (),
+    form: str | UndefinedType = alt.Undefined,
+    line: float | None = None,
 ) -> Chart:
     """Curves of a value; the range of random draws as a band and their mean dashed.
 
     value, along: the titles of the axes. domain: of the values' axis, which begins at zero where none is given. log:
     whether the other axis is logarithmic. colours: those of series that have their own. names: what stands at the
     curves, as `names_at` takes it, in place of a legend; nothing where a panel beside names the same curves. below:
-    lines under the title. Curves after the first have gaps, through which one that they lie on is seen.
+    lines under the title. form: the values' number format. line: a value that is marked. Curves after
+    the first have gaps, through which one that they lie on is seen.
     """
     rows = chart_rows(rows)
     curves = list(dict.fromkeys(rows.series))
@@ -69,7 +73,7 @@ def curves_over_chance(
         alt.X, "along", along, log=10 if log else alt.Undefined, nice=False, grid=False, ticks=6,
         padding=alt.Undefined if log else 6,
     )  # fmt: skip
-    y = marks.number(alt.Y, "value", value, domain=domain or alt.Undefined, zero=domain is None)
+    y = marks.number(alt.Y, "value", value, domain=domain or alt.Undefined, zero=domain is None, form=form)
     random = alt.Chart(rows).encode(x=x, detail=alt.Detail("series:N"))
     lines = marks.line_plot(
         rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True,
@@ -85,6 +89,7 @@ def curves_over_chance(
         random.mark_line(strokeDash=marks.DASH, strokeWidth=marks.LINE, color=GREY).encode(
             y=marks.same_axis(y, "baseline")
         ),
+        *([marks.rule(theme, y=line)] if line is not None else []),
         *lines,
         *(names_at(pd.DataFrame(names), x, y, theme) if names else []),
         theme=theme,

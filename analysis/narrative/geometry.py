@@ -15,7 +15,7 @@ from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states
-from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines
+from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines, tilt
 from analysis.figures.geometry.directions import MOST, held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
@@ -140,7 +140,8 @@ def right_angles(model: str) -> CardAnswer:
     return CardAnswer(
         answer=answer,
         numbers=numbers if own < random else f"{numbers}; less their means {centred:.3f}",
-        note=f"With their means subtracted, words and positions have a mean absolute cosine of {centred:.3f}.",
+        note=f"With their means subtracted, words and positions have a mean absolute cosine of {centred:.3f}. "
+        f"{tilt(histogram)}",
         curves=(
             CardCurve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
             CardCurve("dashed", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
@@ -233,8 +234,9 @@ def collisions(model: str) -> CardAnswer:
         answer = f"Yes: {plural(count, 'word')} of {total:,}"
     if count:
         places = ranges(set(map(int, lost.position)))
-        worst = "its worst position" if count == 1 else "their worst positions"
-        numbers = f"{total - count} stay nearest to themselves; lost at {worst}, {places}, of {first} to {end - 1}"
+        at = "position" if lost.position.nunique() == 1 else "positions"
+        are = "is" if count == 1 else "are"
+        numbers = f"{total - count} stay nearest to themselves everywhere; {count} {are} lost, at {at} {places}"
     else:
         weakest = cases.iloc[0]
         numbers = f"the nearest to it, “{weakest.word}”, keeps {signed(float(weakest.margin))}"

@@ -61,7 +61,7 @@ def draw(pickers: Pickers) -> None:
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis, columns = encoding_board.cost_axis(rows), encoding_board.differing_needs(rows)
-    dark = show.theme().dark
+    dark, timed = show.theme().dark, choosing.measured_width(JUDGED)
     encoding_board.show_rows(
         f"{PAGE}.upper",
         upper,
@@ -71,6 +71,7 @@ def draw(pickers: Pickers) -> None:
         columns=columns,
         cost=axis,
         size=size,
+        timed_width=timed,
         heading=True,
         dark=dark,
     )
@@ -86,6 +87,7 @@ def draw(pickers: Pickers) -> None:
             columns=columns,
             cost=axis,
             size=size,
+            timed_width=timed,
             heading=False,
             dark=dark,
             lacking_above=any(row.lacks for row in upper),
@@ -93,11 +95,9 @@ def draw(pickers: Pickers) -> None:
     common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
     every = f"All of them meet the need “{join_names(common)}”, which has no column. " if common else ""
     st.caption(
-        f"{every}Full dots: our trainings of recipe {JUDGED} on masked words, which the frozen rules judge; bars: "
-        "95\u00a0% intervals over seeds paired with learned, added positions. Rings: fewer seeds than the rules ask "
-        "for. Losses of another recipe, or of causal models, have no place on this axis: words say which runs there "
-        "are. A triangle at the edge: the value, or the end of its interval, lies beyond the axis. "
-        "Costs are drawn where they are not those of added positions."
+        f"{every}Losses are of our trainings of recipe {JUDGED} on masked words, which the frozen rules judge, with "
+        "95\u00a0% intervals over seeds paired with learned, added positions. Words stand for runs of another recipe, "
+        "or of causal models, whose losses have no place on this axis."
     )
     with st.expander(
         f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",
@@ -143,7 +143,8 @@ def _draw_size(pickers: Pickers) -> ModelSize:
         )
         st.caption(
             "Parameters and arithmetic follow from formulas, for feed-forward layers of four times the width and "
-            f"{VOCABULARY:,} words. Time was measured on our encoder of width 128 and does not change with your size."
+            f"{VOCABULARY:,} words. Time was measured on our encoder of width {choosing.measured_width(JUDGED)} and "
+            "does not change with your size."
         )
     return size
 

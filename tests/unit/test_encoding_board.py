@@ -71,16 +71,26 @@ def test_the_headline_names_the_method_that_learns_best_of_those_that_can(store:
     said = board.headline(found)
     assert len(said) <= 175
     learned = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
-    if not able or not learned:
-        assert said.startswith("None of the 10") if not able else "we trained none" in said
+    if not able:
+        assert said.startswith("None of the 10")
         return
-    if len(learned) == 1:
-        assert f"“{learned[0].title}” alone" in said
-        assert (f"Of {len(able)} methods" in said) == (len(able) > 1)
+    if len(learned) < 2 and len(able) < 3:
+        quoted = " and ".join(f"“{row.title[0].lower()}{row.title[1:]}”" for row in able)
+        assert said.lower().startswith(f"{quoted.lower()}{' alone' * (len(able) == 1)} can do it")
+        for row in able:
+            above = row.loss is not None and (row.loss.low if row.loss.low is not None else row.loss.value) > 0
+            assert (f"+{row.loss.value:.2f}" in said if row.loss else False) == above
+        return
+    if len(learned) < 2:
+        assert ("alone has all its seeds" if learned else "we trained none") in said
         return
     assert said.startswith(learned[0].title)
     reaching = [row for row in learned if row.baseline or (row.loss and (row.loss.low or 0) <= 0)]
-    furthest = min(reaching, key=lambda row: row.rise.value if row.rise and row.rise.judged else math.inf)
+    compared = [row for row in reaching if row.rise and row.rise.judged]
+    assert ("holds up best" in said) == (len(compared) > 1), "nothing is best of one"
+    if len(compared) < 2:
+        return
+    furthest = min(compared, key=lambda row: row.rise.value if row.rise else math.inf)
     holds_up = said.split(" holds up best")[0]
     assert holds_up.endswith(" and") if furthest is learned[0] else holds_up.endswith(furthest.title[1:])
     time = learned[0].time

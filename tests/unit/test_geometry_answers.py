@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -188,14 +189,15 @@ def test_the_lowest_words_and_the_lowest_of_plain_letters_are_named_in_the_pictu
     plain = rows[rows.word.str.fullmatch("[A-Za-z]{3,}")]
     lowest = [*rows.nsmallest(2, "margin").word, *plain.nsmallest(5, "margin").word]
     drawn = str([panel.to_dict() for panel in drawing.panels(figure)])
+    names = {word: unicodedata.name(word.removeprefix("##"), "") for word in lowest if not word.isascii()}
+    codes = {word: name.removeprefix("CJK UNIFIED IDEOGRAPH-") for word, name in names.items() if "CJK" in name}
     named = [
-        f"“{word}” at"
-        if word.isascii()
-        else " ".join(f"U+{ord(letter):04X}" for letter in word if not letter.isascii())
+        f"“{word}” →" if word.isascii() else f"U+{codes[word]} →" if word in codes else f"{names[word].capitalize()} →"
         for word in lowest
     ]
     assert [name for name in named if name not in drawn] == []
-    assert named[0].removesuffix(" at") in figure.finding
+    assert drawn.index(named[2]) < drawn.index(named[0]), "plain words come first"
+    assert named[0].removesuffix(" →") in figure.finding
 
 
 @pytest.mark.parametrize("dim", [2, 64, 1024])

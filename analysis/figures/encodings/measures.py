@@ -68,8 +68,8 @@ SAYS = {
     "frequency_mean": "how often an average column swings up and down per token",
 }
 """The meaning of each measure in plain words."""
-PITCH, NUMBER_AT = 1.6, 1.12
-"""From the beginning of one column of dots to that of the next, and to its numbers, where a column is 1 wide."""
+PITCH = 1.5
+"""From the beginning of one column of dots to that of the next, where a column is 1 wide."""
 COLUMN_TITLE = 12
 """Letters in a line of a column's heading."""
 FIXED, RANDOM = "Computed or trained", "Random here: a model trains them"
@@ -77,7 +77,7 @@ FIXED, RANDOM = "Computed or trained", "Random here: a model trains them"
 GOOD_ROW = "Good is"
 SHORT = 15
 """Pixels of a number such as .71."""
-LABEL = 20
+LABEL = 16
 """Letters in a line of a name."""
 
 
@@ -184,11 +184,12 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
         title="All encodings, by what attention can read off their products",
         finding=_invariant(table, setting(params)),
         caption=sentences(
-            "At the right is what lets products of two positions' rows tell their distance; a grey stroke is chance. A "
-            "model can learn to use an encoding that lies at the left.",
+            "At the right is what lets products of two positions' rows tell their distance; a grey stroke is chance, "
+            "and a dash says that rows are distances or all the same, so that there is nothing to measure. A model can "
+            "learn to use an encoding that lies at the left.",
             " ".join(f"{heading}: {SAYS[name]}." for name, heading in DRAWN.items()),
             f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
-            "A dash: undefined. Bold and in black: the encodings that are picked.",
+            "Bold and in black: the encodings that are picked.",
             *_about(entries, DRAWN),
         ),
         draw=lambda theme: [_dots(table, (params.encoding, params.other), params.shift, theme)],
@@ -394,7 +395,6 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
         at=lambda rows: rows.start + rows.value,
         end=lambda rows: rows.start + 1,
         chance=lambda rows: rows.start + rows.measure.map(CHANCE),
-        number_at=lambda rows: rows.start + NUMBER_AT,
     )
     # Both are soft but for the picked ones, so that these can be found.
     rows["hue"] = rows.bold.map({True: theme.ink, False: theme.colour(colours.SOFT)})
@@ -408,7 +408,7 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
     x["axis"]["labelExpr"] = _end_words(start)
     x["axis"]["domain"] = x["axis"]["ticks"] = x["axis"]["labelOverlap"] = False
     columns = [
-        *("title", "label", "at", "start", "end", "chance", "number_at", "value", "meaning", "short", "text", "hue"),
+        *("title", "label", "at", "start", "end", "chance", "value", "meaning", "short", "text", "hue"),
         *("bold", "length", "dim"),
     ]
     base = alt.Chart(rows[columns])
@@ -426,8 +426,10 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
             group[columns], x=x, y=y, theme=theme, ends=None, color=hue, filled=not untrained,
             size=marks.LARGE_DOT, tooltip=tooltip,
         )  # fmt: skip
-    numbers = base.mark_text(align="left", fontSize=marks.TEXT, fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'"))
-    layers.append(numbers.encode(x=marks.same_axis(x, "number_at"), y=y, text="text:N", color=hue))
+    numbers = base.mark_text(
+        align="left", dx=8, fontSize=marks.TEXT, fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'")
+    )
+    layers.append(numbers.encode(x=marks.same_axis(x, "end"), y=y, text="text:N", color=hue))
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=height)
 
 

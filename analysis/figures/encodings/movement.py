@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.formatting import join_names, percent, sentences
+from analysis.core.formatting import capitalised, percent, sentences
 from analysis.encodings import measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -28,18 +28,15 @@ from analysis.figures.panels import names_at
 THRESHOLD = 0.5
 MOST = 0.99
 """The share of the variance that the finding counts columns for."""
-ALIKE = 3
-"""The ratio of two encodings' largest ranges up to which they share an axis: beyond it one would lie flat."""
 BARS = 64
 """The most bars of a panel."""
 
 
 @figure("encoding_movement", EncodingPairParameters)
 def movement(params: EncodingPairParameters) -> Figure:
-    """Range and standard deviation of every column over the rows, and how few columns hold the variance (claim C02)."""
+    """The movement of every column over the rows, and how few columns hold the variance (claim C02)."""
     shown = pair(params)
     movements = [measures.movement(entry.table()) for entry in shown]
-    same_unit = len({entry.unit for entry in shown}) == 1
 
     def frame() -> pd.DataFrame:
         return pd.concat(
@@ -55,22 +52,18 @@ def movement(params: EncodingPairParameters) -> Figure:
             for entry, m in zip(shown, movements, strict=True)
         ).reset_index(drop=True)
 
-    highest = [_highest_bar(entry, m) for entry, m in zip(shown, movements, strict=True)]
-    ratio = max(highest) / min(highest) if min(highest) else 1.0
-    if not same_unit:
-        scale = "The scales differ, because the values differ in kind."
-    elif ratio > ALIKE:
-        scale = f"Each has a scale of its own, since the values of one range over {ratio:.0f} times as much."
-    else:
-        highest, scale = [max(highest)] * len(highest), "Both are on one scale."
     return Figure(
         title="How much each dimension moves",
         finding=_finding(shown, movements),
         frame=frame,
         caption=sentences(
-            "Range (largest minus smallest value) and standard deviation (sd) of the columns over the rows; at the "
-            "right, the share of all variance that the most variable columns hold.",
-            scale if len(shown) > 1 else "",
+            f"Those dimensions together hold {percent(1 - MOST)} of what varies between positions: in them, a word "
+            "looks almost the same wherever it stands."
+            if all(entry.encoding.enters == "added" for entry in shown)
+            else f"Those that hardly vary hold {percent(1 - MOST)} of what varies together.",
+            "Bars: the standard deviation (sd) of columns over the rows, as a multiple of the root mean square over "
+            "all columns, so that encodings of any size are on one scale; at the right, the share of all variance that "
+            "the most variable columns hold. The data also have the range, the largest minus the smallest value.",
             f"A bar is the mean over neighbouring columns where there are more than {BARS}; the data hold every column."
             if max(entry.dim for entry in shown) > BARS
             else "",
@@ -82,7 +75,7 @@ def movement(params: EncodingPairParameters) -> Figure:
         provenance=origins(shown),
         citation_keys=citation_keys(shown),
         columns=len(shown) + 1,
-        draw=lambda theme: _panels(frame(), shown, highest, _cumulative_variance(shown, movements), theme),
+        draw=lambda theme: _panels(frame(), shown, _cumulative_variance(shown, movements), theme),
     )
 
 
@@ -121,20 +114,17 @@ def _movement_alt(entry: SizedEncoding, m: measures.Movement) -> str:
     )
 
 
-def _highest_bar(entry: SizedEncoding, m: measures.Movement) -> float:
-    """The largest range that a bar of the encoding's panel stands for."""
-    columns = pd.DataFrame({"column": np.arange(entry.dim), "range": m.range, "sd": m.sd})
-    return float(bars_of_columns(columns)["range"].max())
-
-
 def _finding(shown: Sequence[SizedEncoding], movements: Sequence[measures.Movement]) -> str:
-    """The share of the columns of each encoding that hold nearly all of its variance; empty where nothing varies."""
-    parts = [
-        f"{percent(_columns_with_most(moved) / entry.dim)} of the {entry.column}s of {entry.title}"
+    """The share of each encoding's columns that hardly vary, which those that are added leave to the words."""
+    still = [
+        (entry, percent(1 - _columns_with_most(moved) / entry.dim))
         for entry, moved in zip(shown, movements, strict=True)
         if moved.sd.any()
     ]
-    return f"{percent(MOST)} of what varies lies in {join_names(parts)}" if parts else ""
+    if still and all(entry.encoding.enters == "added" for entry, _ in still):
+        first, *others = [f"adding {entry.title} leaves {share}" for entry, share in still]
+        return "; ".join([f"{capitalised(first)} of the dimensions nearly to the words", *others])
+    return "; ".join(f"{share} of the {entry.column}s of {entry.title} hardly vary" for entry, share in still)
 
 
 def _columns_with_most(moved: measures.Movement) -> int:
@@ -143,39 +133,31 @@ def _columns_with_most(moved: measures.Movement) -> int:
     return int(np.searchsorted(variance.cumsum(), MOST * variance.sum()) + 1)
 
 
-def _panels(
-    frame: pd.DataFrame,
-    shown: Sequence[SizedEncoding],
-    highest: Sequence[float],
-    cumulative: pd.DataFrame,
-    theme: Theme,
-) -> list[Chart]:
-    """Range and deviation by column, one panel an encoding; then the share of variance that the top columns hold."""
+def _panels(frame: pd.DataFrame, shown: Sequence[SizedEncoding], cumulative: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """Movement by column, one panel an encoding; then the share of variance that the most variable columns hold."""
+    bars = [bars_of_columns(frame[frame.encoding == entry.name]) for entry in shown]
+    top = max(1.0, *(float(found.movement.max()) for found in bars))
+    y = marks.number(alt.Y, "movement", "movement, average = 1", domain=(0, top * 1.04), ticks=5)
     panels = []
-    for entry, top in zip(shown, highest, strict=True):
-        colour = hues_of(shown, theme)[entry.title]
-        rows = frame.loc[frame.encoding == entry.name]
-        if not rows["range"].to_numpy().any():
+    for entry, found in zip(shown, bars, strict=True):
+        if not found["range"].any():
             panels.append(empty_panel(entry, f"No {entry.column} moves.", theme=theme))
             continue
-        bars = bars_of_columns(rows)
-        base = alt.Chart(bars).encode(
+        each = int((found["end"] - found["first"]).max())
+        columns = alt.Chart(found).mark_rect(color=hues_of(shown, theme)[entry.title], opacity=0.75).encode(
             x=marks.number(alt.X, "first", entry.column, domain=(0, entry.dim), form="d"),
             x2=alt.X2("end:Q"),
+            y=y,
+            y2=alt.datum(0),
             tooltip=marks.tips(
-                ("columns", f"{entry.column}s"), ("range", "range, mean", ".3~g"), ("sd", "standard deviation", ".3~g")
+                ("columns", f"{entry.column}s"), ("movement", "times the average", ".2f"),
+                ("sd", "standard deviation", ".3~g"), ("range", "range, mean", ".3~g"),
             ),
-        )
-        own = f"{entry.unit}, scale of {entry.title} alone" if len(set(highest)) > 1 else entry.unit
-        y = marks.number(alt.Y, "range", own, domain=(0, top * 1.04))
-        each = int((bars["end"] - bars["first"]).max())
-        grouped = f"; {each} {entry.column}s a bar" if each > 1 else ""
-        below = (*entry.lines, f"pale: range; full: standard deviation{grouped}")
+        )  # fmt: skip
         panels.append(
             marks.panel(
-                base.mark_rect(color=colour, opacity=0.4).encode(y=y, y2=alt.datum(0)),
-                base.mark_rect(color=colour).encode(y=marks.same_axis(y, "sd"), y2=alt.datum(0)),
-                theme=theme, width=marks.THIRD, height=HEIGHT, title=entry.title, below=below,
+                columns, marks.rule(theme, y=1, dash=marks.DASH), theme=theme, width=marks.THIRD, height=HEIGHT,
+                title=entry.title, below=[*entry.lines, *[f"{each} {entry.column}s a bar"] * (each > 1)],
             )
         )  # fmt: skip
     if len(cumulative):
@@ -186,13 +168,15 @@ def _panels(
 def bars_of_columns(rows: pd.DataFrame) -> pd.DataFrame:
     """The mean range and deviation of neighbouring columns, at most `BARS` groups of one size; the last may be smaller.
 
-    A sine and its cosine take turns and differ: a bar each would draw a comb that says nothing.
+    movement: the deviation as a multiple of the root mean square over all columns. A sine and its cosine take turns and
+    differ: a bar each would draw a comb that says nothing.
     """
     size = max(1, -(-len(rows) // BARS))
     grouped = rows.groupby(rows.column // size)
     bars = grouped.agg(first=("column", "min"), last=("column", "max"), range=("range", "mean"), sd=("sd", "mean"))
     return bars.assign(
         end=bars["last"] + 1,
+        movement=bars.sd / (float((rows.sd**2).mean()) ** 0.5 or 1.0),
         columns=[
             f"{first}" if first == last else f"{first} to {last}"
             for first, last in zip(bars["first"], bars["last"], strict=True)

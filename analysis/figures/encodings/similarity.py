@@ -29,6 +29,10 @@ from analysis.figures.panels import names_at
 
 TALL = 330
 """Pixels of a panel's height."""
+SAME = 1e-9
+"""The share of the similarity's variance up to which likeness before and after counts as the same."""
+FAR = 0.6
+"""The share of the farthest distance from which the lines' names keep clear of them."""
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
 
 
@@ -52,7 +56,8 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         caption=sentences(
             "Line: how alike two positions are on average, by how far apart they stand; band: one standard deviation "
             "over the pairs that stand so far apart, which is what distance does not account for.",
-            "A distance is key minus query; the farthest has only one pair. Measures has the same numbers of every "
+            "A distance is key minus query, and negative ones are drawn where they differ; the farthest has only one "
+            "pair. Measures has the same numbers of every "
             "encoding, at the same setting.",
             " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in NUMBERS),
             *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
@@ -228,8 +233,13 @@ def _profiles(
         pd.DataFrame(comparison.profile._asdict()).assign(title=entry.title) for entry, comparison in compared
     )
     frame = frame.assign(low=frame["mean"] - frame.sd, high=frame["mean"] + frame.sd)
+    # The other half would be the same once more.
+    mirrored = all(comparison.numbers["symmetry"] > 1 - SAME for _, comparison in compared)
+    if mirrored:
+        frame = frame[frame.distance >= 0]
     domain = (min(float(frame.low.min()), 0.0), 1.0) if kind.startswith("cosine") else alt.Undefined
-    x = marks.number(alt.X, "distance", "distance, key minus query (tokens)", nice=False, ticks=5)
+    title = "distance in tokens, before as after" if mirrored else "distance, key minus query (tokens)"
+    x = marks.number(alt.X, "distance", title, nice=False, ticks=5)
     y = marks.number(alt.Y, "mean", kind, domain=domain)
     layers = marks.line_plot(
         frame, theme=theme, color=title_colours(shown, theme, key=False), dots=0, ends=("low", "high"), band=True,
@@ -275,12 +285,13 @@ def _rises(
 
 
 def _line_names(frame: pd.DataFrame, hues: dict[str, str]) -> pd.DataFrame:
-    """The lines' names at the far left: the higher line's above it, the lower line's below it."""
-    edge = frame.distance.min() * 0.97
-    left = frame[frame.distance <= frame.distance.min() * 0.6]
-    ends = left.groupby("title", sort=False).agg(high=("mean", "max"), low=("mean", "min")).reset_index()
+    """The lines' names at the far end: the higher line's above it, the lower line's below it."""
+    at_left = frame.distance.min() < 0
+    farthest = frame.distance.min() if at_left else frame.distance.max()
+    far = frame[frame.distance / farthest >= FAR]
+    ends = far.groupby("title", sort=False).agg(high=("mean", "max"), low=("mean", "min")).reset_index()
     upper = ends.index == int(ends.high.argmax())
     return ends.assign(
-        name=ends.title, hue=ends.title.map(hues), distance=edge, mean=np.where(upper, ends.high, ends.low),
-        align="left", dx=0, dy=np.where(upper, -12, 14),
+        name=ends.title, hue=ends.title.map(hues), distance=0.97 * farthest, mean=np.where(upper, ends.high, ends.low),
+        align="left" if at_left else "right", dx=0, dy=np.where(upper, -12, 14),
     )  # fmt: skip

@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core import colours
+from analysis.core.formatting import percent
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -56,7 +57,8 @@ def cosines(params: CosineParameters) -> Figure:
         "How nearly orthogonal?",
         model_rows,
         caption=(
-            f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Lines: "
+            f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. "
+            f"{tilt(model_rows)} {text} Lines: "
             f"{model_rows.samples.iloc[0]:,} pairs of {readable(model)}, from a sample of words and every position "
             "that a word can hold, in bins of 0.02, each a step, as they are and with the mean word and the mean "
             "position subtracted. Numbers at the lines: the mean absolute cosine. Random vectors follow the exact "
@@ -88,13 +90,28 @@ def mean_cosines(model: str) -> dict[str, float]:
 
 
 def _angle(model: str, dim: int, means: dict[str, float]) -> str:
-    """The mean absolute cosine of words and positions and of random vectors, in words; empty if not stored."""
+    """A sentence that compares words and positions with random vectors, without its full stop; empty if not stored."""
     if "word_position" not in means:
         return ""
+    own, random = means["word_position"], expected_abs_cosine(dim)
+    nearer = "nearer to" if own < random else "farther from"
     return (
-        f"A word and a position of {readable(model)} have a mean absolute cosine of {means['word_position']:.3f}"
-        + (f", less their means {means[CENTRED]:.3f}" if CENTRED in means else "")
-        + f"; two random vectors of {dim} dimensions, {expected_abs_cosine(dim):.3f}"
+        f"Words and positions of {readable(model)} stand {nearer} right angles than random vectors of {dim} dimensions "
+        f"(mean absolute cosine {own:.3f} against {random:.3f})"
+    )
+
+
+def tilt(rows: pd.DataFrame) -> str:
+    """A sentence on the side of zero on which most cosines lie, before and after the means are subtracted."""
+    above = {
+        subject: percent(shares.value[shares.along > 0].sum())
+        for subject, shares in rows[rows.subject.isin(SERIES)].groupby("subject")
+    }
+    if len(above) < len(SERIES):
+        return ""
+    return (
+        f"As they are, {above['word_position']} of the pairs have a cosine above zero; less the mean word and the mean "
+        f"position, {above[CENTRED]}."
     )
 
 

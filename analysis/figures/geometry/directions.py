@@ -119,6 +119,8 @@ def _curves(found: Held, theme: Theme) -> Chart:
              "name": f"{percent(found.words.value, 1)} of words; random: {percent(found.words.baseline, 1)}"},
             {"along": found.width * 0.42, "value": 0.42, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
+            {"along": found.width, "value": 0.07, "hue": blue, "align": "right", "dx": 0, "dy": 0,
+             "name": f"measured\nup to {words.along.max():.0f}"},
         ]
     )  # fmt: skip
     at_rank = named.head(2)

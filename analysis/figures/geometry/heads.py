@@ -1,10 +1,12 @@
 """The directions that word and position use in every head."""
 
+from dataclasses import dataclass
+
 import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core import frames
+from analysis.core import colours
 from analysis.core.formatting import percent
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
@@ -12,16 +14,25 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, geometry_figure, run_settings, stored_rows
 
 SHARED = "word_position"
-PANELS = {
-    SHARED: ("Used by both", "overlap of the directions used"),
-    "word_without_position": ("What word loses", "without position's directions"),
-    "position_without_word": ("What position loses", "without word's directions"),
-}
-"""The subjects of the stored rows, from left to right -> the title of the panel and the line below it."""
-
-
 NEGATIVE = -0.05
-"""The share below which a head is named as one whose term grows."""
+"""The share below which a term is said to grow."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The title of a panel, the line below it, and the name of its hue in `colours.TERMS`; ink where it has none."""
+
+    title: str
+    below: str
+    hue: str = ""
+
+
+PANELS = {
+    SHARED: Panel("Shared", "directions that both use"),
+    "word_without_position": Panel("What words lose", "without the directions of positions", "word"),
+    "position_without_word": Panel("What positions lose", "without the directions of words", "position"),
+}
+"""The panels by the subjects of the stored rows, from left to right."""
 
 
 @figure("geometry_heads", GeometryParameters)
@@ -36,58 +47,69 @@ def heads(params: GeometryParameters) -> Figure:
     # From zero, and below it: what is removed may have worked against the rest.
     limits = (min(0.0, float(rows.value.min())) - 0.03, 1.03)
     below = int((overlap.value < overlap.baseline_low).sum())
-    medians = {subject: percent(found.value.median()) for subject, found in rows.groupby("subject")}
+    medians = rows.groupby("subject")[["value", "baseline"]].median()
     text = (
-        f"The median head uses {medians[SHARED]} of its directions for both; without the other's directions, word "
-        f"loses {medians['word_without_position']} of its term and position {medians['position_without_word']}."
+        f"In the median head, words and positions share {percent(medians.value[SHARED])} of the directions that they "
+        f"use; in random heads, {percent(medians.baseline[SHARED])}."
+    )
+    losses = (
+        f"Without the other's directions, words lose {percent(medians.value['word_without_position'])} of their term "
+        f"in the median head, and positions {percent(medians.value['position_without_word'])}."
     )
     below_chance = (
-        f"In {below} of {len(overlap)} heads, word and position share fewer directions than in random heads with the "
-        f"same singular values, whose median overlap is {percent(overlap.baseline.median())}."
+        f"In {below} of {len(overlap)} heads, word and position share fewer directions than 95 % of random heads with "
+        "the same singular values."
     )
     negative = "A share below zero: without these directions the term grows, since they worked against the rest."
     return geometry_figure(
         "How heads divide their directions between word and position",
         rows,
         caption=(
-            f"{text} {negative if (rows.value < NEGATIVE).any() else ''} {below_chance} {readable(model)}, dots are "
-            "heads. A head's scores come from W_Q W_K^T. Each of its singular "
+            f"{text} {losses} {below_chance} {readable(model)}, each dot a head. A head's scores come from W_Q W_K^T. "
+            "Each of its singular "
             "directions has a share in word → word and one in position → position, by the mean square of what it "
-            "adds (keys centred, over the probe set). Overlap: the sum of the smaller of the two shares, 1 if both "
+            "adds (keys centred, over the probe set). Shared: the sum of the smaller of the two shares, 1 if both "
             "use the same directions. Lost: what a term loses without the smallest set of directions that holds 90 % "
-            "of the other term. Layer 0 uses the sources of method frozen; deeper layers use method mean, where the "
+            f"of the other term. {negative if (rows.value < NEGATIVE).any() else ''} "
+            "Layer 0 uses the sources of method frozen; deeper layers use method mean, where the "
             f"rest (word and context) is compared with position. Grey: 95 % range of {run_settings(rows)['draws']} "
-            "random heads with the same singular values."
+            "random heads with the same singular values as a head, its ends averaged over the heads of a layer."
         ),
-        alt=f"{text} {below_chance}",
+        alt=f"{text} {losses} {below_chance}",
         finding=text.removesuffix("."),
         columns=3,
         draw=lambda theme: [
-            _heads(rows[rows.subject == subject], *lines, limits, theme) for subject, lines in PANELS.items()
+            _heads(rows[rows.subject == subject], panel, limits, theme) for subject, panel in PANELS.items()
         ],
     )
 
 
-def _heads(rows: pd.DataFrame, title: str, below: str, limits: tuple[float, float], theme: Theme) -> Chart:
-    """A dot a head, layer by layer; random heads as grey bars beside them. limits: of an axis that all panels share."""
-    y = marks.number(alt.Y, "value", "share", domain=limits, ticks=6, form="%")
+def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme: Theme) -> Chart:
+    """A dot a head, layer by layer; random heads as a grey bar a layer. limits: of an axis that all panels share."""
+    medians = {column: percent(rows[column].median()) for column in ("value", "baseline")}
+    y = marks.number(alt.Y, "value", None, domain=limits, values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
     x = marks.categories(alt.X, "layer", "layer")
-    base = alt.Chart(panels.chart_rows(rows)).encode(x=x, xOffset=alt.XOffset("head:O"))
-    lowest = frames.rows(rows[rows.value < NEGATIVE].nsmallest(1, "value"))
-    names = [
-        {"layer": head.layer, "value": head.value, "name": "grows without them", "align": "left", "dx": 28, "dy": 0,
-         "hue": theme.ink}
-        for head in lowest
-    ]  # fmt: skip
-    random = base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY)
-    points = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=theme.series)
+    random = panels.chart_rows(rows).groupby("layer", as_index=False)[["baseline_low", "baseline_high"]].mean()
+    first = random.head(1)
+    named = pd.DataFrame(
+        [{"layer": first.layer.iloc[0], "value": first.baseline_high.iloc[0], "name": "random heads",
+          "align": "left", "dx": -12, "dy": -12, "hue": theme.colour(colours.SOFT)}]
+    )  # fmt: skip
+    dots = alt.Chart(panels.chart_rows(rows)).mark_point(
+        filled=True,
+        size=marks.SEED,
+        opacity=1,
+        color=theme.colour(colours.TERMS[panel.hue]) if panel.hue else theme.ink,
+    )
+    band = alt.Chart(random).mark_bar(width={"band": 1}, opacity=0.4, color=GREY)
     return marks.panel(
-        random.encode(y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
-        points.encode(y=y, tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM)),
-        *(panels.names_at(pd.DataFrame(names), x, y, theme) if names else []),
+        band.encode(x=x, y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
+        marks.rule(theme, y=0),
+        dots.encode(x=x, xOffset=alt.XOffset("head:O"), y=y, tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM)),
+        *panels.names_at(named, x, y, theme),
         theme=theme,
         width=marks.THIRD,
-        height=panels.HEIGHT,
-        title=title,
-        below=[below, "grey: random heads"],
+        height=260,
+        title=panel.title,
+        below=[panel.below, f"median {medians['value']}, random {medians['baseline']}"],
     )

@@ -17,7 +17,7 @@ from analysis.figures.geometry.estimates import GeometryParameters, geometry_fig
 NAMED = 3
 """Words that are lost, at most, which the finding names."""
 FIRST = 2
-"""Words that are listed whatever their letters: those with the smallest margins."""
+"""Words that are listed whatever their letters, below those of plain letters: those with the smallest margins."""
 LISTED = 7
 """Words of plain letters that are listed: those of them with the smallest margins."""
 ORDINARY = 3
@@ -77,7 +77,7 @@ def _finding(rows: pd.DataFrame, lost: pd.DataFrame) -> str:
     clearly = f", half of them by {signed(half)} or more" if half > 0 else ""
     few = 0 < len(lost) <= NAMED
     does = f"{len(lost)} {'does' if len(lost) == 1 else 'do'} not"
-    besides = f"; {does} ({join_names(map(_described, lost.word))})" if few else ""
+    besides = f"; {does} ({join_names(map(in_words, lost.word))})" if few else ""
     return f"{stay} at every position{clearly}{besides}"
 
 
@@ -102,7 +102,7 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     dot = alt.Chart(picked.assign(hue=_hues(picked, theme))).mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
     middle = rows.iloc[(count - 1) // 2]
     half = pd.DataFrame(
-        [{"rank": count, "margin": middle.margin, "dx": -6, "dy": 26, "align": "right", "hue": soft,
+        [{"rank": (count + 1) // 2, "margin": middle.margin, "dx": -8, "dy": -14, "align": "right", "hue": soft,
           "name": f"half keep {signed(float(middle.margin))} or more"}]
     )  # fmt: skip
     return marks.panel(
@@ -115,46 +115,53 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         width=marks.HALF,
         height=320,
         title=f"All {count:,} words",
-        below=["dot: the chosen word"],
+        below=["dot: the word that is chosen above"],
     )
 
 
 def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
-    """The smallest margins by name: the first of all, those of words of plain letters, and the chosen word's."""
-    ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]]
-    listed = [rows.head(FIRST), ordinary.head(LISTED), rows[rows.word == selected].head(1)]
-    named = pd.concat(listed).drop_duplicates("rank")
-    named = named.sort_values("rank").assign(
+    """The smallest margins of words of plain letters; below them those of all words, and the chosen word's."""
+    ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]].head(LISTED)
+    others = pd.concat([rows.head(FIRST if len(ordinary) else LISTED), rows[rows.word == selected].head(1)])
+    named = pd.concat([ordinary, others.sort_values("rank")]).drop_duplicates("rank")
+    apart = len(named) - len(ordinary)
+    places = set(named.position)
+    named = named.assign(
         label=[
-            f"{spelled(word)} at {position} → {spelled(other)}"
+            f"{in_words(word)}{'' if len(places) == 1 else f' at {position}'} → {in_words(other)}"
             for word, position, other in zip(named.word, named.position, named.other_word, strict=True)
         ],
         hue=_hues(named, theme),
         written=[signed(float(margin), 3) for margin in named.margin],
     )
     low, high = min(0.0, float(named.margin.min())), max(0.0, float(named.margin.max()))
-    room = 0.45 * ((high - low) or 1.0)
-    x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * room, high + room), ticks=4)
+    x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * (high - low), 1.1 * high), ticks=3)
     y = marks.rows_down("label", list(named.label), grid=False)
     base = alt.Chart(named).encode(y=y)
     own_hue = alt.Color("hue:N", scale=None)
+    worst = f"at position {places.pop()}, the worst" if len(places) == 1 else "each at its worst position"
     return marks.panel(
         base.mark_bar(height=marks.BAR, opacity=0.45).encode(x=x, color=own_hue),
         base.mark_point(filled=True, opacity=1, size=marks.DOT).encode(x=x, color=own_hue, tooltip=marks.tips(*TIPS)),
-        base.mark_text(align="left", dx=9, fontSize=marks.TEXT, color=theme.ink).encode(x=x, text="written:N"),
+        marks.texts_beside(named, y, theme),
         marks.rule(theme, x=0),
         theme=theme,
         width=marks.HALF,
         height=320,
-        title=f"The {FIRST} smallest margins, and those of plain words",
-        below=["the word, its worst position, and what comes nearest there"],
+        title="Smallest margins of plain words" if len(ordinary) else "Smallest margins",
+        below=[worst + (f"; last {apart}: any other word" if len(ordinary) and apart > 1 else "")],
     )
 
 
-def _described(word: str) -> str:
-    """A word as `_spelled` has it; a single letter that is not Latin with its name, too."""
-    name = unicodedata.name(word, "") if len(word) == 1 and not word.isascii() else ""
-    return f"U+{ord(word):04X}, {name.capitalize()}" if name else spelled(word)
+def in_words(word: str) -> str:
+    """A word in quotation marks; a single letter that is not Latin, which fonts may lack, by its name in Unicode."""
+    letter = word.removeprefix("##")
+    name = unicodedata.name(letter, "") if len(letter) == 1 and not letter.isascii() else ""
+    if not name or "LATIN" in name:
+        return spelled(word)
+    if name.startswith("CJK"):
+        return f"CJK character U+{ord(letter):04X}"
+    return name.replace(" SMALL ", " ").replace(" CAPITAL ", " ").capitalize()
 
 
 def spelled(word: str) -> str:

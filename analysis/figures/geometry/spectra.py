@@ -37,8 +37,8 @@ def spectra(params: GeometryParameters) -> Figure:
     ranks = {name: estimate(rows, "effective_rank", subject) for subject, name in SUBJECTS.items()}
     position, word = ranks["positions"], ranks["words"]
     text = (
-        f"Less their means, positions use about {position.value:.0f} directions and words about {word.value:.0f} "
-        f"(random tables of the same shapes: {position.baseline:.0f} and {word.baseline:.0f})."
+        f"Positions spread over about {position.value:.0f} of {values.along.max():.0f} directions, words over about "
+        f"{word.value:.0f}; random tables of their shapes would over {position.baseline:.0f} and {word.baseline:.0f}."
     )
     return geometry_figure(
         "How many directions words and positions use",
@@ -76,9 +76,10 @@ def _curves(values: pd.DataFrame, ranks: dict[str, Estimate], theme: Theme) -> C
             for index, (name, rank) in enumerate(ranks.items())
         ]
     )  # fmt: skip
-    middle = rows[(rows.series == "words") & (rows.along <= 3)].tail(1)
-    named = pd.concat([named, middle.assign(value=middle.baseline, name="random tables", hue=theme.colour(colours.SOFT),
-                                            align="left", dx=0, dy=-12)])  # fmt: skip
+    first = rows[rows.along == rows.along.min()]
+    random_names = first.assign(value=first.baseline, name="random " + first.series, hue=theme.colour(colours.SOFT),
+                                align="left", dx=4, dy=-12)  # fmt: skip
+    named = pd.concat([named, random_names])
     color = marks.hues("series", hues)
     random = alt.Chart(rows).mark_line(strokeDash=marks.DASH, strokeWidth=1.5, color=GREY)
     return marks.panel(

@@ -159,7 +159,7 @@ def _provenance(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _curves(found: Decoded, theme: Theme) -> Chart:
-    """One curve each for the word, the exact place and a place within three, named at their ends."""
+    """One curve each for the word, the exact place and a place within three, named at their ends; chance dashed."""
     blue, brown = theme.colour(colours.TERMS["word"]), theme.colour(colours.TERMS["position"])
     hues = {WORD: blue, EXACT: brown, NEAR: brown}
     curves, first = found.curves, "sum" if found.adds else "in"
@@ -180,9 +180,18 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
         dash=marks.dashes("series", {WORD: [1, 0], EXACT: [1, 0], NEAR: [4, 3]}),
         tooltip=("of", ("layer:Q", "state entering layer"), ("value", "right", ".1%"), ("chance", "by chance", ".1%")),
     )  # fmt: skip
+    chance = rows[rows.layer == 0][["series", "chance"]].assign(value=lambda frame: frame.chance)
+    chance = chance[chance.series != NEAR]
+    ends = pd.concat([chance.assign(layer=0), chance.assign(layer=last)])
+    by_chance = alt.Chart(ends).mark_line(strokeDash=marks.DASH, strokeWidth=1.5)
+    named = chance.assign(
+        layer=0, align="left", dx=6, dy=-9, hue=chance.series.map(hues),
+        name=[f"by chance: {percent(value, 1)}" for value in chance.value],
+    )  # fmt: skip
     return marks.panel(
+        by_chance.encode(x=x, y=y, color=marks.hues("series", hues)),
         *lines,
-        *panels.names_at(_names(rows, hues, last), x, y, theme),
+        *panels.names_at(pd.concat([_names(rows, hues, last), named]), x, y, theme),
         theme=theme,
         width=marks.WIDE,
         height=340,

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from analysis.ablation.variants import readable
+from analysis.core import colours
 from analysis.core.formatting import percent
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Theme
@@ -60,24 +61,52 @@ def subspaces(params: GeometryParameters) -> Figure:
         columns=2,
         draw=lambda theme: [
             panels.curves_over_chance(
-                rows[rows.measure == OVERLAP], theme, marks.HALF, title="Overlap", value=SHARED,
-                along="leading directions of each", below=["grey: random subspaces"],
-                names=_names(rows[rows.measure == OVERLAP], theme),
+                rows[rows.measure == OVERLAP], theme, marks.HALF, title="Overlap", value=SHARED, form="%",
+                along="leading directions of each", names=_overlap_names(rows[rows.measure == OVERLAP], theme),
             ),
             panels.curves_over_chance(
                 rows[rows.measure == "principal_angle"], theme, marks.HALF, title=f"Angles between {RANK} directions",
-                value="degrees", along="angle, from the smallest", names=[], below=["90 degrees: nothing shared"],
+                value="degrees", along="angle, from the smallest", domain=(_lowest_angle(rows), ABOVE_RIGHT),
+                names=_angle_names(rows[rows.measure == "principal_angle"], theme), line=90,
             ),
         ],
     )  # fmt: skip
 
 
-def _names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
-    """The names of the curves, at opposite ends, so that they never meet."""
+ABOVE_RIGHT = 98
+"""The end of the axis of angles, in degrees: above a right angle there is room for a name."""
+
+
+def _lowest_angle(rows: pd.DataFrame) -> float:
+    """The beginning of the axis of angles: the multiple of ten below the smallest."""
+    angles = rows[rows.measure == "principal_angle"]
+    return 10.0 * (float(angles[["value", "baseline_low"]].min().min()) // 10)
+
+
+def _overlap_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
+    """The names of the curves of overlap, at opposite ends, and that of random subspaces above their band."""
     ends = rows.sort_values("along").groupby("series")
-    places = (("as they are", ends.first(), "left", 10, 0), ("less their means", ends.last(), "right", -4, 40))
+    first, last = ends.first().loc["as they are"], ends.last().loc["less their means"]
+    hues = {"ink": theme.ink, "soft": theme.colour(colours.SOFT)}
     return [
-        {"along": end.loc[name, "along"], "value": end.loc[name, "value"], "name": name, "hue": theme.ink,
-         "align": align, "dx": dx, "dy": dy}
-        for name, end, align, dx, dy in places
+        {"along": first.along, "value": first.value, "name": "as they are", "hue": hues["ink"], "align": "left",
+         "dx": 10, "dy": 0},
+        {"along": last.along, "value": 0.25 * last.value, "name": "less their means", "hue": hues["ink"],
+         "align": "right", "dx": 0, "dy": 0},
+        {"along": last.along, "value": last.baseline, "name": "random subspaces", "hue": hues["soft"],
+         "align": "right", "dx": -40, "dy": 0},
+    ]  # fmt: skip
+
+
+def _angle_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
+    """The names of the curves of angles: one below its first angle, one above the line of right angles."""
+    first = rows[rows.along == rows.along.min()].set_index("series")
+    middle = rows[(rows.series == "less their means") & (rows.along >= RANK / 2)].head(1).iloc[0]
+    return [
+        {"along": first.along.iloc[0], "value": first.value["as they are"], "name": "as they are", "hue": theme.ink,
+         "align": "left", "dx": 10, "dy": 0},
+        {"along": middle.along, "value": 94, "name": "less their means", "hue": theme.ink, "align": "center",
+         "dx": 0, "dy": 0},
+        {"along": middle.along, "value": middle.baseline_low, "name": "random subspaces",
+         "hue": theme.colour(colours.SOFT), "align": "left", "dx": 0, "dy": 14},
     ]  # fmt: skip

@@ -4,9 +4,20 @@
 the stored results; `table` puts the cells together. Nothing here weighs one fact against another.
 """
 
-from analysis.narrative.choosing.evidence import measured_preset
+from analysis.narrative.choosing.evidence import measured_preset, measured_width
 from analysis.narrative.choosing.methods import METHODS, Method, Pair
 from analysis.narrative.choosing.table import NEEDS, PARTS, Cell, MethodRow, lines
 
-__all__ = ["METHODS", "NEEDS", "PARTS", "Cell", "Method", "MethodRow", "Pair", "lines", "measured_preset"]
+__all__ = [
+    "METHODS",
+    "NEEDS",
+    "PARTS",
+    "Cell",
+    "Method",
+    "MethodRow",
+    "Pair",
+    "lines",
+    "measured_preset",
+    "measured_width",
+]
 """Importing this package imports no torch."""

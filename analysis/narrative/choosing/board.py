@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
-from analysis.core.formatting import join_names, percent, plural, signed, uncapitalised
+from analysis.core.formatting import capitalised, join_names, percent, plural, signed, uncapitalised
 from analysis.figures.experiments.board_rows import seeds_needed
 from analysis.figures.training.data import CAUSAL, MASKED, Trained
 from analysis.figures.training.data import title as variant_title
@@ -75,9 +75,16 @@ class EncodingRow:
     products: float
     time: float | None
 
+    @property
+    def worse(self) -> bool:
+        """The chosen recipe ends higher with it than with added positions: by its interval, where it has one."""
+        if self.loss is None or self.loss.elsewhere:
+            return False
+        return (self.loss.value if self.loss.low is None else self.loss.low) > 0
+
     def json(self) -> dict[str, Any]:
         """The row as JSON can hold it."""
-        return asdict(self)
+        return asdict(self) | {"worse": self.worse}
 
 
 def in_use() -> list[Method]:
@@ -228,13 +235,13 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if not able:
         return f"None of the {len(board)} methods can do it all"
     losses, rises = _judged(able)
+    if len(able) <= FEW and len(losses) < len(("one", "another")):
+        return _few_can(able)
     if not losses:
         return f"{plural(len(able), 'method')} can do it; we trained none of them in the recipe that is judged"
     best = min(losses, key=lambda title: losses[title])
     if len(losses) == 1:
-        if len(able) == 1:
-            return f"“{best}” alone can do it"
-        return f"Of {len(able)} methods that can do it, “{best}” alone has all its seeds trained"
+        return f"Of {len(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
     row = next(row for row in able if row.title == best)
     level = [
         other
@@ -242,11 +249,30 @@ def headline(board: Sequence[EncodingRow]) -> str:
         if other is not row and other.loss and other.loss.judged and (other.loss.low or 0.0) <= losses[best]
     ]
     learns = f"{best} learns {'as well as any' if level else 'best'}"
+    if len(rises) < len(("one", "another")):
+        return f"{learns}{_price(row)}"
     furthest = min(rises, key=lambda title: rises[title])
     longer = "holds up best on longer texts"
     if furthest != best:
         return f"{learns}{_price(row)}; {uncapitalised(furthest)} {longer}"
     return f"{learns} and {longer}{_price(row)}"
+
+
+FEW = 2
+"""The most methods that a heading names, each with its loss."""
+
+
+def _few_can(able: Sequence[EncodingRow]) -> str:
+    """The names of the few that meet every need, and how they learn beside learned, added positions."""
+    names = " and ".join(_inside(row.title) for row in able)
+    can = f"“{capitalised(names[1:])}{' alone' * (len(able) == 1)} can do it"
+    worse = [row.loss for row in able if row.worse and row.loss]
+    higher = join_names(f"{signed(loss.value)} nats{f' in {loss.few}' * bool(loss.few)}" for loss in worse)
+    if not worse:
+        return can
+    if len(worse) < len(able):
+        return f"{can}; the {'second' if able[1].worse else 'first'} ends higher in our training: {higher}"
+    return f"{can}, but {'it ends' if len(able) == 1 else 'both end'} higher than learned, added positions: {higher}"
 
 
 def _price(row: EncodingRow) -> str:
@@ -270,7 +296,7 @@ def _judged(able: Sequence[EncodingRow]) -> tuple[dict[str, float], dict[str, fl
     """
     losses = {row.title: row.loss.value for row in able if row.loss and row.loss.judged}
     losses |= {row.title: 0.0 for row in able if row.baseline}
-    sound = [row for row in able if row.baseline or (row.loss and row.loss.judged and (row.loss.low or 0.0) <= 0)]
+    sound = [row for row in able if row.baseline or (row.loss and row.loss.judged and not row.worse)]
     return losses, {row.title: row.rise.value for row in sound if row.rise and row.rise.judged}
 
 
@@ -295,6 +321,8 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
 def _trained(able: Sequence[EncodingRow]) -> list[str]:
     """Sentences on those that the chosen recipe trained: the lowest loss, and the smallest rise on longer texts."""
     losses, rises = _judged(able)
+    if len(able) <= FEW and len(losses) < len(("one", "another")):
+        return []  # The heading says what there is.
     if not losses:
         return ["The chosen recipe trained none of them."]
     lowest = min(losses, key=lambda title: losses[title])
@@ -336,9 +364,21 @@ def _published(able: Sequence[EncodingRow]) -> list[str]:
         return []
     name = max(found, key=lambda table: len(found[table]))
     _, first, last = found[name][0]
-    said = join_names(f"{_inside(title)} {short.printed} to {long.printed}" for title, short, long in found[name])
-    measure = f"{first.metric_title.lower()}, {first.column} to {last.column}"
-    return [f"As published ({published.load(name).title}), {measure}: {said}."]
+    said = join_names(
+        f"from {short.printed} to {long.printed} with {_inside(title)}" for title, short, long in found[name]
+    )
+    lengths = f"from {_tokens(first.column)} to {_tokens(last.column)}"
+    return [f"As published ({published.load(name).title}), {lengths} the {first.metric_title.lower()} goes {said}."]
+
+
+def _tokens(column: str) -> str:
+    """The length that a column of a published table names, in tokens; the column's own words where it names none.
+
+    >>> _tokens("valid L=15512")
+    '15,512 tokens'
+    """
+    number = column.rpartition("=")[2]
+    return f"{int(number):,} tokens" if number.isdecimal() else column
 
 
 def _code(able: Sequence[EncodingRow]) -> str:

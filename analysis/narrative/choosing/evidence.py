@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import named
 from analysis.claims.statements.base import OPEN as UNDECIDED
 from analysis.claims.statements.stored import parts
@@ -36,6 +37,11 @@ def measured_preset(preset: str) -> str:
         [preset],
     )
     return preset if rows.empty else str(rows.preset[0])
+
+
+def measured_width(preset: str) -> int:
+    """The width of the encoder whose costs are measured, as `measured_preset` names it."""
+    return PRESETS[measured_preset(preset)].hidden_size
 
 
 def costs(method: Method, preset: str) -> dict[str, Finding]:

@@ -39,7 +39,7 @@ IN_USE: dict[str, InUse] = {
         'DebertaV2Config(relative_attention=True, pos_att_type="c2p|p2c")',
         "The pictures are of relative vectors as drawn at random before training, of Shaw's kind.",
     ),
-    "no_position": InUse("None", "SmolLM3Config(no_rope_layers=[0] * 36)"),
+    "no_position": InUse("No positions at all", "SmolLM3Config(no_rope_layers=[0] * 36)"),
     "tupe_a": InUse(
         "Matrices of their own",
         "",

@@ -39,6 +39,7 @@ def show_rows(
     columns: Sequence[str],
     cost: dict[str, float | list[float]],
     size: ModelSize,
+    timed_width: int,
     heading: bool,
     dark: bool,
     lacking_above: bool = False,
@@ -47,7 +48,8 @@ def show_rows(
 
     columns: the needs that have a column. on_press: called with the row that a press opens, or an empty text where it
     closes one. heading: whether the names of the columns stand above. cost: as `cost_axis` gives it for the board at a
-    size. lacking_above: whether rows that lack something stand in an earlier part, so that their heading is there.
+    size. timed_width: that of the encoder whose time was measured. lacking_above: whether rows that lack something
+    stand in an earlier part, so that their heading is there.
     """
 
     def report() -> None:
@@ -66,6 +68,7 @@ def show_rows(
             "heading": heading,
             "lacking": None if lacking_above else lacking,
             "cost": cost,
+            "timed": f"time, at width {timed_width}",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),
         },

@@ -2,13 +2,15 @@
 // A press opens a row below this part of the board; the server draws what it holds.
 
 const ROW = 48; // pixels of a cell
-const AXIS = 34; // pixels of an axis in the head
-const WORDS = 24; // pixels of a cell that holds words alone, where the board has no head
-const TICKS = 18; // pixels of the numbers under a cell, where the board has no head
-const NARROW = 860; // the width up to which it has none
+const AXIS = 49; // pixels of an axis above its cells
+const WORDS = 24; // pixels of a cell that holds words alone, on a narrow board
+const NARROW = 860; // the width up to which a board is narrow
 const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
 const RISE = { low: 0, high: 2.8, ticks: [0, 1, 2] };
 const VALUE = 52; // pixels for a printed value
+
+const SIGNS_OF_LOSS = "○ few seeds ▸ off the axis";
+const SIGN_OF_RISE = "grey: learns worse";
 
 const times = (value) => (value === null ? "" : `× ${value.toFixed(2)}`);
 
@@ -65,8 +67,9 @@ function drawRise(svg, width, row) {
   const x = grid(svg, { ...RISE, zero: 0 }, width, ROW);
   const { value: mean, few } = row.rise;
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
-  dot(svg, x(mean), few, "var(--ink)");
-  value(svg, width, signed(mean), few);
+  // What has learned little has little to lose.
+  dot(svg, x(mean), few, row.worse ? "var(--soft)" : "var(--ink)");
+  value(svg, width, signed(mean), row.worse ? "learns worse" : few);
 }
 
 const SIGNS = {
@@ -78,9 +81,13 @@ const SIGNS = {
 // The costs that differ from those of added positions in the digits that are printed.
 const costs = (row) => Object.keys(SIGNS).filter((kind) => row[kind] !== null && row[kind].toFixed(2) !== "1.00");
 
+const COSTS = { parameters: "parameters", products: "arithmetic", time: "time" };
+
+const withoutCosts = (row) => (row.baseline ? "what costs are against" : row.time === null ? "as added; time not measured" : "as added");
+
 function drawCost(svg, width, row, axis) {
   const shown = costs(row);
-  if (!shown.length) return missing(svg, row.baseline ? "what costs are against" : row.time === null ? "as added; time not measured" : "as added");
+  if (!shown.length) return missing(svg, withoutCosts(row));
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
   shown.forEach((kind, index) => {
     const y = ROW / 2 + 15 * (index - (shown.length - 1) / 2);
@@ -97,10 +104,20 @@ function drawTicks(svg, width, axis, digits, y) {
   }
 }
 
-function drawAxis(svg, width, axis, label, digits) {
-  mark(svg, "text", { x: 2, y: 12, class: "soft" }, label);
+// Two lines that say how an axis is read, above its ticks.
+function drawAxis(svg, width, axis, lines, digits) {
+  lines.forEach((text, index) => mark(svg, "text", { x: 2, y: 12 + 15 * index, class: "soft" }, text));
   drawTicks(svg, width, axis, digits, AXIS - 4);
 }
+
+// The costs in words, for a narrow board; with them, that nothing was trained.
+function writeCost(svg, row) {
+  const said = costs(row).map((kind) => `${COSTS[kind]} ${times(row[kind])}`).join(" · ");
+  const cost = said || (row.baseline ? "" : "costs ") + withoutCosts(row);
+  missing(svg, untrained(row) ? `not trained · ${cost}` : cost);
+}
+
+const untrained = (row) => !row.loss && !row.rise && !row.baseline;
 
 function spoken(row, needs) {
   const ticks = needs.map((need, index) => `${need.title}: ${row.ticks[index] ? "yes" : "no"}`).join("; ");
@@ -125,10 +142,11 @@ function cells(row, needs, asked) {
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
   const board = root.querySelector(".board");
-  const { rows, needs, asked, open, heading, lacking, cost, size, contradicted } = JSON.parse(data.json);
+  const { rows, needs, asked, open, heading, lacking, cost, size, timed, contradicted } = JSON.parse(data.json);
   board.style.cssText = `${data.colours} --contradicted: ${contradicted};`;
   const parts = [];
   const drawings = [];
+  const narrow = () => board.clientWidth <= NARROW;
   const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true }, 0]];
   if (heading) {
     const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", `Cost, ${size}`];
@@ -140,13 +158,23 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       put(head, "span", {}, make("b", {}, title), axis);
       return axis;
     });
-    const heads = ["← better than added", "← better", "■ parameters ▲ arithmetic ● time"].map((label, index) => [scales[index][0], label, scales[index][1]]);
-    axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, ...heads[index])]));
-    const small = `Left: loss in training less that of learned, added positions; right: its rise at 4 × the length; left is better. Below, for a model ${size}: parameters ■, arithmetic ▲, time ●.`;
-    parts.push(head, make("div", { class: "phone" }, small));
+    const keys = [["← better than added", SIGNS_OF_LOSS], ["← better", SIGN_OF_RISE], ["■ parameters ▲ arithmetic", `● ${timed}`]];
+    axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
+    parts.push(head, make("div", { class: "phone" }, `Costs are of a model ${size}, against learned, added positions; ${timed}.`));
   }
+  // A narrow board has its axes once above each group.
+  const axesAbove = () => {
+    const places = [make("span"), make("span")];
+    const keys = [["loss, nats: ← better", SIGNS_OF_LOSS], ["rise at 4 × the length", SIGN_OF_RISE]];
+    places.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
+    parts.push(make("div", { class: "t axes" }, ...places));
+  };
+  if (lacking !== 0) axesAbove();
   rows.forEach((row, index) => {
-    if (lacking === index) parts.push(make("div", { class: "group" }, "Lack something that you ticked"));
+    if (lacking === index) {
+      parts.push(make("div", { class: "group" }, "Lack something that you ticked"));
+      axesAbove();
+    }
     const expanded = row.name === open;
     const label = { type: "button", "aria-expanded": expanded, "aria-label": spoken(row, needs), "data-row": row.name };
     const button = make("button", { class: `t${row.lacks.length ? " out" : ""}`, ...label });
@@ -159,17 +187,13 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       button.setAttribute("aria-expanded", !expanded);
       setTriggerValue("row", expanded ? "" : row.name);
     };
-    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere, costs(row).length];
+    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere, false];
     [drawLoss, drawRise, drawCost].forEach((draw, index) => {
-      const [axis, digits] = scales[index];
-      const numbers = (svg, width) => known[index] && board.clientWidth <= NARROW && drawTicks(svg, width, axis, digits, ROW + 12);
-      const more = known[index] ? TICKS : WORDS - ROW;
-      drawings.push([made[index + 2], ROW, (svg, width) => { draw(svg, width, row, cost); numbers(svg, width); }, more]);
+      const drawn = (svg, width) => (draw === drawCost && narrow() ? writeCost(svg, row) : draw(svg, width, row, cost));
+      drawings.push([made[index + 2], ROW, drawn, known[index] ? ROW : draw !== drawCost && untrained(row) ? 0 : WORDS]);
     });
     parts.push(button);
   });
   board.replaceChildren(...parts);
-  // Where the board has no head, a cell is higher by the numbers of its own axis, and lower where it holds words alone.
-  const extra = (more = 0) => (board.clientWidth <= NARROW ? more : 0);
-  return atEveryWidth(board, () => drawings.forEach(([place, height, draw, more]) => canvas(place, height + extra(more), draw)));
+  return atEveryWidth(board, () => drawings.forEach(([place, height, draw, low = height]) => canvas(place, narrow() ? low : height, draw)));
 }
