@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
 
+import pandas as pd
+
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, signed, uncapitalised
 from analysis.figures.experiments.board_rows import seeds_needed
-from analysis.figures.training.data import CAUSAL, MASKED, Trained
+from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
@@ -147,10 +149,19 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 rise=_first(_rise(name, trained, preset) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
-                time=float(times.value[name]) if name in times.index else None,
+                time=_time(name, times.value),
             )
         )
     return sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row)))
+
+
+def _time(variant: str, times: pd.Series) -> float | None:
+    """The time of a step over that of added positions in a model of the same kind, causal or not; None where unknown.
+
+    times: variant -> the ratio to a step of the encoder that adds.
+    """
+    baseline = usual_baseline(objective(variant), set(times.index))
+    return float(times[variant] / times[baseline]) if {variant, baseline} <= set(times.index) else None
 
 
 def _loss_on_axis(row: EncodingRow) -> float:
@@ -282,11 +293,11 @@ def _price(row: EncodingRow) -> str:
     more = row.time - 1
     if abs(more) < WORTH_SAYING:
         return ", in the same time"
-    return f", and costs {percent(abs(more))} {'more' if more > 0 else 'less'} time"
+    return f", and a step takes {percent(abs(more))} {'longer' if more > 0 else 'less'} on our processor"
 
 
-WORTH_SAYING = 0.005
-"""The share of the time below which a difference is none."""
+WORTH_SAYING = 0.03
+"""The share of the time below which a difference is none: as much changes between two measurements."""
 
 
 def _judged(able: Sequence[EncodingRow]) -> tuple[dict[str, float], dict[str, float]]:

@@ -10,7 +10,15 @@ from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, signed, signed_percent
-from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings
+from analysis.figures.training.data import (
+    MASKED,
+    UNIT,
+    Trained,
+    TrainingParameters,
+    objective,
+    select_trainings,
+    usual_baseline,
+)
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.models import USED
@@ -45,17 +53,19 @@ def measured_width(preset: str) -> int:
 
 
 def costs(method: Method, preset: str) -> dict[str, Finding]:
-    """measure -> cost, of the newest measurement; parameters and arithmetic against added positions.
+    """measure -> cost, of the newest measurement; against added positions in a model of the same kind, causal or not.
 
     Where nothing was measured with the preset, of the preset with most measurements, which the sources name.
     """
     measured = measured_preset(preset)
     rows = read.query("SELECT * FROM newest_costs WHERE preset = ?", [measured])
+    baseline = usual_baseline(objective(method.variant), set(rows.variant))
     entries: dict[str, Finding] = {}
     for row in frames.rows(rows[rows.variant == method.variant]):
-        base = rows[(rows.variant == "bert_a") & (rows.measure == row.measure)].value
+        base = rows[(rows.variant == baseline) & (rows.measure == row.measure)].value
         against = f" ({signed_percent(row.value / base.iloc[0] - 1, 1)})" if len(base) else ""
-        text = f"{row.value:.2f}" if row.measure == "step_ratio" else f"{row.value:,.0f}{against}"
+        ratio = row.value / base.iloc[0] if len(base) else row.value
+        text = f"{ratio:.2f}" if row.measure == "step_ratio" else f"{row.value:,.0f}{against}"
         where = f", {row.device}" if row.measure in ("step_ratio", "tokens_per_second", "peak_memory_mib") else ""
         entries[row.measure] = Finding(
             text, f"preset {measured}, run {row.run_id}{where}", "experiments", {"part": "costs", "preset": measured}
