@@ -128,7 +128,7 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
 
 def columns_note(shown: ExperimentsBoard) -> str:
     """Sentences on the columns that the board on the page has besides the losses."""
-    steps = "Steps to leave the plateau: until the validation loss is clearly below that of a model without positions."
+    steps = "Steps until order is used: until the validation loss is clearly below that of a model without positions."
     if shown.imported:
         return sentences(steps, TIED if shown.ranks else "")
     return sentences(

@@ -78,26 +78,26 @@ def row_curves(params: RowCurvesParameters) -> Figure:
 
 
 def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
-    """The steps that the row needs to leave the plateau, as a share of the baseline's."""
+    """The steps until the row uses the order of words, as a share of the baseline's."""
     baseline = shown.row(BASELINE)
     if row.outcome == "baseline" and row.steps and not row.steps.never:
         return f"Adding needs {row.steps.text} steps before the order of words helps it"
     if not row.steps:
         return f"{quote(row.title)} ends at {fixed(row.loss or np.nan)} nats"
     if row.steps.never:
-        return f"{quote(row.title)} does not leave the plateau"
+        return f"{quote(row.title)} does not begin to use word order"
     few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
     if baseline.steps is None or baseline.steps.never:
-        return f"{quote(row.title)} leaves the plateau after {row.steps.text} steps{few}"
+        return f"{quote(row.title)} begins to use word order after {row.steps.text} steps{few}"
     if row.steps.low <= baseline.steps.high and baseline.steps.low <= row.steps.high:
         return (
-            f"{quote(row.title)} leaves the plateau after {row.steps.text} steps, which is not told apart from "
+            f"{quote(row.title)} begins to use word order after {row.steps.text} steps, which is not told apart from "
             f"adding’s {baseline.steps.text}"
         )
     share = percent(row.steps.value / baseline.steps.value)
     judged = judged_share(row, shown.preset)
     other = f"; {percent(judged)} as the frozen rules count it" if judged and percent(judged) != share else ""
-    return f"{quote(row.title)} finds the order of words in {share} of adding’s steps{few}{other}"
+    return f"{quote(row.title)} begins to use word order after {share} of adding’s steps{few}{other}"
 
 
 def judged_share(row: VariantRow, preset: str) -> float | None:

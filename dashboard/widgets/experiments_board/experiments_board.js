@@ -100,7 +100,7 @@ function header(root, board) {
   column("loss", board.heads.loss, board.heads.margin, axis);
   column("value");
   column("right rank", board.ranked ? "Rank" : null, board.ranked ? `of ${board.ranked}` : null);
-  column("steps", "Steps to leave the plateau", stepAxis);
+  column("steps", "Steps until order is used", stepAxis);
   column("ladder", "Wider models", ladderAxis);
   for (const [name, first, second] of board.heads.numbers) column(`right ${name}`, first, second);
   return () => {
