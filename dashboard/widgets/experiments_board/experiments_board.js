@@ -25,15 +25,15 @@ function drawLoss(svg, width, row, board) {
   const x = lossScale(board, width);
   const colour = row.colour;
   const { margin } = board.loss;
+  if (!row.gap && row.outcome !== "baseline") { // Words alone: an axis under them says nothing.
+    mark(svg, "text", { x: 4, y: MIDDLE + 4.5, class: "soft" }, row.own);
+    return;
+  }
   if (margin) mark(svg, "rect", { x: x(-margin), y: 0, width: x(margin) - x(-margin), height: HEIGHT, fill: "var(--ink)", opacity: 0.09 });
   for (const tick of board.loss.ticks) line(svg, x(tick), 0, x(tick), HEIGHT, tick ? "var(--line)" : "var(--soft)");
   if (row.outcome === "baseline") {
     diamond(svg, x(0), MIDDLE);
     mark(svg, "text", { x: x(0) + 14, y: MIDDLE + 4.5, class: "soft" }, row.own);
-    return;
-  }
-  if (!row.gap) {
-    mark(svg, "text", { x: 4, y: MIDDLE + 4.5, class: "soft" }, row.own);
     return;
   }
   if (row.gap.value > board.loss.high) {
