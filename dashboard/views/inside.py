@@ -33,7 +33,7 @@ stored = is_image and image.shows_stored(pickers, asked)
 if stored:
     image.stored_panel(pickers)
 uploaded = form.form(pickers, asks=not stored and not many)
-tabs = st.container(horizontal=True, vertical_alignment="center")
+tabs = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
 if asked and asked not in TABS:
     known = ", ".join(TABS)
     st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
@@ -43,13 +43,14 @@ offered = image.tabs(pickers, tab) if is_image else tuple(TABS)
 # The line on where the numbers come from stands below the figures, though it is known before they are drawn.
 body, facts = st.container(), st.container().empty()
 with tabs:
+    if stored or many:
+        form.kind(pickers)
     choose(pickers, "tab", "View", {name: TABS[name][0] for name in offered}, tab)
-    if not is_image:
-        if tab in OF_MANY:
-            corpus.choose_number(pickers, many=many)
-        phone_fold.more("inside")
-        with phone_fold.folded("inside", "options"):
-            form.options(pickers)
+    if not is_image and tab in OF_MANY:
+        corpus.choose_number(pickers, many=many)
+    phone_fold.more("inside")
+    with phone_fold.folded("inside", "options"):
+        form.options(pickers, uploaded, asks=not stored and not many)
 with body:
     if is_image:
         image.DRAW[tab](pickers, facts, uploaded)

@@ -84,7 +84,10 @@ def test_the_form_turns_to_an_image_and_back_and_keeps_each_model():
     app.segmented_control(key="inside.input.chosen").set_value("image").run()
     assert [*app.exception, *app.error, *app.warning] == []
     assert app.session_state["inside.model"] == "dinov2-small"
+    assert figures(app) == ["How alike the positions of dinov2-small are"]
     assert "random" not in captions(app)
+    press(app, "Take an image apart")
+    assert figures(app)[0].startswith("Head 3: what patch ")
     app.pills(key="inside.images").set_value("circles").run()
     assert figures(app) == []
     assert any("needs the weights of dinov2-small, which are not on this server" in said for said in told(app.info))

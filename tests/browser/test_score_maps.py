@@ -41,9 +41,16 @@ def test_a_press_is_answered_in_the_browser_and_the_address_follows(page: Page, 
     expect(page.locator(".why h3")).to_have_text(re.compile("“keys” looks (at|away from) “the”"))
     numbers = bars(page)
     assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.005 * len(numbers))
+    expect(page.locator(".maps > div:visible")).to_have_count(4)
     for place in range(4):
         frames = page.locator(f".maps .map >> nth={place}").locator("svg rect[stroke-width='3']")
         expect(frames).to_have_count(1)
+    # The head's largest term is drawn large; another is once its name is pressed.
+    large = page.locator(".maps > .large")
+    expect(large).to_contain_text("position → position")
+    page.get_by_role("button", name="word → position").click()
+    expect(large).to_have_count(1)
+    expect(large).to_contain_text("word → position")
     expect(page.locator("[data-id=pattern] svg rect[stroke-width='3']")).to_have_count(1)
     page.context.set_offline(False)
     expect(page).to_have_url(re.compile("query=2&key=4"))

@@ -98,8 +98,11 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
         at = "every layer" if most == len(leads) else f"{most} of {len(leads)} layers"
         assert figure.finding.endswith(f" at {at}")
         assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
-        more = re.search(r"add up to more at (layers? [\d, and to]+)\.$", sizes)
+        more = re.search(r"all others together are more at (layers? [\d, and to]+), where (\w+ → \w+) is the", sizes)
         assert (_layers(more[1], len(leads)) if more else set()) == (above if measure == "share" else set())
+        if more:
+            there = np.where(np.isin(range(16), four), -1, mean)[sorted(above)].max(0)
+            assert more[2] == run.terms[int(there.argmax())].replace("_to_", " → ")
 
 
 @pytest.mark.parametrize("measure", ["share", "effect"])

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from specimens import PAIR, TEXT, embedded_loaded, tiny_tokenizer
 
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
-from analysis.figures.terms.maps import REST, MapParameters, visible_terms
+from analysis.figures.terms.maps import REST, MapParameters, strong_row_note, visible_terms
+from analysis.figures.terms.measures import term_label
 from analysis.figures.terms.score_maps import MOST_ROWS, TOTALS, opening_cell, score_maps
 from analysis.links import VIEWS
-from analysis.measurements.terms import decompose
+from analysis.measurements.terms import FOUR, decompose
 from analysis.probes import text_probe
 
 FAMILIES = ["bert", "gpt2", "t5", "mpnet", "deberta-v2", "roformer", "opt", "albert"]
@@ -60,17 +62,22 @@ def test_every_cell_is_that_of_the_figures(family: str, view: dict[str, Any]) ->
         here = values | {"head": head}
         maps = decoded(data["maps"][str(head)]["maps"], len(names) + len(TOTALS))
         terms, totals = (FIGURES[name].of(here, made) for name in ("probe_maps", "probe_total"))
-        assert set(terms.frame()["map"]) == set(names[: data["terms"]])
-        for index, name in enumerate(names[: data["terms"]]):
+        own = data["maps"][str(head)]["own"]
+        assert {names[index] for index in own} == set(terms.frame()["map"])
+        assert max(own) < data["terms"]
+        for index in own:
+            name = names[index]
             np.testing.assert_array_equal(maps[index], map_of(terms.frame(), name).astype(np.float32))
         for index, name in enumerate(TOTALS, len(names)):
             np.testing.assert_array_equal(maps[index], map_of(totals.frame(), name).astype(np.float32))
         assert data["maps"][str(head)]["limit"] == pytest.approx(colour_limits(terms)[0], rel=1e-3)
         cell = FIGURES["probe_cell"].of(here | {"query": data["first"] + 1, "key": data["first"] + 2}, made)
         bars = bars_of(cell)
-        assert list(bars) == [*sorted(names, key=list(bars).index), "total"]
+        # Of a layer that other terms lead in, the figure adds those to its rest.
+        parts = {name if name in bars else REST: 0.0 for name in names}
         for index, name in enumerate(names):
-            assert maps[index, 1, 2] == pytest.approx(bars[name], abs=1e-5)
+            parts[name if name in bars else REST] += float(maps[index, 1, 2])
+        assert parts == pytest.approx({name: value for name, value in bars.items() if name != "total"}, abs=1e-5)
         size = np.abs(maps[: len(names)]).sum(0).max()
         assert np.abs(maps[: len(names)].sum(0) - maps[len(names)]).max() <= 1e-5 * size, "the parts add up"
 
@@ -81,15 +88,15 @@ def test_the_table_is_that_of_every_layer_and_the_shares_are_the_figures() -> No
     made, layers = (kind.of(values).run(loaded) for kind in (text_probe.TermsRequest, text_probe.LayersRequest))
     data = sent(values, made, layers)
     table = np.array(data["table"]["values"], dtype=float)
-    assert table.shape == (6, 4, 12)
+    assert table.shape == (6, data["terms"], 12)
     heads = FIGURES["probe_heads"].of(values, made).frame()
-    for index, part in enumerate(data["parts"][:4]):
+    for index, part in enumerate(data["parts"][: data["terms"]]):
         column = heads[heads.term == part["name"]].sort_values("head").share.to_numpy()
         np.testing.assert_allclose(table[2, index], column, atol=1e-3)
         np.testing.assert_allclose(np.array(data["shares"][index], dtype=float), column, atol=1e-3)
     alone = sent(values, made)
     assert alone["table"]["first"] == 2
-    assert np.array(alone["table"]["values"], dtype=float).shape == (1, 4, 12)
+    assert np.array(alone["table"]["values"], dtype=float).shape == (1, data["terms"], 12)
 
 
 def test_without_a_head_the_one_that_goes_most_by_the_term_is_shown() -> None:
@@ -106,7 +113,8 @@ def test_maps_open_on_a_cell_that_the_leading_term_of_the_head_decides(group: st
     values = {**VIEWS["inside"].defaults(), "text": TEXT, "group": group}
     made = text_probe.TermsRequest.of(values).run(embedded_loaded())
     data = sent(values, made)
-    assert ("segment (" in data["rest"] and "12 products" in data["rest"]) == (group == "four")
+    others = len(visible_terms(made)) - data["terms"]
+    assert ("segment (" in data["rest"] and f"{others} products" in data["rest"]) == (group == "four")
     names = [part["name"] for part in data["parts"]]
     led = 0
     for head in range(made.heads):
@@ -123,6 +131,39 @@ def test_maps_open_on_a_cell_that_the_leading_term_of_the_head_decides(group: st
         cell = opening_cell(MapParameters.of(values | {"head": head}), made)
         assert cell == ((-1, -1) if opening is None else tuple(opening))
     assert led >= made.heads / 2
+
+
+def test_the_largest_term_of_every_head_has_a_map_and_is_the_large_one() -> None:
+    """Also where it is none of the four; other heads of the layer do not draw it."""
+    values = {**VIEWS["inside"].defaults(), "text": TEXT}
+    made = text_probe.TermsRequest.of(values).run(embedded_loaded())
+    data, shares = sent(values, made), made.shares()
+    names = [part["name"] for part in data["parts"]]
+    beyond = 0
+    for head in range(made.heads):
+        here = data["maps"][str(head)]
+        largest = max(visible_terms(made), key=lambda term, head=head: shares[term][head])
+        assert names[here["lead"]] == largest
+        assert {names[index] for index in here["own"]} == {*FOUR, largest}
+        figure = FIGURES["probe_maps"].of(values | {"head": head}, made)
+        assert term_label(largest) in figure.finding
+        beyond += largest not in FOUR
+    assert beyond, "no head of this text is led by another term"
+
+
+def test_a_strong_row_of_a_small_share_is_explained_by_parts_that_add_up() -> None:
+    """At head 9 position to word is strong for [CLS], and works against the others everywhere else."""
+    made = text_probe.TermsRequest.of(VIEWS["inside"].defaults()).run(embedded_loaded())
+    note = strong_row_note(made, 9, FOUR)
+    assert note.startswith("Position → word is strong in the row of “[CLS]”")
+    there, elsewhere, share = (int(one.replace("−", "-")) for one in re.findall(r"([+−]?\d+) %", note))
+    assert there > 10
+    assert there + elsewhere == pytest.approx(share, abs=1)
+    scores = made.scores[9] - made.scores[9].mean(-1, keepdims=True)
+    term = made.terms["position_to_word"][9]
+    term = term - term.mean(-1, keepdims=True)
+    assert there == round(100 * float((term[0] * scores[0]).sum() / (scores**2).sum()))
+    assert strong_row_note(made, 2, FOUR) == ""
 
 
 def test_a_long_text_is_sent_in_parts_that_are_small() -> None:

@@ -18,8 +18,8 @@ from analysis.figures.terms.measures import MEASURES, term_label
 from analysis.measurements.terms.result import Layers
 
 HEIGHT = 300
-REST = "terms with other sources"
-"""The name on the picture of the terms in which one side is neither word nor position, such as segment or bias."""
+REST = "others"
+"""The name of the terms in which one side is neither word nor position, such as segment or bias."""
 
 
 @figure("probe_depth", Parameters, live=LAYERS)
@@ -47,14 +47,16 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         columns=["layer", "series", "value", "panel"],
     )
     subject = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
-    rest = ""
+    rest, rest_name, by_layer = "", REST, pd.DataFrame()
     if others and run.measure == "share":
+        by_layer = pd.DataFrame(mean[:, others], columns=[term_label(run.terms[index]) for index in others])
+        rest_name = f"{REST}, led by {by_layer.mean().idxmax()}"
         rest = (
             f"; “{REST}” is the sum of the {plural(len(others), 'term')} in which one side is neither word nor position"
         )
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
-    finding, sizes = _over_depth(frame, main, run.measure)
+    finding, sizes = _over_depth(frame, main, run.measure, by_layer)
     return Figure(
         title="Against depth",
         finding=finding,
@@ -68,8 +70,8 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
         draw=lambda theme: [
             _draw(
-                frame.replace({"series": {"all others": REST}}),
-                [*(term_label(term) for term in main), REST],
+                frame.replace({"series": {"all others": rest_name}}),
+                [*(term_label(term) for term in main), rest_name],
                 MEASURES[run.measure],
                 theme,
                 title="What the scores depend on, mean over heads",
@@ -88,11 +90,11 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
     )
 
 
-def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> tuple[str, str]:
+def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others: pd.DataFrame) -> tuple[str, str]:
     """The finding: the term that is the largest of those given at most layers; and a sentence on every layer.
 
     That names the largest term at each layer with its size, and where the others together are larger. frame: layer,
-    series and value, of the terms and, where they add up, of all others.
+    series and value, of the terms and, where they add up, of all others together. others: these, a column each.
     """
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
@@ -112,11 +114,15 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> tupl
     verb = "is the largest" if measure == "share" else "changes attention most"
     finding = f"Of the terms of word and position, {first} {verb} at {at}"
     text = f"Largest is {join_names(parts)}"
-    others = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
-    above = lead.index[others > sizes]
+    together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
+    above = lead.index[together > sizes]
     if not len(above):
         return finding, f"{text}."
-    return finding, f"{text}; {REST} add up to more at {'layers' if len(above) > 1 else 'layer'} {ranges(above)}."
+    led = others.loc[above].max()
+    return finding, (
+        f"{text}; all others together are more at {'layers' if len(above) > 1 else 'layer'} {ranges(above)}, where "
+        f"{led.idxmax()} is the largest of them (up to {percent(float(led.max()))})."
+    )
 
 
 def _draw(frame: pd.DataFrame, order: Sequence[str], label: str, theme: Theme, *, title: str, share: bool) -> Chart:

@@ -10,8 +10,8 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.measures import MEASURES, TERM, term_label
 
-LEADS = 3
-"""Terms that the sentence on the largest ones names."""
+LEADS = 5
+"""Terms that the sentence on the largest ones names: as many as a heading has room for."""
 
 
 def leading_terms(table: pd.DataFrame) -> str:
@@ -26,7 +26,7 @@ def leading_terms(table: pd.DataFrame) -> str:
     labels, rest = [term_label(str(term)) for term in lead.index], lead.iloc[LEADS:].sum()
     parts = [f"{labels[0]} is the largest term in {lead.iloc[0]} of {len(table)} heads"]
     parts += [f"{label} in {count}" for label, count in zip(labels[1:LEADS], lead.iloc[1:LEADS], strict=True)]
-    return capitalised("; ".join([*parts, f"another in {rest}"] if rest else parts))
+    return capitalised("; ".join([*parts, f"others in {rest}"] if rest else parts))
 
 
 FAINT = 0.05

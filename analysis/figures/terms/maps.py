@@ -9,10 +9,11 @@ from pydantic import Field
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, sentences, uncapitalised
+from analysis.core.formatting import capitalised, percent, sentences, signed_percent, uncapitalised
 from analysis.core.term_names import ADDED_TERMS, TERMS
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
+from analysis.figures.heatmap import is_image
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
 from analysis.figures.terms.heads import draw_heads, leading_terms, negligible_note, without_negligible
 from analysis.figures.terms.measures import (
@@ -24,7 +25,14 @@ from analysis.figures.terms.measures import (
     measure_note,
     term_label,
 )
-from analysis.figures.terms.token_maps import MAP_SIDE, negative_shares_note, pattern_map, share_in_words, token_map
+from analysis.figures.terms.token_maps import (
+    MAP_SIDE,
+    negative_shares_note,
+    pattern_map,
+    share_in_words,
+    small_maps,
+    token_map,
+)
 from analysis.links import SECOND_HEAD
 from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
 from analysis.measurements.terms.token_view import TokenView, token_view
@@ -122,6 +130,8 @@ def four(decomposition: Decomposition) -> tuple[str, ...]:
 
 
 REST = "all_others"
+SMALL_SHARE = 0.15
+"""The share of what varies below which a term with strong scores is explained."""
 SQUARE = 0.74
 """Height of a map over the width of its place, at which cells are nearly square beside the names of rows."""
 
@@ -174,10 +184,48 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
     )
 
 
+def leading_term(decomposition: Decomposition, head: int) -> str:
+    """The term with the largest share of what varies in the scores of a head; the first one where none is defined."""
+    shares = decomposition.shares()
+    return max(visible_terms(decomposition), key=lambda term: float(np.nan_to_num(shares[term][head], nan=-np.inf)))
+
+
+def mapped_terms(params: MapParameters, decomposition: Decomposition, heads: Sequence[int]) -> list[str]:
+    """The terms with a map of their own: the four, or all, and what leads one of the heads, whichever term that is."""
+    visible = visible_terms(decomposition)
+    leads = {leading_term(decomposition, head) for head in heads}
+    return [term for term in visible if params.group == "all" or term in four(decomposition) or term in leads]
+
+
+def strong_row_note(decomposition: Decomposition, head: int, terms: Sequence[str]) -> str:
+    """A sentence on a term with a small share whose map is strong in one row, and on the rows that outweigh that."""
+    names = visible_terms(decomposition)
+    view = token_view(decomposition, head, names, words=False, specials=True, centred=True)
+    whole = float((view.total**2).sum())
+    limit, shares = score_limit(view), decomposition.shares()
+    strong = {
+        term: view.terms[term]
+        for term in terms
+        if abs(float(shares[term][head])) < SMALL_SHARE and np.abs(view.terms[term]).max() > limit / 2
+    }
+    if not strong or not whole:
+        return ""
+    term = max(strong, key=lambda name: float(np.abs(strong[name]).max()))
+    squares = (strong[term] ** 2).sum(-1)
+    row = int(squares.argmax())
+    if squares[row] < squares.sum() / 2:
+        return ""
+    parts = (strong[term] * view.total).sum(-1) / whole
+    return (
+        f"{capitalised(term_label(term))} is strong in the row of “{view.labels[row]}”: "
+        f"{signed_percent(float(parts[row]))} there and {signed_percent(float(parts.sum() - parts[row]))} in all other "
+        f"rows make its {percent(float(shares[term][head]))}."
+    )
+
+
 def _head_view(params: MapParameters, decomposition: Decomposition) -> tuple[int, TokenView, float]:
     """The head, its maps of the rows that the link asks for, and the scale of all its rows: parts of a map compare."""
-    visible = visible_terms(decomposition)
-    terms = visible if params.group == "all" else [term for term in four(decomposition) if term in visible]
+    terms = mapped_terms(params, decomposition, [shown_head(params, decomposition)])
     head, view = viewed_head(params, decomposition, terms)
     return head, view.part(*row_range(params, len(view.labels))), score_limit(view)
 
@@ -245,16 +293,27 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     """The terms of one head, side by side on one scale."""
     head, view, limit = _head_view(params, decomposition)
     maps = view.terms
-    largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
-
+    shares = {term: share_in_words(float(decomposition.shares()[term][head])) for term in maps}
+    lead = leading_term(decomposition, head)
+    small = {term: values for term, values in maps.items() if term != lead}
     columns = 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES)
-    shares = decomposition.shares()
+    # Of a long text every map needs all of its pixels, and of all terms each its own names.
+    together = columns == 2 and not is_image(view.total)
 
     def draw(theme: Theme) -> list[Chart]:
+        if together and small:
+            title = [term_label(lead), shares[lead]]
+            names = {
+                term: term_label(term).replace("→ ", "→\n") + f"\n{shares[term].split(' of')[0]}" for term in small
+            }
+            return [
+                token_map(maps[lead], view.labels, limit, theme, title=title, legend=False, first=view.first),
+                small_maps(small, names, view.labels, limit, theme),
+            ]
         return [
             token_map(
                 values, view.labels, limit, theme,
-                title=[term_label(term), share_in_words(float(shares[term][head]))],
+                title=[term_label(term), shares[term]],
                 # A legend above one map would push it below the other of its row.
                 legend=index >= len(maps) - columns, side=MAP_SIDE if columns == 2 else 260, first=view.first,
             )
@@ -263,20 +322,20 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
 
     return Figure(
         title=f"Head {head}, term by term",
-        finding=f"In head {head} the strongest scores are those of {term_label(largest)}, "
-        f"with {share_in_words(float(shares[largest][head]))} in this text",
+        finding=f"In head {head} the largest of the terms is {term_label(lead)}, with {shares[lead]} in this text",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=sentences(
+            strong_row_note(decomposition, head, list(maps)),
             f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}. Rows are "
             "queries, columns are keys; one scale for all maps of this head.",
             method_assumption(decomposition),
-            negative_shares_note(float(shares[term][head]) for term in maps),
+            negative_shares_note(float(decomposition.shares()[term][head]) for term in maps),
             _error_note(decomposition),
         ),
-        alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
+        alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest share is that of {term_label(lead)}.",
         draw=draw,
-        columns=columns,
-        proportions=(SQUARE,) * len(maps) if columns == 2 else (),
+        columns=1 if together else columns,
+        proportions=(SQUARE, SQUARE / 2) if together else (SQUARE,) * len(maps) if columns == 2 else (),
     )
 
 

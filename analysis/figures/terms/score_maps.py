@@ -14,7 +14,8 @@ from numpy import ndarray
 from analysis.figures.terms.maps import (
     REST,
     MapParameters,
-    four,
+    leading_term,
+    mapped_terms,
     row_range,
     score_limit,
     shown_head,
@@ -62,11 +63,10 @@ def _rounded(values: ndarray) -> list[Any]:
     return number
 
 
-def rest_note(terms: Sequence[str], others: Sequence[str]) -> str:
-    """A sentence on the terms that have no map of their own. terms: those that have one."""
-    drawn = {source for term in terms for source in term.split("_to_")}
-    sources = dict.fromkeys(source for term in others for source in term.split("_to_") if source not in drawn)
-    names = " or ".join(f"{name} ({EXPLAINED[name]})" if name in EXPLAINED else name for name in sources)
+def rest_note(others: Sequence[str]) -> str:
+    """A sentence on the terms that have no map of their own."""
+    sources = dict.fromkeys(source for term in others for source in term.split("_to_") if source in EXPLAINED)
+    names = " or ".join(f"{name} ({EXPLAINED[name]})" for name in sources)
     count = "The product" if len(others) == 1 else f"The sum of the {len(others)} products"
     return f"{count} of a query and a key in which one side is {names}."
 
@@ -89,25 +89,34 @@ def opening_cell(params: MapParameters, decomposition: Decomposition) -> tuple[i
 
 
 def _mapped(params: MapParameters, decomposition: Decomposition) -> list[str]:
-    """The terms that have a map of their own."""
-    visible = visible_terms(decomposition)
-    return list(visible) if params.group == "all" else [term for term in four(decomposition) if term in visible]
+    """The terms that have a map of their own in one head of the layer, and the one that the link names."""
+    terms = mapped_terms(params, decomposition, range(decomposition.heads))
+    return [term for term in visible_terms(decomposition) if term in terms or term == params.term]
 
 
 def _head_maps(params: MapParameters, decomposition: Decomposition, terms: Sequence[str]) -> dict[str, object]:
-    """One head: its parts, the sum of those that have no map, the total and the pattern; its scale; where it opens."""
+    """One head: its parts, the sum of those that have no map, the total and the pattern; its scale; where it opens.
+
+    own: the places of its own maps among `terms`. lead: the place of the one that is drawn large.
+    """
     visible = visible_terms(decomposition)
     head, view = viewed_head(params, decomposition, visible)
+    own = mapped_terms(params, decomposition, [head])
+    leading = leading_term(decomposition, head)
     shown = view.part(*row_range(params, len(view.labels)))
     others = [shown.terms[term] for term in visible if term not in terms]
     rest = [np.sum(others, axis=0)] if others else []
     maps = [*(shown.terms[term] for term in terms), *rest, shown.total, shown.pattern]
-    chosen = {term: view.terms[term] for term in terms}
+    chosen = {term: view.terms[term] for term in own}
     limit = score_limit(replace(view, terms=chosen, rest=view.total - np.sum(list(chosen.values()), axis=0)))
-    shares = np.nan_to_num([decomposition.shares()[term][head] for term in terms])
-    leading = terms[int(np.argmax(shares))]
     opening = _opening({term: shown.terms[term] for term in terms}, rest, shown.total, shown.pattern, leading)
-    return {"maps": _encoded(maps), "limit": float(f"{limit:.4g}"), "open": opening}
+    return {
+        "maps": _encoded(maps),
+        "limit": float(f"{limit:.4g}"),
+        "open": opening,
+        "own": [terms.index(term) for term in own],
+        "lead": terms.index(leading),
+    }
 
 
 def _table(
@@ -155,7 +164,7 @@ def score_maps(
         "rows": len(names),
         "centred": params.centred,
         "parts": [{"name": part, "label": term_label(part), "colour": colours[part]} for part in parts],
-        "rest": rest_note(terms, others) if others else "",
+        "rest": rest_note(others) if others else "",
         "terms": len(terms),
         "maps": {
             str(index): _head_maps(params.model_copy(update={"head": index}), decomposition, terms) for index in heads

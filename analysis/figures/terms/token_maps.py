@@ -1,15 +1,23 @@
 """Drawings of scores and attention of tokens on tokens, and what stands above them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import altair as alt
+import numpy as np
+import pandas as pd
 from numpy import ndarray
 
 from analysis.core.formatting import UNDEFINED, percent
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme, part_around_zero
 from analysis.figures.heatmap import heatmap
 
 MAP_SIDE = 330
+SMALL_HEIGHT = 150
+"""Pixels of maps side by side below a large one, with their names."""
+NAMES_HEIGHT = 46
+"""Pixels of the three lines above a small map."""
 
 
 def token_map(
@@ -36,6 +44,49 @@ def pattern_map(
     """Attention probabilities of tokens for tokens. limit: where their scale ends; by default their maximum."""
     maximum = float(pattern.max()) if limit is None else limit
     return token_map(pattern, labels, maximum, theme, value="attention probability", around_zero=False, **options)
+
+
+def small_maps(
+    maps: Mapping[str, ndarray], names: Mapping[str, str], tokens: Sequence[str], limit: float, theme: Theme
+) -> Chart:
+    """Maps side by side without the names of their tokens, below a large one on the same scale, which the legend is of.
+
+    names: what stands above each map, in lines.
+    """
+    side = len(tokens)
+    step = side + max(1.0, 0.12 * side)
+    i, j = (grid.ravel() for grid in np.indices((side, side)))
+    tokens_of = np.asarray(tokens, dtype=object)
+    cells = pd.concat(
+        pd.DataFrame({
+            "map": term, "left": place * step + j, "right": place * step + j + 1, "top": i, "bottom": i + 1,
+            "query": tokens_of[i], "key": tokens_of[j], "value": np.asarray(values, dtype=float).ravel(),
+        })
+        for place, (term, values) in enumerate(maps.items())
+    )  # fmt: skip
+    frames = pd.DataFrame(
+        {"left": place * step, "right": place * step + side, "top": 0, "bottom": side, "name": names[term]}
+        for place, term in enumerate(maps)
+    )
+    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, step * len(maps) - (step - side)], nice=False))
+    down = alt.Scale(domain=[0, side], range=[NAMES_HEIGHT, alt.expr("height")], nice=False)
+    y = alt.Y("top:Q", axis=None, scale=down)
+    color = alt.Color(
+        "value:Q",
+        scale=part_around_zero(theme.diverging, -limit, limit),
+        legend=marks.colour_bar("score, one scale for all maps", length=180),
+    )
+    ends = {"x": x, "y": y, "x2": alt.X2("right:Q"), "y2": alt.Y2("bottom:Q")}
+    text = {"align": "left", "baseline": "top", "lineBreak": "\n", "fontSize": marks.TEXT, "fontWeight": "bold"}
+    above = alt.Chart(frames).mark_text(**text, color=theme.ink)
+    return marks.panel(
+        alt.Chart(cells).mark_rect().encode(**ends, color=color, tooltip=marks.tips("map", "query", "key", "value")),
+        alt.Chart(frames).mark_rect(fillOpacity=0, stroke=theme.ink, strokeOpacity=0.25).encode(**ends),
+        above.encode(x=x, y=alt.value(0), text="name:N"),
+        theme=theme,
+        width=MAP_SIDE,
+        height=SMALL_HEIGHT,
+    )
 
 
 def share_in_words(share: float) -> str:

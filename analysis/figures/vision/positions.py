@@ -104,7 +104,7 @@ def _draw(cosines: np.ndarray, grid: tuple[int, int], theme: Theme) -> list[Char
     rows, columns = grid
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     places = landmarks(rows, columns)
-    low = min(0.0, float(np.nan_to_num(cosines).min()))
+    low = min(0.0, float(np.nan_to_num(cosines[list(places.values())]).min()))
     maps = [
         heatmap(
             cosines[patch].reshape(grid), domain=(low, 1), row_title="row", column_title="column", value_title="cosine",

@@ -98,9 +98,9 @@ register(
             "- **position to word**: does this place want that word?\n"
             "- **position to position**: does this place want that place?\n\n"
             "All four go through the same two matrices. In the first picture a row asks (the query) and a column is "
-            "asked (the key); the four maps, with segments and biases, add up to the model's own score. Above each "
-            "stands how much of what varies in this head's scores of this sentence is its own; a share below zero "
-            "belongs to a term that works against the others. Heads, counted from 0, differ: try some.\n\nThe "
+            "asked (the key); the maps, with segments and biases, add up to the model's own score. The term that "
+            "makes up most of what varies in this head's scores of this sentence is drawn large. Heads, counted from "
+            "0, differ: try some.\n\nThe "
             "second picture measures many texts. Ke et al. (2021) found that the middle two, the **cross terms**, "
             "contribute little, and took them out."
         ),

@@ -125,8 +125,8 @@ def scores(pickers: Pickers) -> None:
         pickers.set("over", "")
 
     st.caption("Press a cell to see its head on one text.")
-    for name, on_cell in (("terms_heads", to_text), ("terms_aggregates", None)):
-        _show(pickers, name, on_cell, ("head", "term"))
+    _show(pickers, "terms_heads", to_text, ("head", "term"))
+    _fold(pickers, "terms_aggregates")
 
 
 def layers(pickers: Pickers) -> None:
@@ -160,6 +160,14 @@ def _models_against_depth(pickers: Pickers, part: str) -> None:
     show.copy_link(PAGE, pickers.done())
     for name in FIGURES[part]:
         _show(pickers, name)
+
+
+def _fold(pickers: Pickers, name: str) -> None:
+    """A stored figure under its one fact, which opens to it."""
+    with show.reporting_missing_results():
+        figure = stored_figure(name, pickers.values())
+        with st.expander(escape_markdown(figure.heading), key=f"{PAGE}.{name}.folded"):
+            _show(pickers, name)
 
 
 def _show(

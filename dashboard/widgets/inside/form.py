@@ -1,4 +1,4 @@
-"""The form of Look inside: a model, and a text, a pair or an image; examples; everything else under More."""
+"""The form of Look inside: a model, and a text, a pair or an image; examples; everything else under Options."""
 
 from pathlib import Path
 
@@ -51,8 +51,8 @@ MODELS = "inside.last_models"
 def form(pickers: Pickers, *, asks: bool) -> Upload | None:
     """Asks for what is looked into; the URL changes when the form is sent, an example is pressed or an option set.
 
-    asks: false where stored results are shown, which no text or image of the reader's own is a part of; then boxes and
-    examples are left out. Returns the file that the reader uploaded in place of a drawn image.
+    asks: false where stored results are shown, which no text or image of the reader's own is a part of. Returns the
+    file that the reader uploaded in place of a drawn image.
     """
     if saved := str(pickers.get("probe")):
         st.info(
@@ -60,14 +60,14 @@ def form(pickers: Pickers, *, asks: bool) -> Upload | None:
             icon=":material/bookmark:",
         )
     if not asks:
-        _below_boxes(pickers, None, examples=False)
         return None
     _fold(pickers)
     with st.container(key="inside.ask"):
-        with st.form("inside.form", border=False):
-            uploaded = _image_boxes(pickers) if pickers.get("image") else _text_boxes(pickers)
-        _below_boxes(pickers, uploaded, examples=True)
-    return uploaded
+        before, boxes = st.columns([1.5, 9], vertical_alignment="bottom")
+        with before:
+            kind(pickers)
+        with boxes, st.form("inside.form", border=False):
+            return _image_boxes(pickers) if pickers.get("image") else _text_boxes(pickers)
 
 
 def _fold(pickers: Pickers) -> None:
@@ -98,30 +98,19 @@ def _close() -> None:
     st.session_state[OPEN] = False
 
 
-def _below_boxes(pickers: Pickers, uploaded: Upload | None, *, examples: bool) -> None:
-    """Text or image, the examples, and the options that nobody needs by default."""
-    is_image = bool(pickers.get("image"))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        kind = "image" if is_image else "text"
-        choose_once("input", "What the model reads", INPUTS, kind, lambda chosen: _read(pickers, chosen))
-        if examples and is_image:
-            _image_examples(pickers, uploaded)
-        elif examples:
-            _examples(pickers)
-        with st.popover("More", icon=":material/tune:", key="inside.more"):
-            _more(pickers, is_image=is_image)
+def kind(pickers: Pickers) -> None:
+    """Text or image."""
+    now = "image" if pickers.get("image") else "text"
+    choose_once("input", "What the model reads", INPUTS, now, lambda chosen: _read(pickers, chosen))
 
 
 def _text_boxes(pickers: Pickers) -> None:
     """A model, a text and a second one."""
-    first, second, third, last = st.columns([3, 4, 4, 2.4], vertical_alignment="bottom")
+    first, second, third, last = st.columns([2.4, 5.4, 3.2, 2], vertical_alignment="bottom")
     entered = {"model": probe_form.model_box(pickers, first)}
     entered["text"] = second.text_area("Text", key=pickers.box("text"), height=68) or ""
     entered["pair"] = (
-        third.text_area(
-            "Second text", key=pickers.box("pair"), height=68, placeholder="none; with one, the two are compared"
-        )
-        or ""
+        third.text_area("Second text", key=pickers.box("pair"), height=68, placeholder="none, or one to compare") or ""
     )
     with last:
         sent = st.form_submit_button("Take apart", type="primary", width="stretch", on_click=_close)
@@ -206,7 +195,9 @@ def _read(pickers: Pickers, kind: str) -> None:
     default = VIEWS["inside"].defaults()
     model, revision = models.get(kind, (default["model"], ""))
     image = next(iter(stored_layers(str(model)) or IMAGES)) if kind == "image" else ""
-    changed = {"image": image, "model": model, "revision": revision, "tab": ""}
+    # Positions need no image to be chosen, and are the simplest thing to see; a link without a tab opens Scores.
+    tab = "positions" if kind == "image" and models_of_images() else ""
+    changed = {"image": image, "model": model, "revision": revision, "tab": tab}
     changed |= {"probe": "", "look": "", "layer": 0, "head": -1}
     for name, value in changed.items():
         pickers.set(name, value)
@@ -273,8 +264,23 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
     )
 
 
-def options(pickers: Pickers) -> None:
-    """Two buttons, for a text, that open to what the numbers are compared with, and to changes of positions."""
+def options(pickers: Pickers, uploaded: Upload | None, *, asks: bool) -> None:
+    """Buttons that open to options; where the form asks also to examples, and for a text to comparisons and changes."""
+    is_image = bool(pickers.get("image"))
+    if asks:
+        with st.popover("Examples", key="inside.examples_of"):
+            if is_image:
+                _image_examples(pickers, uploaded)
+            else:
+                _examples(pickers)
+    if asks and not is_image:
+        _compare_and_change(pickers)
+    with st.popover("Options", key="inside.more"):
+        _more(pickers, is_image=is_image)
+
+
+def _compare_and_change(pickers: Pickers) -> None:
+    """What the numbers are compared with, and changes of positions."""
     compared = comparison.compared(pickers)
     with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
         comparison.pills(pickers)

@@ -42,6 +42,7 @@ class Board {
     this.part = (id) => root.querySelector(`[data-id="${id}"]`);
     this.board = root.querySelector(".board");
     this.active = 0; // the map that the keyboard is on
+    this.large = null; // the map that a reader drew large in place of the head's leading one
     this.told = []; // the states that the server was told and has not answered
     this.adding = false; // whether a press adds its row, as with Shift
     atEveryWidth(this.board, () => this.layout());
@@ -140,6 +141,7 @@ class Board {
 
   choose(layer, head) {
     this.at = { ...this.at, layer, head };
+    this.large = null;
     if (layer === this.data.layer && this.data.maps[head]) {
       this.paint();
       this.tell();
@@ -200,11 +202,16 @@ class Board {
       const place = put(box, "div");
       const heading = put(place, "h4");
       heading.style.setProperty("--mark", colour);
-      const title = put(heading, "div");
+      const title = put(heading, "button", { type: "button", title: "Draw this map large" });
       put(title, "i");
       title.append(label);
+      title.onclick = () => {
+        this.large = index;
+        this.drawn = null;
+        this.paint();
+      };
       const share = put(heading, "span");
-      return { host: put(place, "div", { class: "map" }), share, map: index, label };
+      return { host: put(place, "div", { class: "map" }), place, title, share, map: index, label };
     });
     this.places.push({ host: this.part("pattern"), map: this.patterns, label: "attention" });
     this.places.forEach(({ host }, index) => this.listen(host, index));
@@ -347,7 +354,7 @@ class Board {
   }
 
   // A map of rows by columns; `colour` gives the channels of a cell.
-  map(host, { rows, columns, colour, here, names, title, largest = LARGEST }) {
+  map(host, { rows, columns, colour, here, names, title, largest = LARGEST, bare = false }) {
     const width = host.clientWidth;
     if (!width) return;
     const pen = (this.pen ??= make("canvas").getContext("2d"));
@@ -361,11 +368,11 @@ class Board {
     const rowNames = names.rows.map(fitting);
     const columnNames = names.columns.map(fitting);
     const longest = (texts) => Math.max(...texts.map((text) => pen.measureText(text).width));
-    let left = Math.ceil(longest(rowNames)) + 8;
-    let size = Math.min(largest, (width - left - (names.flat ? 0 : 4)) / columns);
-    size = size >= 4 ? Math.floor(size) : size;
-    const all = size >= LETTER + 1; // leaning names are closer to one another than rows are
-    const top = names.flat ? 18 : Math.ceil(0.87 * longest(columnNames)) + 12;
+    let left = bare ? 1 : Math.ceil(longest(rowNames)) + 8;
+    let size = Math.min(largest, (width - left - (names.flat ? 0 : bare ? 1 : 4)) / columns);
+    size = size >= 4 && !bare ? Math.floor(size) : size;
+    const all = size >= LETTER + 1 && !bare; // leaning names are closer to one another than rows are
+    const top = bare ? 1 : names.flat ? 18 : Math.ceil(0.87 * longest(columnNames)) + 12;
     const height = top + size * rows + 3;
     host.replaceChildren();
     host.style.height = `${height}px`;
@@ -389,26 +396,27 @@ class Board {
       }
     }
     const svg = mark(host, "svg", { width, height, "aria-hidden": true });
-    host.overlay = { svg, left, top, size, all, rowNames, columnNames, flat: names.flat };
+    host.overlay = { svg, left, top, size, all, rowNames, columnNames, flat: names.flat, bare };
     host.setAttribute("aria-label", title);
     this.outline(host, here, title);
   }
 
   // The names of rows and columns, and the frame of what is pressed: they follow a press without the cells being redrawn.
   outline(host, here, title, more = []) {
-    const { svg, left, top, size, all, rowNames, columnNames, flat } = host.overlay ?? {};
+    const { svg, left, top, size, all, rowNames, columnNames, flat, bare } = host.overlay ?? {};
     if (!svg) return;
     svg.replaceChildren();
     host.setAttribute("aria-label", title);
     const [row, column] = here;
     rowNames.forEach((name, i) => {
       const chosen = i === row || more.includes(i);
-      if (!all && !chosen) return;
+      if (bare || (!all && !chosen)) return;
       mark(svg, "text", { x: left - 6, y: top + size * (i + 0.5) + 4.5, "text-anchor": "end", class: chosen ? "here" : flat ? "soft" : "" }, name);
     });
     const every = flat ? Math.ceil(20 / size) : 1;
     columnNames.forEach((name, j) => {
       const chosen = j === column;
+      if (bare) return;
       if (flat ? (j % every || (Math.abs(j - column) < every && !chosen)) && !chosen : !all && !chosen) return;
       const x = left + size * (j + 0.5);
       const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-60)` };
@@ -479,46 +487,50 @@ class Board {
 
   paintMaps() {
     const { data } = this;
-    const { tokens, parts, terms, stops, scale } = data;
-    const { limit } = data.maps[this.at.head];
+    const { tokens, parts, stops, scale } = data;
+    const { limit, own, lead } = data.maps[this.at.head];
+    const large = own.includes(this.large) ? this.large : lead;
     const value = this.values();
     const side = tokens.length;
-    const across = terms > 5 ? 4 : 2;
     const box = this.part("maps");
-    box.style.setProperty("--across", Math.min(terms, Math.max(this.width >= 300 ? 2 : 1, Math.min(across, Math.floor(box.clientWidth / 200)))));
+    const small = own.length - 1;
+    if (this.active < data.terms && !own.includes(this.active)) this.active = large; // the keyboard is on a map that is seen
+    box.style.setProperty("--across", Math.max(1, small > 4 ? Math.min(5, Math.floor(box.clientWidth / 90)) : small));
     const shade = ramp(stops, -limit, limit);
     let most = 0;
     for (let i = 0; i < side; i += 1) for (let j = 0; j < side; j += 1) most = Math.max(most, value(this.patterns, i, j));
     const depth = ramp(scale, 0, most);
-    this.places.forEach(({ host, share, map, label }) => {
+    this.places.forEach(({ host, place, title, share, map, label }) => {
       const pattern = map === this.patterns;
       if (share) {
         const part = data.shares[map][this.at.head];
         share.textContent = part === null ? "" : percent(part);
+        place.hidden = !own.includes(map);
+        place.className = map === large ? "large" : "";
+        title.setAttribute("aria-pressed", String(map === large));
       }
       this.map(host, {
         rows: side, columns: side, here: [FRESH, FRESH], title: label, names: { rows: tokens, columns: tokens },
-        colour: (i, j) => (pattern ? depth(value(map, i, j)) : shade(value(map, i, j))), largest: pattern ? 22 : LARGEST,
+        colour: (i, j) => (pattern ? depth(value(map, i, j)) : shade(value(map, i, j))), largest: pattern ? 22 : LARGEST, bare: !pattern && map !== large,
       });
     });
-    const shares = data.shares.map((of) => of[this.at.head]);
+    const shares = own.map((term) => data.shares[term][this.at.head]);
     const known = shares.every((share) => share !== null);
-    const best = shares.reduce((top, share, index) => ((share ?? -Infinity) > (shares[top] ?? -Infinity) ? index : top), 0);
     const rest = 1 - shares.reduce((sum, share) => sum + share, 0);
+    const leading = data.shares[lead][this.at.head] ?? 0;
     const subject = `Head ${this.at.head} of layer ${data.layer}`;
-    const size = `${percent(shares[best] ?? 0)} of its scores’ variation`;
-    this.part("heading").textContent = !known || terms < 2 ? subject
-      : rest > Math.max(0.5, shares[best]) ? `${subject} goes mostly by terms that are not shown: ${percent(rest)} of its scores’ variation`
-      : shares[best] >= 0.5 ? `${subject} looks by ${BY[parts[best].name] ?? parts[best].label}: ${size}`
-      : `${subject} mixes terms; of those shown, ${parts[best].label} is the largest: ${size}`;
-    const named = this.places[0].host.overlay?.all;
+    const size = `${percent(leading)} of its scores’ variation`;
+    this.part("heading").textContent = !known || own.length < 2 ? subject
+      : leading >= 0.5 ? `${subject} looks by ${BY[parts[lead].name] ?? parts[lead].label}: ${size}`
+      : `${subject} mixes terms; ${parts[lead].label} is the largest: ${size}`;
+    const named = this.places[large].host.overlay?.all;
     this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies (below zero: works against the others). Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");
     bar.replaceChildren();
     put(bar, "span", {}, signed(-limit, 1));
     put(bar, "i").style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
     put(bar, "span", {}, signed(limit, 1));
-    put(bar, "span", {}, `one scale for all maps${known && parts.length > terms ? `; the other terms make up ${percent(rest)}` : ""}`);
+    put(bar, "span", {}, `one scale for all maps${known && parts.length > own.length ? `; the other terms make up ${percent(rest)}` : ""}`);
   }
 
   explain() {
