@@ -630,7 +630,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
     run("no_position", 0, (8, 7, 7, 7, 7))
     store_build.refresh()
     figure = made("training_plateau")
-    assert [text for rows in drawn(figure, "written") for text in rows.written] == ["> 400 (n = 1)"]
+    assert [text for rows in drawn(figure, "written") for text in rows.written] == ["0 of 1 seed left"]
     assert "did not leave the plateau within the run" in figure.caption
     drawing.compose(figure).to_dict()
 

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.claims.statements.refitted import MISSED, ORDER_ERROR, ROWS, Runs, load_runs, values
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, join_names, percent, plural, sentences, span, uncapitalised
+from analysis.core.formatting import join_names, percent, plural, sentences, span, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -24,11 +24,9 @@ MODEL = "all-MiniLM-L6-v2"
 COMMAND = "python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV"
 LETTERS = 24
 """Letters in a line of a row's label."""
-ROW = 34
-"""Pixels of a row, at least: two lines of text."""
 CONTROLS = {
-    "minilm_permuted": "Positions exchanged, a control: the same rows, reordered",
-    "minilm_separated_at_random": "Random directions, a control: as many as the positions' own",
+    "minilm_permuted": "positions exchanged have the same rows, reordered",
+    "minilm_separated_at_random": "random directions are as many as the positions' own",
 }
 """Arms that change as much as others do, and in no way that helps."""
 HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"
@@ -145,8 +143,9 @@ def refit_recovered(_: Parameters) -> Figure:
             else "",
             f"Directions are those in which the first {READ} positions vary most: no text here is longer.",
             f"Word order: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the "
-            "pooled vectors tells from their copies with two words exchanged; guessing finds 50 %; pilots were not "
-            "asked.",
+            "pooled vectors tells from their copies with two words exchanged; guessing finds 50 %, "
+            f"{_order_at_the_ends(frame, rules)}; pilots were not asked.",
+            _controls(frame),
             f"Lines: 95 % intervals of the mean (Student's t) over {frame.seeds.max()} seeds."
             if frame.seeds.max() > 1
             else "",
@@ -171,22 +170,35 @@ def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
 
     Empty where there is no row of another way.
     """
-    others = frame[~frame.arm.isin((rules.control, rules.floor)) & frame.value.notna()]
+    others = _others(frame, rules)
+    others = others[others.value.notna()]
     if others.empty:
         return ""
     most, least = others.iloc[0], others.iloc[-1]
     asked = len(rules.purposes[JUDGED].seeds)
-    so_far = f"So far in {span(others.seeds)} of {plural(asked, 'seed')}, " if others.missing.any() else ""
+    so_far = f" ({span(others.seeds)} of {plural(asked, 'seed')} so far)" if others.missing.any() else ""
+    said = uncapitalised(most.way)
     if len(others) == 1:
-        text = (
-            f"further training brings back {percent(most.value)} of what positions are worth: {uncapitalised(most.way)}"
-        )
-    else:
-        text = (
-            f"further training brings back {percent(least.value)} to {percent(most.value)} of what positions are "
-            f"worth, most with {uncapitalised(most.way)}"
-        )
-    return capitalised(so_far + text)
+        return f"Trained on, {MODEL} with {said} gets back {percent(most.value)} of what positions are worth{so_far}"
+    shares = f"{percent(least.value)} to {percent(most.value)}"
+    return f"Trained on, {MODEL} gets back {shares} of what positions are worth, most with {said}{so_far}"
+
+
+def _others(frame: pd.DataFrame, rules: RefitRules) -> pd.DataFrame:
+    """The rows of ways that were changed: not those of the ends, the encoders that are intact and without positions."""
+    return frame[~frame.arm.isin((rules.control, rules.floor))]
+
+
+def _order_at_the_ends(frame: pd.DataFrame, rules: RefitRules) -> str:
+    """The word order that is found in the encoders at the two ends of the axis, in a phrase."""
+    order = frame.set_index("arm").order
+    return f"and without positions {order[rules.floor]:.1f} %, intact {order[rules.control]:.1f} %"
+
+
+def _controls(frame: pd.DataFrame) -> str:
+    """A sentence on what the controls that are drawn have changed."""
+    said = [text for arm, text in CONTROLS.items() if arm in set(frame.arm[frame.value.notna() | frame.pilot.notna()])]
+    return f"Controls: {'; '.join(said)}." if said else ""
 
 
 def _still_to_run(frame: pd.DataFrame, asked: int) -> str:
@@ -214,89 +226,76 @@ def _still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
 
 
 def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares of what the rules have trained, with the word order that is found; apart from them the pilots'.
+    """Recovered shares of what the rules have trained, with the word order that is found; below them the pilots'.
 
-    A way of which nothing is stored has no row: the caption names it.
+    The intact encoder and the one without positions are the ends of the axis. A way of which nothing is stored has no
+    row: the caption names it.
     """
     judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
     asked = len(judged.seeds)
-    trained = frame[frame.seeds > 0]
+    others = _others(frame, rules)
+    trained = others[others.seeds > 0]
     trained = trained.assign(
         shown=trained.value,
-        progress=[f"{seeds} of {plural(asked, 'seed')}" for seeds in trained.seeds],
+        group=f"Trained on for {judged.tokens:,} tokens",
         written=[
             f"{percent(row.value)}, {row.seeds} of {plural(asked, 'seed')}\nword order {row.order:.1f} %"
             for row in frames.rows(trained)
         ],
     )
-    pilots = frame[(frame.seeds == 0) & frame.pilot.notna()]
-    pilots = pilots.assign(shown=pilots.pilot, written=[percent(share) for share in pilots.pilot])
-    known = pd.concat([trained, pilots])[["shown", "low", "high"]].to_numpy(dtype=float)
-    ends = (min(0.0, float(np.nanmin(known))) - 0.03, max(1.0, float(np.nanmax(known))) + 0.03)
-    below = [
-        "0 %: the loss of the encoder without positions,",
-        "100 %: that of the intact one; shaded: enough by the rules",
-        "word order: exchanged words that are found (guessing: 50 %)",
-    ]
-    if trained.missing.any():
-        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
+    pilots = others[(others.seeds == 0) & others.pilot.notna()]
+    pilots = pilots.assign(
+        shown=pilots.pilot,
+        group=f"Pilots, {judged.tokens // pilot.tokens} times shorter: they decide nothing",
+        written=[percent(share) for share in pilots.pilot],
+    )
+    rows = pd.concat([trained, pilots], ignore_index=True)
+    names = [f"{row.way} (control)" if row.arm in CONTROLS else row.way for row in frames.rows(rows)]
+    labels, y, titles, height = marks.grouped_rows(names, rows.group.tolist(), theme, LETTERS)
+    rows = rows.assign(label=labels)
+    known = rows[["shown", "low", "high"]].to_numpy(dtype=float)
+    ends = (min(0.0, *known[~np.isnan(known)]) - 0.03, max(1.0, *known[~np.isnan(known)]) + 0.03)
     tips: list[marks.Tip] = [
         ("way", "told"),
         ("value", "recovered", ".1%"),
         *marks.interval_tips(".1%"),
         ("order", "exchanged words found, %", ".1f"),
         ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
-        "progress",
+        "seeds",
     ]
-    y, x = _rows(trained), _share(ends)
-    band = alt.Chart(pd.DataFrame({"from": [1 - rules.margins[MISSED]], "to": [1.0]})).mark_rect(color=theme.grid)
-    layers: list[Chart] = [band.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))]
+    x = _share(ends)
+    below = ["shaded: enough by the rules; word order: the share found"]
+    layers: list[Chart] = []
+    is_trained = rows.seeds > 0
+    if is_trained.any():
+        band = alt.Chart(rows[is_trained].assign(enough=1 - rules.margins[MISSED], whole=1.0))
+        layers.append(
+            band.mark_bar(color=theme.grid, height={"band": 1}).encode(
+                x=marks.same_axis(x, "enough"), x2=alt.X2("whole:Q"), y=y
+            )
+        )
+    layers += [marks.rule(theme, x=0), marks.rule(theme, x=1), titles]
     for complete in (True, False):
-        rows = trained[(trained.missing == 0) == complete]
-        if len(rows):
+        part = rows[is_trained & ((rows.missing == 0) == complete)]
+        if len(part):
             layers += marks.row_plot(
-                _labelled(rows, trained), x=x, y=y, theme=theme, color=theme.ink, filled=complete,
-                size=marks.LARGE_DOT, tooltip=tips,
+                part, x=x, y=y, theme=theme, color=theme.ink, filled=complete, size=marks.LARGE_DOT, tooltip=tips,
             )  # fmt: skip
-    title = f"Share recovered, trained on for {judged.tokens:,} tokens"
-    panels = [_panel(layers, trained, y, title, below, theme)]
-    if len(pilots):
-        y = _rows(pilots)
-        dots = marks.row_plot(
-            _labelled(pilots, pilots), x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
-            shape=HOLLOW_DIAMOND, size=marks.LARGE_DOT, opacity=0.7,
-            tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
-        )  # fmt: skip
-        title = f"Pilots, {judged.tokens // pilot.tokens} times shorter: {pilot.tokens:,} tokens"
-        controls = [text for arm, text in CONTROLS.items() if arm in set(pilots.arm)]
-        below = ["one seed each; they choose a rate and decide nothing", *controls]
-        panels.append(_panel(dots, pilots, y, title, below, theme))
-    return panels
+    if rows.missing[is_trained].any():
+        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
+    layers += marks.row_plot(
+        rows[~is_trained], x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
+        shape=HOLLOW_DIAMOND, size=marks.LARGE_DOT, opacity=0.7,
+        tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
+    )  # fmt: skip
+    layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
+    return [marks.panel(*layers, theme=theme, width=520, height=height, title="Share recovered", below=below)]
 
 
 def _share(ends: tuple[float, float]) -> alt.X:
-    """The axis of shares, with a tick at the intact encoder's."""
-    title = ["share of what positions", "are worth, recovered"]
-    return marks.number(alt.X, "shown", title, form=".0%", domain=ends, values=[0, 0.25, 0.5, 0.75, 1])
-
-
-def _rows(frame: pd.DataFrame) -> alt.Y:
-    return marks.labelled_rows(list(marks.wrapped_labels(frame.way.tolist(), LETTERS).values()), gap=0, whole=True)
-
-
-def _height(frame: pd.DataFrame) -> int:
-    return marks.row_height(list(marks.wrapped_labels(frame.way.tolist(), LETTERS).values()), ROW) * len(frame)
-
-
-def _labelled(rows: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the labels that they have among all of a panel."""
-    return rows.assign(label=rows.way.map(marks.wrapped_labels(panel.way.tolist(), LETTERS)))
-
-
-def _panel(layers: list[Chart], frame: pd.DataFrame, y: alt.Y, title: str, below: list[str], theme: Theme) -> Chart:
-    """One panel of rows with what is written beside them."""
-    return marks.panel(
-        *layers[:1], marks.rule(theme, x=0), marks.rule(theme, x=1), *layers[1:],
-        marks.texts_beside(_labelled(frame, frame), y, theme),
-        theme=theme, width=marks.WIDE, height=_height(frame), title=title, below=below,
-    )  # fmt: skip
+    """The axis of shares, whose two ends by definition are named."""
+    title = "share of what positions are worth, recovered"
+    x = marks.number(alt.X, "shown", title, form=".0%", domain=ends, values=[0, 0.25, 0.5, 0.75, 1])
+    names = "datum.value == 0 ? [datum.label, 'no position'] : datum.value == 1 ? [datum.label, 'intact'] : datum.label"
+    x["axis"]["labelExpr"] = names
+    return x

@@ -44,11 +44,14 @@ FAR = 3
 
 
 def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
-    """The range of the axis, set by the differences: an interval of two seeds may be ten times as wide."""
+    """The range of the axis, set by the differences: an interval of two seeds may be ten times as wide.
+
+    A difference whose interval is so wide that it says nothing does not set the end at which losses are higher.
+    """
     limit = 1.6 * float(table.gap.abs().max()) or 1.0
     widths = table.high - table.low
-    several = table[widths <= FAR * widths.median()]
-    bounds = (several.low.min(), table.gap.min() * 1.1), (several.high.max(), table.gap.max() * 1.1)
+    several, known = table[widths <= FAR * widths.median()], table[~(widths > FAR * widths.median())]
+    bounds = (several.low.min(), table.gap.min() * 1.1), (several.high.max(), known.gap.max() * 1.1)
     low, high = (np.nan_to_num(np.clip(bound, -limit, limit)) for bound in bounds)
     return float(min(0, *low)), float(max(0, *high))
 
@@ -223,7 +226,9 @@ def _draw(
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
     )  # fmt: skip
-    layers: list[Chart] = [marks.rule(theme, x=0)]
+    margin = training_rules().margin
+    alike = alt.Chart(pd.DataFrame({"from": [-margin], "to": [margin]})).mark_rect(color=theme.grid)
+    layers: list[Chart] = [alike.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), marks.rule(theme, x=0)]
     if len(seeds):
         layers += marks.row_plot(
             seeds[["title", "label", "gap", "seed", "value", "rate"]], x=x, y=y, theme=theme, ends=None, color=GREY,
@@ -234,20 +239,22 @@ def _draw(
         "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "hue",
     ]  # fmt: skip
     layers += significant_or_hollow(shown.loc[~beyond, columns], x, y, theme, tooltip, color=HUE)
-    if beyond.any():
-        edge = shown.loc[beyond, columns].assign(edge=domain[1])
-        layers += marks.row_plot(
-            edge, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=TRIANGLE, size=marks.LARGE_DOT,
-            color=HUE, tooltip=tooltip,
-        )  # fmt: skip
+    # A triangle at the edge: the difference, or where it is smaller the end of its interval, lies beyond the axis.
+    cut = ((beyond, 1, marks.LARGE_DOT), (~beyond & (shown.high > domain[1]), 1, marks.SEED),
+           (~beyond & (shown.low < domain[0]), 0, marks.SEED))  # fmt: skip
+    for rows, end, size in cut:
+        if rows.any():
+            layers += marks.row_plot(
+                shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
+                ends=None, shape=TRIANGLE if end else "triangle-left", size=size, color=HUE, tooltip=tooltip,
+            )  # fmt: skip
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
-                "at the right: the difference, the final loss and its seeds",
-                "lower, higher: by whatever amount, beyond chance;",
-                f"the board asks for more than {training_rules().margin:g} nats",
+                f"shaded: within ±{margin:g} nats, which counts as none on the board",
+                "right: the difference and if it is beyond chance; the loss",
             ],
         )
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import ORDERLESS, UNIT, TrainingParameters, command, select_trainings, title
 from analysis.figures.training.line_marks import padded_range
-from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.row_marks import VARIANT, stripes
 from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)
@@ -219,10 +219,11 @@ def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     )
     spans = alt.Chart(ends[["title", "start", "end", "hue"]]).mark_rule(strokeWidth=marks.LINE, opacity=0.45)
     layers: list[Chart] = [spans.encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y, color=hue)]
+    layers.insert(0, stripes(y, theme))
     level = table[(table.variant == control) & (table.times == times[-1])]
     if len(level):
         at = float(level.value.iloc[0])
-        layers.insert(0, marks.rule(theme, x=at, dash=marks.DASH))
+        layers.insert(1, marks.rule(theme, x=at, dash=marks.DASH))
     for number in times:
         layers += marks.row_plot(
             table[table.times == number], x=x, y=y, theme=theme, color=hue, tooltip=tooltip,
@@ -261,7 +262,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     drawn = rows[rows.share.notna()]
     ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
     # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
-    domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(max(100.0, float(ends.max())), MOST) + 4)
+    domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(float(ends.max()), MOST) + 4)
     x = marks.number(alt.X, "share", f"% of the gain over {named(control)} in training", domain=domain, nice=False,
                      ticks=5)  # fmt: skip
     hue = alt.Color("hue:N", scale=None, legend=None)
@@ -272,7 +273,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         *marks.interval_tips(".0f", "share_low", "share_high"),
         "seeds",
     )
-    layers: list[Chart] = [marks.rule(theme, x=0)]
+    layers: list[Chart] = [stripes(y, theme), marks.rule(theme, x=0)]
     for number in times[1:]:
         part = drawn[drawn.times == number]
         if len(part):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import ablate
@@ -31,6 +30,8 @@ from analysis.statistics import (
 )
 
 NAN = float("nan")
+WIDE = 0.5
+"""The share of the axis from which an interval is printed, not drawn: it says little and hides its seeds."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,8 @@ def plateau(params: TrainingParameters) -> Figure:
             f"begins to use order ({trainings.conditions()}). It has left this plateau once its validation loss is "
             f"{PLATEAU_MARGIN:g} nats below the level at which {named(orderless)} ends ({level:.2f}, mean of "
             f"{plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation.",
-            "Small dots are seeds, diamonds the mean with its 95 % t interval.",
+            "Small dots are seeds, diamonds the mean with its 95 % t interval, which is printed where it is wider than "
+            "half the axis.",
             "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
             if table.censored.any()
             else "",
@@ -148,14 +150,24 @@ def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
 def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
     """Steps until a model leaves the plateau."""
     table, seeds = exits.table, exits.seeds
-    end = float(np.nanmax([seeds.step.max(), min(table.high.max(), 1.5 * seeds.step.max())]))
+    end = float(seeds.step.max())
+    wide = table.high - table.low > WIDE * end
     labels = marks.wrapped_labels(table.title.tolist(), LETTERS)
-    shown = table[["title", "low", "high", "n"]].assign(
+    censored = table.censored > 0
+    shown = table[["title", "n"]].assign(
+        low=table.low.mask(wide),
+        high=table.high.mask(wide),
         label=table.title.map(labels),
         hue=hues(table.variant, theme),
-        step=table["mean"],
-        censored=table.censored > 0,
-        written=[f"{row.told} (n = {row.n})" for row in frames.rows(table)],
+        # The mean of runs that ended before they left is no step at which anything happened.
+        step=table["mean"].mask(censored, end),
+        censored=censored,
+        written=[
+            f"{row.n - row.censored} of {plural(row.n, 'seed')} left"
+            if row.censored
+            else f"{row.told} (n = {row.n}{f', ± {row.high - row.mean:,.0f}' if is_wide else ''})"
+            for row, is_wide in zip(frames.rows(table), wide, strict=True)
+        ],
     )
     layers = seeds_and_means(
         seeds[["title", "seed", "step", "censored"]].assign(label=seeds.title.map(labels)),

@@ -26,6 +26,13 @@ def hues(variants: Iterable[str], theme: Theme) -> list[str]:
     return [theme.colour(colours.of_way(way(name))) for name in variants]
 
 
+def stripes(y: alt.Y, theme: Theme) -> Chart:
+    """A pale band behind every second row of an axis of names, which leads the eye from one panel to the next."""
+    rows = pd.DataFrame({str(y["shorthand"]).partition(":")[0]: y["sort"][1::2]})
+    band = alt.Chart(rows).mark_bar(color=theme.grid, opacity=0.45, height={"band": 1})
+    return band.encode(y=y, x=alt.value(0), x2=alt.value("width"))
+
+
 def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> list[Chart]:
     """Differences from zero with their intervals, and as text; hollow where they are not significant.
 

@@ -255,11 +255,21 @@ def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
     return "\n".join([*training_commands(params.preset, runs), export])
 
 
+def _stuck_in_one_row(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, with one in place of several of a setting in which both variants are stuck: they have no difference."""
+    tied = rows[rows.tied]
+    count = tied.groupby("setting").title.transform("size")
+    first = tied[~tied.duplicated("setting")]
+    named_together = first.title.where(count[first.index] == 1, count[first.index].astype(str) + " others")
+    return pd.concat([rows[~rows.tied], first.assign(title=named_together)]).sort_index(kind="stable")
+
+
 def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
     """Differences to the baseline, in a group of rows for each setting, whose title has the baseline's loss there."""
     rows = table[table.n > 0].assign(tied=_tied(table, base))
     if rows.empty:
         rows = table[table.variant != base].assign(tied=False)
+    rows = _stuck_in_one_row(rows)
     own = {row.setting: row for row in frames.rows(table[table.variant == base])}
     groups = {
         name: f"{capitalised(name)}: {named(base)} ends at {row.mean:.2f} ({plural(int(row.seeds), 'seed')})"

@@ -54,6 +54,7 @@ OWN_MATRICES = "tupe_a"
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
 SECOND = {
+    "training_settings": "Other learning rates, and norms first: how each ends there",
     "training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds",
     "training_costs_others": "Costs of the variants that are not on the board",
 }
