@@ -81,7 +81,8 @@ def in_words(names: pd.Series, steps: Mapping[str, str]) -> pd.Series:
     ours = [variant for _, variant in VARIANTS.items() if variant.known_as and not variant.settings.get("causal")]
     titles = {variant.known_as: f": {variant.title}" for variant in ours}
     after = {name: f", {count} steps" for name, count in steps.items()}
-    return names.map(lambda name: f"{name}{titles.get(name, '')}{after.get(name, '')}")
+    words = [f"{name}{titles.get(name, '')}{after.get(name, '')}" for name in names]
+    return pd.Series(words, index=names.index)
 
 
 def provenance(table: Table) -> dict[str, str]:
