@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from analysis.ablation.variants import quote
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, plural, signed, span, uncapitalised
 from analysis.figures.drawing import Chart, Theme
@@ -37,6 +38,8 @@ REPAIRS = {SURGERY: "Fine-tuning does", REFITTED: "Training on and fine-tuning d
 """Preset of a changed model -> what could have repaired it."""
 MOST_NAMED = 2
 """The most variants that a heading names."""
+LONGEST = 175
+"""Letters of the longest heading."""
 SIGNS_IN_WORDS = ("*", "=", "Grey")
 COLOURS_IN_WORDS = ("Dark circle", "Square", "Grey")
 """Words for what is different, equivalent and not resolved, in a map and in panels of dots."""
@@ -103,7 +106,8 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{name_of(study)}'s; dots right of the line score higher.",
             "difference": f"Score on each task minus {name_of(study)}'s, in points; *: different; =: equal within "
-            f"{study.margin:g}; grey: the spread over seeds is too wide to say, however large the number.",
+            f"{study.margin:g}; grey: not resolved, once corrected for how many are compared"
+            + ("; ±: half of the 95 % interval." if len(study.results.variants) <= heat.FEW else "."),
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
@@ -316,10 +320,15 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
         model = f"{study.name.partition(', ')[0]}, "
         names = [name.removeprefix(model) for name in different.title]
         named = " or ".join(
-            f"{name} ({point}{f' points on {over}' if place == 0 else ''})"
+            f"{name} ({point}{' on average' if place == 0 else ''})"
             for place, (name, point) in enumerate(zip(names, points, strict=True))
         )
-        return f"{REPAIRS[study.results.preset]} not repair {named}{rest}"
+        said = f"{REPAIRS[study.results.preset]} not repair {named}"
+        others = averages[verdicts == "not resolved"].sort_values("difference", ascending=False)
+        open_ones = [f"{row.title.removeprefix(model)} {signed(row.difference, 1)}" for row in frames.rows(others)]
+        with_open = f"{said}; open: {', '.join(open_ones)}"
+        fits = open_ones and not equivalent and len(with_open) <= LONGEST
+        return with_open if fits else f"{said}{rest}"
     named = " and ".join(f"{quote(name)} ({point})" for name, point in zip(different.title, points, strict=True))
     return f"On {over}, {named} {'differs' if len(different) == 1 else 'differ'} from {name_of(study)}, in points{rest}"
 

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from analysis.core.formatting import signed
+from analysis.core.formatting import fixed, signed
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
-from analysis.figures.drawing import Chart, Theme, colour_scale
+from analysis.figures.drawing import Chart, Theme, colour_scale, part_around_zero
 from analysis.figures.glue.panels import (
     DIFFERENCE_TIPS,
     SCORE_TIPS,
@@ -33,6 +33,8 @@ REMARKS = ("not learnt", "not GLUE")
 KEY = 32
 """Letters in a line of the legend, which begins beside the names of variants: as many as a phone has room for."""
 MAJORITY = "Majority class"
+FEW = 6
+"""The most rows of a table whose grey cells have room for their interval."""
 PALE = 3
 """Stops of the scale that scores take, on which the ink is read everywhere."""
 HIGHEST = 100.0
@@ -50,12 +52,17 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with what stands in their cells: task heading, number with its sign, and intervals in words."""
     found = kinds(rows, relative=True)
     signs = found.map(SIGNS).fillna("")
+    half = (rows.difference_high - rows.difference_low) / 2
+    wide = found.isin(OPEN) & half.notna() & (rows.title.nunique() <= FEW)
     return rows.assign(
         column=rows.task.map(_headings(content, rows)),
         open=found.isin(OPEN),
         bold=found == "different",
         written=[signed(value, 1) for value in rows.difference],
-        text=[f"{signed(value, 1)} {sign}".rstrip() for value, sign in zip(rows.difference, signs, strict=True)],
+        text=[
+            f"{signed(value, 1)}\n± {fixed(ends, 1)}" if is_wide else f"{signed(value, 1)} {sign}".rstrip()
+            for value, sign, ends, is_wide in zip(rows.difference, signs, half, wide, strict=True)
+        ],
         interval=interval_text(rows.difference_low, rows.difference_high),
         over_examples=interval_text(rows.examples_low, rows.examples_high),
     )
@@ -123,6 +130,8 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
         ],
         length=150,
     )
+    # Half a legend that no cell has would say that something could have gained.
+    ends = (max(-limit, float(rows.difference.min())), min(limit, float(rows.difference.max())))
     groups = _sides(rows)
     return [
         cell_table(
@@ -130,9 +139,9 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
             columns=_columns(content, group, cells),
             titles=_ordered_titles(group, "difference"),
             value="difference",
-            scale=theme.gains(limit),
+            scale=part_around_zero(theme.diverging, *ends),
             key=key if group is groups[0] else None,
-            strong=f"abs(datum.difference) > {theme.strong * limit}",
+            strong=f"abs(datum.difference) > {theme.strong * max(map(abs, ends))}",
             tooltip=(*TIPS, *DIFFERENCE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),

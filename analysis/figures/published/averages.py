@@ -13,6 +13,7 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.published.table_parts import (
     AverageParameters,
     caveats,
+    in_words,
     labelled,
     other_steps,
     provenance,
@@ -21,7 +22,6 @@ from analysis.figures.published.table_parts import (
     spans,
     spread,
     where,
-    with_steps,
     wrapped_title,
 )
 from analysis.literature import tables as published
@@ -159,7 +159,7 @@ def _dumbbells(
             left=frame.value < frame.groupby("variant").value.transform("mean") - 1e-9,
             average=[f"{value:.2f}" for value in frame.all_columns],
         ),
-        with_steps(frame.variant, steps),
+        in_words(frame.variant, steps),
     )
     x = marks.number(
         alt.X, "value", marks.wrap_lines(f"points, average minus that of {baseline}", 40), nice=False, padding=46,

@@ -19,6 +19,7 @@ from analysis.figures.published.table_parts import (
     BaselineParameters,
     caveats,
     direction,
+    in_words,
     labelled,
     other_steps,
     panels,
@@ -26,7 +27,6 @@ from analysis.figures.published.table_parts import (
     query_command,
     spread,
     where,
-    with_steps,
     wrapped_title,
 )
 from analysis.literature import tables as published
@@ -107,7 +107,7 @@ def _draw(cells: pd.DataFrame, decimals: int, steps: Mapping[str, str], theme: T
 
     steps: those of variants that were trained for another length than the baseline, which stand beside their names.
     """
-    cells = cells.assign(row=with_steps(cells.row, steps))
+    cells = cells.assign(row=in_words(cells.row, steps))
     limits = {unit: float(result.difference.abs().max()) or 1.0 for unit, result in cells.groupby("unit")}
     return [
         _bars(rows, wrapped_title(setting), decimals, theme)

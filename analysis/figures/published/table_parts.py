@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
+from analysis.ablation.variants import VARIANTS
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Parameters
@@ -75,9 +76,13 @@ def other_steps(table: Table, baseline: str) -> dict[str, str]:
     }
 
 
-def with_steps(names: pd.Series, steps: Mapping[str, str]) -> pd.Series:
-    """Names of variants, with the steps of those that are in `steps`."""
-    return names + names.map({name: f", {count} steps" for name, count in steps.items()}).fillna("")
+def in_words(names: pd.Series, steps: Mapping[str, str]) -> pd.Series:
+    """Names of variants with what each does, where it is one of ours, and with the steps of those in `steps`."""
+    ours = [variant for _, variant in VARIANTS.items() if variant.known_as and not variant.settings.get("causal")]
+    titles = {variant.known_as: f": {variant.title}" for variant in ours}
+    after = {name: f", {count} steps" for name, count in steps.items()}
+    words = [f"{name}{titles.get(name, '')}{after.get(name, '')}" for name in names]
+    return pd.Series(words, index=names.index)
 
 
 def provenance(table: Table) -> dict[str, str]:

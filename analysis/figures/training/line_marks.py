@@ -48,10 +48,10 @@ def scales(variants: Sequence[str], baseline: str, theme: Theme) -> tuple[alt.Co
     return marks.hues("variant", variant_colours), marks.dashes("variant", variant_dashes)
 
 
-def name_heights(titles: list[str]) -> np.ndarray:
-    """The pixels that each name takes."""
+def name_heights(titles: list[str], letters: int = NAME_CHARACTERS) -> np.ndarray:
+    """The pixels that each name takes in lines of so many letters."""
     return np.array(
-        [NAME_HEIGHT + NAME_LINE * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles], dtype=float
+        [NAME_HEIGHT + NAME_LINE * marks.wrap_label(name, letters).count("\n") for name in titles], dtype=float
     )
 
 
@@ -95,16 +95,20 @@ def names_at_ends(
     domain: tuple[float, float],
     height: int,
     log: bool = False,
+    letters: int = NAME_CHARACTERS,
 ) -> Chart:
-    """Names of lines right of the plot, each with a piece of its line. ends: value, name, and the field of the line."""
+    """Names of lines right of the plot, each with a piece of its line. ends: value, name, and the field of the line.
+
+    letters: the most of a line of a name.
+    """
     titles = list(ends.name)
     low, high = np.log(domain) if log else domain
     values = ends.value.to_numpy(dtype=float)
     frame = ends[[field]].assign(
         at=np.clip((high - (np.log(values) if log else values)) / ((high - low) or 1), 0, 1) * height,
-        name=[marks.wrap_label(name, NAME_CHARACTERS) for name in titles],
-        place=spread_names(values, name_heights(titles), domain, height, log=log),
-        up=[-NAME_LINE / 2 * marks.wrap_label(name, NAME_CHARACTERS).count("\n") for name in titles],
+        name=[marks.wrap_label(name, letters) for name in titles],
+        place=spread_names(values, name_heights(titles, letters), domain, height, log=log),
+        up=[-NAME_LINE / 2 * marks.wrap_label(name, letters).count("\n") for name in titles],
     )
     base = alt.Chart(frame).encode(
         y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")

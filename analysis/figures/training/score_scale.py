@@ -32,8 +32,8 @@ EARLY = 0.1
 """The share of a training after which the heading compares for the first time."""
 HEIGHT, TALL = 260, 340
 TOOLTIP: tuple[marks.Tip, ...] = (("step", "", ","), ("value", "spread", ".3~g"))
-BELOW = 52
-"""Letters in a line under a panel's title: as many as a phone has room for."""
+LETTERS = 18
+"""Letters in a line of a curve's name: a word more than elsewhere, since few curves have long names."""
 
 
 @figure("training_scores", TrainingParameters)
@@ -236,9 +236,7 @@ def _together(
     shared, layers = shared_variants(variants), sorted(set(mean.layer))
 
     def name(variant: str, layer: int) -> str:
-        if len(layers) == 1:
-            return title(variant)
-        return f"{title(variant)}, every layer" if variant in shared else f"{title(variant)} layer {layer}"
+        return title(variant) if len(layers) == 1 or variant in shared else f"{title(variant)} layer {layer}"
 
     def by_curve(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
         named = frame.assign(
@@ -269,13 +267,14 @@ def _together(
     )
     panel = marks.panel(
         alt.layer(thin.encode(x=x, y=y, color=hues, detail=alt.Detail("seed:N")), *thick),
-        names_at_ends(ends, "curve", hues, patterns, theme, domain=domain, height=TALL, log=True),
+        names_at_ends(ends, "curve", hues, patterns, theme, domain=domain, height=TALL, log=True,
+                      letters=LETTERS),
         theme=theme,
         width=marks.WIDE,
         height=TALL,
         title="Spread of the scores; → where it ends",
-        below=marks.wrap_lines(told, BELOW) if (told := drawn_once(mean, variants)) else (),
-    )
+        below=["one curve where all layers share a term of positions"] if len(layers) > 1 else (),
+    )  # fmt: skip
     return panel.resolve_scale(y="independent")
 
 

@@ -1,7 +1,10 @@
 """The tab Papers of Experiments: what papers print, as a figure and as a table, with their caveats by letter."""
 
+from contextlib import suppress
+
 import streamlit as st
 
+from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.glue.study_rows import task_titles
 from analysis.figures.literature.gains import caveats
@@ -30,7 +33,7 @@ def draw(pickers: Pickers) -> None:
     show.copy_link(PAGE, values)
     if view:
         _show_figure(f"published_{view}", values)
-    published_table.show_published(table, PAGE)
+    published_table.show_published(table, PAGE, _chart_order(table, values) if view == "average" else ())
     published_table.caveats(table)
     fold = st.expander(
         "Every table at once: each paper against its own baseline",
@@ -42,6 +45,15 @@ def draw(pickers: Pickers) -> None:
         with fold:
             _show_figure("published_literature", values)
             published_table.notes(caveats())
+
+
+def _chart_order(table: published_table.Table, values: dict[str, Value]) -> list[str]:
+    """The variants as the chart of averages has them below one another; the baseline, which is its zero, first."""
+    with suppress(AddendError):  # The chart says why there is none.
+        baseline = table.baseline(str(values["published_baseline"]))
+        means = tables.average(table).sort_values("all_columns", ascending=False, kind="stable")
+        return [baseline, *(str(name) for name in means.variant if name != baseline)]
+    return []
 
 
 def _pick_view(pickers: Pickers, table: published_table.Table) -> str:

@@ -10,8 +10,11 @@ from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 
 
-def show_published(table: Table, key: str) -> None:
-    """The table, its badge, its source and, once a cell is clicked, that cell's own."""
+def show_published(table: Table, key: str, order: Sequence[str] = ()) -> None:
+    """The table, its badge, its source and, once a cell is clicked, that cell's own.
+
+    order: of its rows, where it is another than the paper's; it has each of them once.
+    """
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind in table.kinds_read:
             st.badge(f"Read in: {kind}", icon=":material/menu_book:", color="gray")
@@ -21,6 +24,8 @@ def show_published(table: Table, key: str) -> None:
                 st.text(f"Read in: {source}")
             show.cite((table.citation,))
     printed, numbers = table.printed()
+    if sorted(order) == sorted(map(str, printed.index)):
+        printed, numbers = printed.loc[list(order)], numbers.loc[list(order)]
     grid = printed.fillna("")
     headers = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
     grid.columns = [head if headers.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(headers)]
