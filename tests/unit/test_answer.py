@@ -103,10 +103,12 @@ def test_no_causal_sentence_outlives_the_contrast_that_refutes_it(store: Path) -
 def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) -> None:
     """The sentence on the wider model names its shape as long as the contrast in one shape is open."""
 
-    def sentence(*, high: float, control: str) -> str:
+    def sentence(*, high: float, control: str, seeds: int = 4) -> str:
+        words = "" if control == OPEN else "The control's own words."
         planted = {
             "C36d": {"verdict": SUPPORTED, "effect": -0.08, "low": -0.1, "high": high, "seeds": 8},
-            "C36g": {"verdict": control, "answer": "" if control == OPEN else "The control's own words."},
+            "C36g": {"verdict": control, "answer": words, "effect": -0.04, "low": -0.07, "high": -0.01, "seeds": seeds},
+            "C36i": {"verdict": OPEN, "answer": "", "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": seeds},
         }
         judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
@@ -117,6 +119,14 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
     told_apart = sentence(high=-0.06, control=CONTRADICTED)
     assert "The control's own words." in told_apart
     assert "That model is wider" not in told_apart
+    assert "a control is in training" in sentence(high=-0.06, control=OPEN)
+    shape = "That model is wider and flatter, too: in its shape, adding ends"
+    wider = "0.08 nats below it (−0.12 to −0.04) with words a quarter wider (open)."
+    assert (
+        f"{shape} 0.04 nats above it (+0.01 to +0.07) with words as wide and {wider}\n"
+        in sentence(high=-0.06, control=OPEN, seeds=8)
+    )  # fmt: skip
+    assert f"{shape} {wider} The control's own words.\n" in sentence(high=-0.06, control=CONTRADICTED, seeds=8)
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
 
 

@@ -185,9 +185,7 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
     if row.rank:
         parts.append(f"rank {places(row)} of {len(board.ranks.order) if board.ranks else 0}")
     if row.steps:
-        parts.append(
-            "never uses word order" if row.steps.never else f"uses word order after {row.steps.text} steps"
-        )
+        parts.append("never uses word order" if row.steps.never else f"uses word order after {row.steps.text} steps")
     for width, gap in row.widths.items():
         parts.append(f"at width {width} {signed(gap.value)} nats, {plural(gap.seeds, 'seed')}")
     for name, words in (("parameters", "times the parameters"), ("time", "times the time of a step")):

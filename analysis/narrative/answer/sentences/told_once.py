@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, signed_or_zero, uncapitalised
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, nats, register
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, nats, register, undecided
 from analysis.rules import encoder_rules
 
 TOLD = ("C34p", "C34o", "C34a")
@@ -17,9 +17,10 @@ ANOTHER_RECIPE = {
     "C29b": "Adding itself ends {size} if its table starts from sinusoids ({sure}, another recipe).",
 }
 """Sentences on further gains, each told where its statement is supported. {size}: of a loss. {sure}: its seeds."""
-WIDER, SAME_SHAPE = "C36d", "C36g"
-"""Concatenating in a wider model of no more parameters against adding, and against adding in the same shape."""
-SHAPE = "That model is wider and flatter, too; a control is in training."
+WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
+"""Concatenating in a wider model of no more parameters against adding; and against adding in the same shape, with words
+as wide, and with words that take all its width."""
+SHAPE = "That model is wider and flatter, too"
 SHORTER = {
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
     "shared matrix.",
@@ -84,15 +85,31 @@ def _causes(facts: Facts) -> str:
 
 def _concatenated(facts: Facts) -> list[str]:
     """The line on concatenating beside words of full width, where that ends lower, and on the cause of it."""
-    fact, control = facts.get(WIDER), facts.get(SAME_SHAPE)
+    fact = facts.get(WIDER)
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.high is None or fact.high >= 0:
         return []
-    cause = control.answer if control and control.answer else SHAPE
     seeds = plural(fact.seeds or 0, "seed")
     return [
         f"Concatenated with words of full width, at equal parameters, positions end {nats(fact.effect)} than added "
-        f"ones ({seeds}). {cause}"
+        f"ones ({seeds}). {_in_one_shape(facts)}"
     ]
+
+
+def _in_one_shape(facts: Facts) -> str:
+    """The controls of the wider concatenation: decided ones in the words of their rules, open ones in numbers."""
+    decided = fixed_sentences(facts, (SAME_SHAPE, WIDER_WORDS))
+    words = {SAME_SHAPE: "with words as wide", WIDER_WORDS: "with words a quarter wider"}
+    measured = [f"{_adding(facts[name])} {text}" for name, text in words.items() if undecided(facts.get(name))]
+    if measured:
+        return f"{SHAPE}: in its shape, adding ends {' and '.join(measured)} (open). {decided}".strip()
+    return decided or f"{SHAPE}; a control is in training."
+
+
+def _adding(fact: Judgement) -> str:
+    """A contrast seen from the side of adding, its second one: `0.05 nats above it (+0.02 to +0.07)`."""
+    effect, low, high = (-(number or 0.0) for number in (fact.effect, fact.high, fact.low))
+    size = f"{abs(effect):.2f} nats {'below' if effect < 0 else 'above'} it"
+    return f"{size} ({signed_or_zero(low)} to {signed_or_zero(high)})"
 
 
 def _outcomes(facts: Iterable[Judgement]) -> list[str]:
