@@ -294,7 +294,7 @@ def _usual_margin(margins: pd.Series) -> float:
 
 
 def _note(row: Any, word: str, found: pd.DataFrame) -> str:
-    """What the word of a contrast owes to the correction or to a margin that is not the usual one; empty if nothing."""
+    """The correction, or a margin that is not the usual one, to which a contrast owes its word; empty if neither."""
     if _open_by_correction(row):  # The same for both directions.
         return CORRECTED
     return f"within ±{row.line:g}" if word == "same" and row.line != _usual_margin(found.line) else ""
@@ -371,7 +371,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         title="Final loss after a change, less that before it",
         below=[
             f"grey: within ±{_usual_margin(table.margin):g} nats of where the row begins, the same",
-            f"recipe {OTHERS.preset}, {seeds_needed(OTHERS.preset)} seeds; what differs is said",
+
             *([f"{CORRECTED}: open only once it is corrected for the other tests"] if held else []),
         ],
     )  # fmt: skip

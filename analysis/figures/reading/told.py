@@ -17,7 +17,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
-from analysis.rules import encoder_rules, training_rules
+from analysis.rules import all_encoder_rules, encoder_rules, training_rules
 from analysis.statistics import difference
 
 ONCE, EVERY, ROTATED = "once", "in every layer", "as rotations, in every layer"
@@ -217,7 +217,7 @@ def reading_told(params: ToldParameters) -> Figure:
     judged, frozen = training_rules(), encoder_rules()
     contests = [contest for contest in frozen.statements if contest.parent == CLAIM]
     preset, margin = contests[0].preset, contests[0].margin
-    sources = {preset: dict.fromkeys(frozen.planned(preset), len(frozen.seeds))}
+    sources = {preset: {name: len(rules.seeds) for rules in all_encoder_rules() for name in rules.planned(preset)}}
     if params.rows == ALL:
         sources = {judged.preset: {name: len(seeds) for name, seeds in judged.planned.items()}} | sources
     rows, trainings = [], None

@@ -177,7 +177,8 @@ def _level(text: str) -> str:
 
 
 QUOTED = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*')")
-SPACED = re.compile(r" *(=>|[,;:?{}()=*<>&|]) *")
+SPACED = re.compile(r"(?<![-+]) *([-+])(?! *[-+]) *| *(=>|[,;:?{}()=*<>&|/]) *")
+"""Signs around which spaces mean nothing. Two of + and - keep the one between them: a - -b is not a--b."""
 INSIDE_STATEMENT = re.compile(r"(?<=[;,{(\[])\n")
 
 
@@ -185,7 +186,7 @@ def _short(script: str) -> str:
     """A script without comments, indentation and needless lines, since a reader loads it before anything moves."""
     text = INSIDE_STATEMENT.sub("", _level("\n".join(map(_without_comment, script.splitlines()))))
     parts = QUOTED.split(text)  # Every second one is quoted.
-    parts[::2] = [SPACED.sub(r"\1", part) for part in parts[::2]]
+    parts[::2] = [SPACED.sub(r"\1\2", part) for part in parts[::2]]
     # The script stands in a JSON string, where each double quote takes a letter more.
     parts[1::2] = [_single_quoted(part) for part in parts[1::2]]
     return "".join(parts)

@@ -30,9 +30,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
         sentence += (
-            f" In our encoders of width 128, where the concatenation takes 32 more, the "
-            f"whole model has {percent(measured['parameters'])} more parameters and does "
-            f"{percent(measured['flops_per_token'])} more arithmetic."
+            " In our encoders of width 128, a concatenation with 32 more has "
+            f"{percent(measured['parameters'])} more parameters and does {percent(measured['flops_per_token'])} more "
+            "arithmetic."
         )
     small = arithmetic.effect < SMALL
     return ComputedSentence(

@@ -42,8 +42,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     widths = sorted(PRESETS[preset].hidden_size for preset in encoder_rules().recipes)
     others = [str(width) for width in widths if width != size.hidden_size]
     waiting = (
-        f" Widths {' and '.join(others)} are being trained ({plural(undecided, 'statement')} "
-        f"{'is' if undecided == 1 else 'are'} open)."
+        f" Of widths {' and '.join(others)}, {plural(undecided, 'statement')} {'is' if undecided == 1 else 'are'} open."
         if undecided
         else ""
     )
