@@ -163,6 +163,18 @@ def test_only_numbers_of_the_judged_recipe_have_a_place_on_the_axis(store: Path)
             assert row.loss.low <= row.loss.value <= (row.loss.high or math.nan)
 
 
+def test_a_fixed_table_is_not_judged_for_one_that_is_learned_from_it(store: Path) -> None:
+    """The mean over seeds in common of what each pair of runs ends with, taken again from the store."""
+    losses = read.query(
+        "SELECT seed, variant, final_loss FROM pretrainings WHERE preset = ? AND variant LIKE 'bert_a%'",
+        [JUDGED],
+    ).pivot(index="seed", columns="variant", values="final_loss")
+    gap = (losses.bert_a_smooth - losses.bert_a).dropna().mean()
+    said = {row.name: row.users for row in rows() if "starts from them" in row.users}
+    assert list(said) == ["sinusoidal"]
+    assert said["sinusoidal"].endswith(f"from them: {gap:+.2f}".replace("-", "\N{MINUS SIGN}"))
+
+
 def test_no_column_is_empty_as_a_whole(store: Path) -> None:
     found = rows()
     assert any(row.loss for row in found)

@@ -276,6 +276,15 @@ def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
     assert "no closed form" in figure.caption
 
 
+@pytest.mark.parametrize(("encoding", "mirrored"), [("sinusoidal", True), ("learned", True), ("shaw_relative", False)])
+def test_likeness_that_is_the_same_before_as_after_is_drawn_once(encoding, mirrored):
+    figure = made("encoding_similarity", encoding=encoding, other="", length=32)
+    (panel,) = drawing.panels(figure)
+    rows = next(rows for rows in panel.to_dict()["datasets"].values() if "sd" in rows[0])
+    assert (min(row["distance"] for row in rows) == 0) == mirrored
+    assert figure.frame().distance.min() < 0, "the data have both halves"
+
+
 @pytest.mark.parametrize(("encoding", "why"), [("alibi", "distances"), ("none", "the same")])
 def test_where_nothing_can_be_shifted_the_reason_is_said(encoding, why):
     assert why in made("encoding_shift", encoding=encoding).finding

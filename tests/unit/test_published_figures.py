@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from statistics import fmean
 
+import pandas as pd
 import pytest
 from drawn_values import valid_panels
 
@@ -15,6 +16,7 @@ from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, drawing
 from analysis.figures.drawing import Theme
 from analysis.figures.literature.gains import COMPARISONS, means_of
+from analysis.figures.published.table_parts import in_words
 from analysis.literature import tables as published
 from analysis.store import read
 
@@ -313,3 +315,12 @@ def test_a_variant_that_was_trained_for_another_length_says_so(name):
     drawn = str([panel.to_dict() for panel in drawing.panels(figure)])
     assert "TUPE-R^mid, 300k steps" in drawn
     assert "1,000k steps" not in drawn
+
+
+def test_a_name_of_a_paper_says_what_it_changes_and_how_long_it_was_trained() -> None:
+    names = pd.Series(["BERT-A^d", "TUPE-A^mid", "nobody's"])
+    assert in_words(names, {"TUPE-A^mid": "300k"}).tolist() == [
+        "BERT-A^d: Every layer, own matrix, scaled",
+        "TUPE-A^mid, 300k steps",
+        "nobody's",
+    ]

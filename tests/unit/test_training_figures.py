@@ -523,6 +523,28 @@ def test_the_axis_of_settings_holds_every_difference_on_both_sides_of_zero(store
         assert rows.gap.between(low, high).all()
 
 
+def test_what_is_stuck_in_a_setting_has_one_row(store):
+    """The committed runs: at twice the usual rate several variants and adding end on the plateau."""
+    rows = all_drawn(made("training_settings", preset="cpu"), "written", "label").drop_duplicates("label")
+    stuck = rows[rows.written == STUCK]
+    assert len(stuck) == 1
+    assert "others" in stuck.label.iloc[0]
+
+
+def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
+    """The committed runs; what has an interval so wide that it says nothing stands at the edge, not as a long line."""
+    figure = made("training_gap", preset="cpu2")
+    (panel,) = drawing.panels(figure)
+    datasets = [rows for rows in panel.to_dict()["datasets"].values() if rows]
+    assert [rows[0] for rows in datasets if "from" in rows[0]] == [{"from": -0.05, "to": 0.05}]
+    table = figure.frame()
+    widths = (table.high - table.low).dropna()
+    wide = set(table.title[(table.high - table.low > 3 * widths.median()) & (table.gap > 0.2)])
+    edge = {row["title"] for rows in datasets if "edge" in rows[0] for row in rows}
+    assert wide
+    assert wide <= edge
+
+
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     """No position ends at 7.0, so that what ends above 6.9 has not left the plateau."""
     run("bert_a", 0, ADDED, 6.95, learning_rate=2e-3)

@@ -371,7 +371,6 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         title="Final loss after a change, less that before it",
         below=[
             f"grey: within ±{_usual_margin(table.margin):g} nats of where the row begins, the same",
-
             *([f"{CORRECTED}: open only once it is corrected for the other tests"] if held else []),
         ],
     )  # fmt: skip

@@ -111,13 +111,17 @@ def _curves(found: Held, theme: Theme) -> Chart:
         rows.assign(of=rows.series), x=x, y=y, theme=theme, dots=0, tooltip=tooltip,
         color=marks.hues("series", {"positions": brown, "words": blue}),
     )  # fmt: skip
+    # Near the right edge names stand at the left of their dots, where that of random directions must leave them room.
+    late = found.rank > found.width / 4
+    low = 0.2 if late else 0.42
     named = pd.DataFrame(
         [
-            {"along": found.rank, "value": found.positions, "hue": brown, "align": "left", "dx": 12, "dy": 20,
+            {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if late else "left",
+             "dx": -12 if late else 12, "dy": 24 if late else 20,
              "name": f"{percent(found.positions)} of positions"},
             {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -26,
              "name": f"{percent(found.words.value, 1)} of words; random: {percent(found.words.baseline, 1)}"},
-            {"along": found.width * 0.42, "value": 0.42, "hue": soft, "align": "right", "dx": -10, "dy": -6,
+            {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
             {"along": found.width, "value": 0.07, "hue": blue, "align": "right", "dx": 0, "dy": 0,
              "name": f"measured\nup to {words.along.max():.0f}"},

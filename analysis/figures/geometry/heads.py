@@ -1,5 +1,6 @@
 """The directions that word and position use in every head."""
 
+import math
 from dataclasses import dataclass
 
 import altair as alt
@@ -14,6 +15,8 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, geometry_figure, run_settings, stored_rows
 
 SHARED = "word_position"
+NAMED = 0.6
+"""The part of a panel's width over which the name of random heads reaches, at most."""
 NEGATIVE = -0.05
 """The share below which a term is said to grow."""
 
@@ -90,9 +93,9 @@ def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme:
     y = marks.number(alt.Y, "value", None, domain=limits, values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
     x = marks.categories(alt.X, "layer", "layer")
     random = panels.chart_rows(rows).groupby("layer", as_index=False)[["baseline_low", "baseline_high"]].mean()
-    first = random.head(1)
+    under = random.head(math.ceil(NAMED * len(random)))
     named = pd.DataFrame(
-        [{"layer": first.layer.iloc[0], "value": first.baseline_high.iloc[0], "name": "random heads",
+        [{"layer": random.layer.iloc[0], "value": under.baseline_high.max(), "name": "random heads",
           "align": "left", "dx": -12, "dy": -12, "hue": theme.colour(colours.SOFT)}]
     )  # fmt: skip
     dots = alt.Chart(panels.chart_rows(rows)).mark_point(

@@ -259,9 +259,9 @@ def _stuck_in_one_row(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows, with one in place of several of a setting in which both variants are stuck: they have no difference."""
     tied = rows[rows.tied]
     count = tied.groupby("setting").title.transform("size")
-    first = tied[~tied.duplicated("setting")]
-    named_together = first.title.where(count[first.index] == 1, count[first.index].astype(str) + " others")
-    return pd.concat([rows[~rows.tied], first.assign(title=named_together)]).sort_index(kind="stable")
+    last = tied[~tied.duplicated("setting", keep="last")]
+    named_together = last.title.where(count[last.index] == 1, count[last.index].astype(str) + " others")
+    return pd.concat([rows[~rows.tied], last.assign(title=named_together)]).sort_index(kind="stable")
 
 
 def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:

@@ -36,6 +36,8 @@ SHORT_NEEDS = {"longer": "longer", "order": "order", "causal": "decoder", "atten
 LONGER = ("final_loss_1x", "final_loss_4x")
 COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
 """A method's variant in causal trainings, where it has another one."""
+STARTS = {"sinusoidal": "bert_a_smooth"}
+"""A method whose table is fixed -> the variant that learns from the same table on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +143,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
             EncodingRow(
                 name=name,
                 title=IN_USE[name].name,
-                users=users(name),
+                users=users(name) + _as_a_start(name, recipes, preset),
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
@@ -162,6 +164,17 @@ def _time(variant: str, times: pd.Series) -> float | None:
     """
     baseline = usual_baseline(objective(variant), set(times.index))
     return float(times[variant] / times[baseline]) if {variant, baseline} <= set(times.index) else None
+
+
+def _as_a_start(name: str, recipes: Sequence[Trained], preset: str) -> str:
+    """A clause with the loss of a table that is learned from a method's fixed one on; empty where there is none.
+
+    A fixed table and one that starts from it differ so much that the number of one is no verdict on the other.
+    """
+    start = STARTS.get(name, "")
+    losses = (_loss(start, trained, preset) for trained in recipes if start)
+    found = next((loss for loss in losses if loss and loss.judged), None)
+    return f"; a learned table that starts from them: {signed(found.value)}" if found else ""
 
 
 def _loss_on_axis(row: EncodingRow) -> float:

@@ -125,7 +125,8 @@ function spoken(row, needs) {
   const loss = row.baseline ? "the baseline of losses" : number("loss", row.loss);
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
   const time = row.time === null ? "time not measured" : `time ${times(row.time)}`;
-  return `${row.title}. ${row.users}. ${ticks}. ${loss}. ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
+  const worse = row.worse ? " Learns worse than added positions." : "";
+  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
 }
 
 function cells(row, needs, asked) {

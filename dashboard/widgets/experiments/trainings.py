@@ -27,6 +27,7 @@ from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.verdict import verdict_of
 from analysis.links import Value
 from analysis.narrative.choosing import sizes
+from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
@@ -281,14 +282,14 @@ def _say_how_costs_change_with_size(costs: pd.DataFrame) -> None:
 
 
 def _figure(name: str, values: dict[str, Value], presets: set[str]) -> tuple[Figure, dict[str, Value]]:
-    """A figure with its values; of another preset where the chosen one lacks what it shows.
+    """A figure with its values; of another preset, the judged one first, where the chosen one lacks what it shows.
 
     Raises NoResults where no preset has it.
     """
     try:
         return stored_figure(name, values), values
     except NoResults as missing:
-        for preset in sorted(presets - {values["preset"]}):
+        for preset in sorted(presets - {values["preset"]}, key=lambda name: (name != training_rules().preset, name)):
             others = {**values, "preset": preset, **USUAL_SETTINGS}
             with suppress(AddendError):
                 return stored_figure(name, others), others
