@@ -120,7 +120,7 @@ def test_the_first_cell_is_the_one_in_which_the_term_is_largest_on_the_left() ->
         left = rows[rows["map"] == "left"].value.max()
         cell = FIGURES["compare_cell"].of(values, made)
         assert cell.frame().set_index("term").left[term] == pytest.approx(left, rel=1e-5)
-        assert f"{signed(float(left))} and" in cell.finding
+        assert f"{signed(float(left))} to the left" in cell.finding
 
 
 def test_the_cell_that_is_taken_apart_is_outlined_in_every_map() -> None:

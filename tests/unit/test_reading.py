@@ -22,16 +22,17 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 from analysis.ablation.encoder import AddendConfig
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS, DOCUMENTS
-from analysis.claims.statements import stored
+from analysis.claims.statements import SIGNS, stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import unbroken
 from analysis.figures import FIGURES
-from analysis.figures.drawing import Theme
+from analysis.figures.drawing import Theme, panels
 from analysis.figures.outliers import largest_near
 from analysis.figures.reading import cut, order, shift, told
 from analysis.figures.reading.arithmetic import closest, concatenated, plane
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
+from analysis.figures.reading.sum import scale as sum_scale
 from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
 from analysis.narrative.answer.cards import ways_of_telling
@@ -479,6 +480,39 @@ def test_the_sum_is_what_transformers_adds() -> None:
     figure = FIGURES["reading_sum"].make({"word": "dog", "position": 14})
     frame = figure.frame()
     np.testing.assert_allclose(frame[frame.part == "sum"].value, taken[0][0, 14], atol=1e-7)
+
+
+@pytest.mark.parametrize("position", [7, 14, 300])
+def test_a_scale_of_colours_that_a_number_exceeds_says_where_it_ends(position: int) -> None:
+    values = np.vstack([summands("king", position), summands("king", position).sum(0)])
+    drawn = str(
+        [panel.to_dict() for panel in panels(FIGURES["reading_sum"].make({"word": "king", "position": position}))]
+    )
+    assert ("colours end at ±" in drawn) == (np.abs(values).max() > sum_scale().value)
+
+
+def test_the_curve_of_the_cut_is_said_to_fall_where_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = read.query(
+        "SELECT rank, value FROM newest_surgery WHERE operation = 'separated' AND model = 'all-MiniLM-L6-v2'"
+    )
+    best, last = rows.loc[rows.value.idxmax()], rows.loc[rows["rank"].idxmax()]
+    said = cut.past_the_best()
+    assert f"highest with {best['rank']:.0f} directions ({best.value:.3f})" in said
+    assert f"falls to {last.value:.3f} with {last['rank']:.0f}" in said
+    rising = cut._rows().assign(value=lambda frame: frame["rank"])
+    monkeypatch.setattr(cut, "_rows", lambda: rising)
+    assert cut.past_the_best() == ""
+
+
+def test_every_count_of_the_claims_stands_above_its_bar() -> None:
+    rows = read.query(
+        "SELECT question, verdict, count(*) AS statements FROM statements JOIN headings h ON h.id = parent GROUP BY ALL"
+    )
+    figure = FIGURES["reading_open"].of({"verdict": "all"})
+    texts = [text for panel in panels(figure) for text in re.findall(r"'text': '([^']*\d)'", str(panel.to_dict()))]
+    for _, asked in rows.groupby("question"):
+        counts = {f"{SIGNS[row.verdict]} {row.statements}" for row in asked.itertuples()}
+        assert counts in [set(text.split(" · ")) for text in texts]
 
 
 @pytest.mark.parametrize("word", ["king", "the", "river"])

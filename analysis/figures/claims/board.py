@@ -184,7 +184,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
 
 
 def _readings(part: Judgement) -> str:
-    """What a number rests on, in few letters: `10 of 12` readings hold, or the seeds of a training."""
+    """The basis of a number in few letters: `10 of 12` readings hold, or the seeds of a training."""
     if part.kind in SEVERAL and len(part.readings) > 1:
         return f"{_holding(part)} of {len(part.readings)}"
     return plural(part.seeds, "seed") if part.seeds and part.effect is not None else ""

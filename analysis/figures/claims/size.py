@@ -104,7 +104,7 @@ KINDS = {
     "difference_of_differences": "nats between widths",
 }
 FURTHER = re.compile(r",| (?:of|at|between|less|missed)\b")
-"""Where the words of a unit begin that only narrow it."""
+"""The beginning of those words of a unit that only narrow it."""
 PRINTED = "as printed: points, BLEU or nats"
 ZEROS = re.compile(r"(\.\d*?[1-9])0+(?!\d)|\.0+(?!\d)")
 """Zeros that end the decimals of a number."""

@@ -237,7 +237,9 @@ def _draw_sides(table: pd.DataFrame, label: str, key: str, theme: Theme) -> list
     differences = beside.mark_text(**style).encode(
         y=y, text="written:N", tooltip=marks.tips(("difference", "", "+.4f"))
     )
-    above = alt.Chart(wide.head(1)).mark_text(**style, text="difference").encode(x=alt.value("width"), y=alt.value(-10))
+    above = (
+        alt.Chart(wide.head(1)).mark_text(**style, text="right − left").encode(x=alt.value("width"), y=alt.value(-10))
+    )
     joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2=alt.X2("right:Q"))
     layers = marks.rule(theme, x=0), joined, *dots, differences, above
     return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=1.2 * marks.ROW * len(order), title=key)]
@@ -276,8 +278,8 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
     left, right, _ = (signed(float(value)) for value in totals[0])
     text = f"The score of {pairs_text} is {left} on the left and {right} on the right"
     if all(params.term in values for values in columns.values()):
-        parts = " and ".join(signed(values[params.term]) for values in columns.values())
-        text += f"; {term_label(params.term)} is {parts} of it"
+        of_left, of_right = (signed(values[params.term]) for values in columns.values())
+        text += f"; {term_label(params.term)} adds {of_left} to the left one and {of_right} to the right one"
     text += "."
     return Figure(
         title=f"Query {query} on key {key}, term by term",
@@ -292,6 +294,12 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
             _fold_terms(table, pair, add_up=True), kind, _key(side_names(pair, _places(pair, heads))), theme
         ),
     )
+
+
+def _methods(pair: Pair) -> list[str]:
+    """The method of each side, where a reader chose it; else its layer alone decides that, and it is not said."""
+    chosen = "mean" in {one.method for one in pair}
+    return [f", method {one.method}" if chosen else "" for one in pair]
 
 
 def _round_factor(ratio: float) -> int:
@@ -347,8 +355,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             scales += "drawn once more at the right"
         limits = dict.fromkeys(limits, max(limits[name] for name in shown))
     titles = {"difference": ["right minus left", "score by score"]} | {
-        side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}, {one.method}"]
-        for side, one, head in zip(SIDES, pair, heads, strict=True)
+        side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}{method}"]
+        for side, one, head, method in zip(SIDES, pair, heads, _methods(pair), strict=True)
     }
     for name, (values, _) in maps.items():
         titles[name].append(f"from {signed(float(values.min()), 1)} to {signed(float(values.max()), 1)}")

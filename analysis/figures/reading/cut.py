@@ -36,6 +36,22 @@ def kept_directions() -> list[int]:
     return [int(rank) for rank in rows[rows.operation == OWN]["rank"]]
 
 
+def past_the_best() -> str:
+    """A sentence on the agreement that is lost again with the most directions; empty where the most are the best."""
+    rows = _rows()
+    own = rows[rows.operation == OWN].sort_values("rank")
+    if own.empty:
+        return ""
+    best, last = own.iloc[int(own.value.argmax())], own.iloc[-1]
+    if f"{best.value:.3f}" == f"{last.value:.3f}":
+        return ""
+    within = " (within its interval)" if last.low <= best.value <= last.high else ""
+    return (
+        f"The curve is highest with {best['rank']:.0f} directions ({best.value:.3f}) and then falls to "
+        f"{last.value:.3f} with {last['rank']:.0f}{within}: each direction that positions keep is one that words lose."
+    )
+
+
 class KeptParameters(Parameters):
     """The number of directions that positions keep."""
 

@@ -20,8 +20,8 @@ ROW = 46
 """Pixels of a question's row."""
 LABEL_CHARACTERS = 24
 """Letters in a line of a question: on a phone longer ones would leave the bars little room."""
-FOR_BOTH, FOR_SIGN = 28, 13
-"""Pixels of a segment in which the verdict's sign and the number of its statements have room, and the sign alone."""
+BAR = 18
+"""Pixels of a bar's height; its numbers stand above it, since narrow segments have no room for theirs."""
 OLD_VERDICTS = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -80,7 +80,7 @@ def _decided(counts: Mapping[str, int]) -> str:
 
 
 def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
-    """A bar for each question, cut by verdict, with the number of statements in each segment."""
+    """A bar for each question, cut by verdict, with the number of statements of each verdict above it."""
     counts = frame.groupby(["question", "verdict"], sort=False).agg(statements=("id", "size"), shown=("shown", "all"))
     bars = counts.reset_index().assign(place=lambda rows: rows.verdict.map(WORDS.index))
     bars = bars.sort_values("place")
@@ -92,28 +92,26 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
         label=bars.question.map(labels),
         name=bars.verdict.map(names),
         begin=bars.end - bars.statements,
-        middle=bars.end - bars.statements / 2,
-        sign=bars.verdict.map(SIGNS),
+    )
+    written = (bars.verdict.map(SIGNS) + " " + bars.statements.astype(str)).groupby(bars.label).agg(" · ".join)
+    above = alt.Chart(written.rename("text").reset_index()).mark_text(
+        align="left", yOffset=-BAR / 2 - 3, fontSize=marks.PANEL_TITLE, color=theme.ink
     )
     most = int(bars.end.max())
     x = marks.number(alt.X, "begin", "statements", domain=(0, most), ticks=6)
+    y = marks.labelled_rows(list(labels.values()))
     base = alt.Chart(bars).encode(
-        y=marks.labelled_rows(list(labels.values())),
+        y=y,
         opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.22)),
         tooltip=marks.tips("question", "verdict", ("statements", "", "d")),
     )
     hues = {name: theme.colour(VERDICTS[word]) for word, name in names.items()}
-    segments = base.mark_bar(height=30, stroke=theme.ground, strokeWidth=1).encode(
+    segments = base.mark_bar(height=BAR, yOffset=BAR / 2, stroke=theme.ground, strokeWidth=1).encode(
         x=x, x2=alt.X2("end:Q"), color=marks.hues("name", hues)
     )
-    pixels = f"datum.statements * width / {most}"
-    written = alt.expr(
-        f"{pixels} >= {FOR_BOTH} ? datum.sign + ' ' + datum.statements : {pixels} >= {FOR_SIGN} ? datum.sign : ''"
-    )
-    numbers = base.mark_text(fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ground, text=written)
     return marks.panel(
         segments,
-        numbers.encode(x=marks.same_axis(x, "middle")),
+        above.encode(x=alt.value(0), y=y, text="text:N"),
         theme=theme,
         width=marks.HALF,
         height=ROW * len(order),

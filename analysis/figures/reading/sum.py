@@ -127,13 +127,15 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
     frame = pd.DataFrame(
         {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
     )
-    key = marks.legend("value of a dimension")
+    limit = scale().value
+    beyond = f"; colours end at ±{limit:.2g}" if np.abs(values).max() > limit else ""
+    key = marks.legend(f"value of a dimension{beyond}")
     cells = alt.Chart(frame).mark_rect()
     cells = cells.encode(
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
         x2=alt.X2("end:Q"),
         y=marks.categories(alt.Y, "part", None, names),
-        color=alt.Color("value:Q", scale=theme.around_zero(scale().value), legend=key),
+        color=alt.Color("value:Q", scale=theme.around_zero(limit), legend=key),
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
     lengths = pd.DataFrame({"part": names, "length": np.linalg.norm(values, axis=1)})

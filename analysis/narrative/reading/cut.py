@@ -1,13 +1,16 @@
 """Step 5: the sum of a real model cut apart, with some directions for positions and the others for words."""
 
 from analysis.core.errors import NoResults
-from analysis.figures.reading.cut import kept_directions
+from analysis.core.formatting import sentences
+from analysis.figures.reading.cut import kept_directions, past_the_best
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 
 
 def says(values: Values) -> str:
-    """The beginning of the answer's sentence on the room that positions need; Home tells all of it.
+    """The beginning of the answer's sentence on the room that positions need, and what more directions do.
+
+    Home tells all of it.
 
     Raises NoResults where it is not stored.
     """
@@ -15,7 +18,7 @@ def says(values: Values) -> str:
     if not sentence:
         raise NoResults("No such surgery is stored yet. Run: python -m analysis measure surgery --help")
     beginning, end, _ = sentence.partition("). ")  # Other models come after the numbers of this one.
-    return beginning + end.strip()
+    return sentences(beginning + end.strip(), past_the_best())
 
 
 register(

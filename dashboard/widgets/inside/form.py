@@ -280,7 +280,7 @@ def options(pickers: Pickers, uploaded: Upload | None, *, asks: bool) -> None:
 
 
 def _compare_and_change(pickers: Pickers) -> None:
-    """What the numbers are compared with, and changes of positions."""
+    """Comparisons with another side, and changes of positions."""
     compared = comparison.compared(pickers)
     with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
         comparison.pills(pickers)
