@@ -93,6 +93,7 @@ GROUPS = (
             SingleChange("C36h", "a wider, flatter shape"),
             SingleChange("C36g", "then concatenated"),
             SingleChange("C36d", "both at once"),
+            SingleChange("C36i", "then added again, words a quarter wider", turned=True),
         ),
     ),
     Group(
@@ -111,7 +112,6 @@ OTHERS = Group(
     (
         SingleChange("C36a", "words of 80 %: concatenated"),
         SingleChange("C36b", "words of 50 %: concatenated"),
-        SingleChange("C36i", "wider: concatenated, words of 80 %"),
         SingleChange("C36f", "concatenated, then projected back"),
         SingleChange("C34m", "first layer: a matrix of their own"),
         SingleChange("C34k", "every layer, own matrix: scaled"),
