@@ -29,6 +29,8 @@ def leading_terms(table: pd.DataFrame) -> str:
     return capitalised("; ".join([*parts, f"others in {rest}"] if rest else parts))
 
 
+NUMBER = 36
+"""Pixels of a column that has room for its numbers."""
 FAINT = 0.05
 """A term that is smaller than this in every head has no column."""
 
@@ -59,8 +61,9 @@ def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
         y=marks.categories(alt.Y, "head", "head"),
         tooltip=marks.tips("head", ("label", TERM), ("value", label, ".4f")),
     )
-    # On a phone the numbers would run into one another; tooltips and the data table still give them.
-    numbers = base.mark_text(fontSize=marks.TEXT, opacity=alt.expr("width < 480 ? 0 : 1"))
+    # In narrower columns the numbers would run into one another; tooltips and the data table still give them.
+    room_for_numbers = alt.expr(f"width < {NUMBER * table.shape[1]} ? 0 : 1")
+    numbers = base.mark_text(fontSize=marks.TEXT, opacity=room_for_numbers)
     # The last name slants beyond the columns: unseen letters keep its room.
     last = term_label(str(table.columns[-1]))
     room = alt.Chart(frame.head(1)).mark_text(text=last[: len(last) // 2], align="left", opacity=0)

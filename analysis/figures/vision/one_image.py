@@ -279,6 +279,8 @@ def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Char
     frame = pd.DataFrame({"row": row, "column": column, "score": values.ravel()}).dropna()
     frame = frame.assign(x=frame.column - 0.5, x2=frame.column + 0.5, y=frame.row - 0.5, y2=frame.row + 0.5)
     x, y = _square_axes((values.shape[0], values.shape[1]))
+    for axis in (x, y):  # Those of the image are those of all; unseen ones keep the maps as large as it is.
+        axis["axis"]["labelOpacity"] = axis["axis"]["tickOpacity"] = 0
     cells, tooltip = alt.Chart(frame).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
     color = alt.Color("score:Q", scale=scale, legend=key)
     return cells.encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=color, tooltip=tooltip)

@@ -280,10 +280,12 @@ def options(pickers: Pickers, uploaded: Upload | None, *, asks: bool) -> None:
 
 
 def _compare_and_change(pickers: Pickers) -> None:
-    """Comparisons with another side, and changes of positions."""
+    """Comparisons with another side, or changes of positions, which are shown of one side alone."""
     compared = comparison.compared(pickers)
     with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
         comparison.pills(pickers)
+    if compared:
+        return
     with st.popover("Change positions", key="inside.change_positions"):
         _changes(pickers)
 
