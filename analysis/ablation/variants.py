@@ -44,7 +44,7 @@ WAYS = {
     ),
     "added": Way(
         title="Added",
-        summary="one vector holds word and position from the first layer on: BERT, GPT-2",
+        summary="positions are told once, at the input or in the first layer: BERT, GPT-2",
         doing="adding in another way",
     ),
     "multiplied": Way(

@@ -52,7 +52,7 @@ def score(kept: Decomposition) -> str:
     asks, answers = kept.tokens[query], kept.tokens[key]
     return (
         f"“{kept.provenance.text}”, {kept.provenance.model}, layer {kept.layer}, head {HEAD}: the score of "
-        f"“{asks}” for “{answers}” is {fixed(total)}, the sum of {join_names(written)}."
+        f"“{asks}” for “{answers}” is {fixed(total)}, the sum of {join_names(written)} (rounded)."
     )
 
 

@@ -113,20 +113,17 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
         judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    assert "positions end 0.08 nats lower than added ones (8 seeds). That model is wider" in sentence(
+    assert "parameters, ends 0.08 nats lower than one that adds (8 seeds). A control of that shape is in" in sentence(
         high=-0.06, control=OPEN
     )
     told_apart = sentence(high=-0.06, control=CONTRADICTED)
     assert "The control's own words." in told_apart
-    assert "That model is wider" not in told_apart
-    assert "a control is in training" in sentence(high=-0.06, control=OPEN)
-    shape = "That model is wider and flatter, too: in its shape, adding ends"
-    wider = "0.08 nats below it (−0.12 to −0.04) with words a quarter wider (open)."
-    assert (
-        f"{shape} 0.04 nats above it (+0.01 to +0.07) with words as wide and {wider}\n"
-        in sentence(high=-0.06, control=OPEN, seeds=8)
-    )  # fmt: skip
-    assert f"{shape} {wider} The control's own words.\n" in sentence(high=-0.06, control=CONTRADICTED, seeds=8)
+    assert "A control of that shape" not in told_apart
+    shape, wider = "In that shape, adding ends", "0.08 nats below it (−0.12 to −0.04) if words take the whole width"
+    both = sentence(high=-0.06, control=OPEN, seeds=8)
+    assert f"{shape} 0.04 nats above it (+0.01 to +0.07) if words are as wide and {wider}; both are open." in both
+    one = sentence(high=-0.06, control=CONTRADICTED, seeds=8)
+    assert f"{shape} {wider}; that is open. The control's own words." in one
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
 
 

@@ -74,6 +74,7 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
     """The effects are those of the statements, turned where a change goes the other way."""
     figure = stored_figure("experiments_contrasts", {})
     effects = figure.frame().set_index("id").effect
+    lines = figure.frame().set_index("id").line
     table = drawn(figure).set_index("id")
     turned_changes = {change.statement for group in GROUPS for change in group.changes if change.turned}
     assert set(table.index) & turned_changes
@@ -86,7 +87,8 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
         clear = row.low > row.margin or row.high < -row.margin
         held = row.word == "open" and clear and row.seeds == 8
         assert str(row.text).endswith("\nafter correction") == held, "what is clear and open says why"
-        assert row.word != "same" or row.margin == MARGIN or str(row.text).endswith(f"within ±{row.margin:g}")
+        assert row.margin == MARGIN, "one band for all, as on the board"
+        assert str(row.text).endswith(f"rule: ±{lines[id]:g}") == (lines[id] != MARGIN)
 
 
 def test_a_change_begins_where_its_words_say(store) -> None:

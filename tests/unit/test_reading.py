@@ -255,7 +255,8 @@ def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None
 def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) -> None:
     step = STEPS["told"]
     answer, *lines = step.says(VALUES).splitlines()
-    assert answer == "It is being told to the attention of every layer, not the matrices or being told again."
+    refused = "the matrices or being added again to whole inputs"
+    assert answer == f"It is being told to the attention of every layer, not {refused}."
     for question, line in zip(told_step.QUESTIONS, lines, strict=False):
         assert line.startswith(f"{question} ")
         assert question.removesuffix("?").removeprefix("The ").lower() in step.text

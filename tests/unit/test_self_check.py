@@ -71,6 +71,6 @@ def test_the_loss_with_a_matrix_for_positions_is_the_stored_trainings(asked: dic
     same = abs(gap) < 0.05
     assert len(finals) == 8
     assert answer(asked["told"]) == (
-        "Where the first ends" if same else "Higher" if gap > 0 else asked["told"].options[0]
+        "Within 0.05 nats of the first" if same else asked["told"].options[2 if gap > 0 else 0]
     )
     assert f"{abs(gap):.2f} nats" in asked["told"].because

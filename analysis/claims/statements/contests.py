@@ -235,8 +235,11 @@ def on_plateau(exits: Sequence[int | None], steps: int, rules: TrainingRules | N
     if not late_exits:
         return ""
     finite_exits = [step for step in late_exits if step is not None]
-    detail = f"it left by step {max(finite_exits):,}" if len(finite_exits) == len(late_exits) else "it never left"
-    return f"was still on the plateau after half of the steps in {len(late_exits)} of {len(exits)} seeds ({detail})"
+    left = f"left by step {max(finite_exits):,}" if finite_exits else "never left"
+    some = f" in {len(finite_exits)} of them" if 0 < len(finite_exits) < len(late_exits) else ""
+    return (
+        f"was still on the plateau after half of the steps in {len(late_exits)} of {len(exits)} seeds (it {left}{some})"
+    )
 
 
 def _seeds_to_resolve(contest: Contest, result: Difference, margin: float) -> int | None:

@@ -1,5 +1,6 @@
 """The page Claims as data: every claim in one line, with all that its line opens to; ready to be sent as JSON."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
@@ -20,13 +21,16 @@ TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences
 """The kinds of statements that trainings of our own decide."""
 FIRST_ENTRIES = 4
 """Entries of the page's log above its fold."""
+IN_PART = "in part"
+"""The standing of a claim of which some statements hold and others fail."""
 STANDINGS = {
-    AGAINST: ("fails in at least one thing that it says", "fail in at least one thing that they say"),
+    IN_PART: ("holds in part and fails in part", "hold in part and fail in part"),
+    AGAINST: ("fails in all that is decided of it", "fail in all that is decided of them"),
     FOR: ("holds in all that is decided of it", "hold in all that is decided of them"),
     MIXED: ("is mixed", "are mixed"),
     OPEN: ("is not decided in anything yet", "are not decided in anything yet"),
 }
-"""The bearing of a claim's deciding statement -> the claim's standing in words, of one claim and of several."""
+"""The standing of a claim -> its words, of one claim and of several."""
 EVIDENCE = {
     "trainings": "Our own trainings decide",
     "command": "Open, and one command away",
@@ -144,11 +148,18 @@ def _decided(heading: Heading) -> str:
 
 
 def standings() -> str:
-    """The finding of the whole page: the number of claims that fail, that hold, that are mixed, and that are open."""
-    headings = [heading for heading in stored.headings() if heading.parts]
-    counts = bearings(part for heading in headings for part in heading.parts if part.decides)
+    """The finding of the whole page: the number of claims of each standing."""
+    counts = Counter(_standing(heading.parts) for heading in stored.headings() if heading.parts)
     said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in STANDINGS.items() if counts[side])
     return join_names(said)
+
+
+def _standing(parts: Sequence[Judgement]) -> str:
+    """The side of the statement that decides a claim; or `in part` where there are decided ones on both sides."""
+    count = bearings(parts)
+    if count[FOR] and count[AGAINST]:
+        return IN_PART
+    return next(bearing(part) for part in parts if part.decides)
 
 
 def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any]:

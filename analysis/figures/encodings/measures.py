@@ -319,9 +319,9 @@ def _symmetric(table: pd.DataFrame, condition: str) -> str:
 
 def _of_all(count: int, table: pd.DataFrame, condition: str) -> str:
     """The count of all encodings, with the conditions of its measure, and how many it says nothing of."""
-    untrained = table.title[table.untrained].nunique()
-    random = f"; {untrained} are random here" if untrained else ""
-    return f"{count} of {table.title.nunique()} encodings ({condition}{random})"
+    untrained, every = table.title[table.untrained].nunique(), table.title.nunique()
+    random = f", and {untrained} more are still random" if untrained else ""
+    return f"{count} of {every - untrained} encodings ({condition}{random})"
 
 
 def _known(table: pd.DataFrame, name: str) -> pd.DataFrame:

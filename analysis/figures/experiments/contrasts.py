@@ -137,9 +137,10 @@ def contrasts(_: Parameters) -> Figure:
             "No contrast of these rules has been trained yet. Train both sides, for example: python -m analysis ablate "
             "--preset width128 --variants bert_a,every_layer_attention"
         )
-    table = pd.concat([_rows(group, found) for group in _groups(found)], ignore_index=True)
+    margin = float(found.line.mode().iloc[0])
+    table = pd.concat([_rows(group, found, margin) for group in _groups(found)], ignore_index=True)
     waiting = found[found.effect.isna() & ~found.id.isin(table.id)]
-    words = {row.id: standing(row.verdict, row.low, row.high, row.line) for row in frames.rows(frame)}
+    words = {row.id: standing(row.verdict, row.low, row.high, margin) for row in frames.rows(frame)}
     undecided = sum(word == OPEN for word in words.values())
     not_run = len(found) - len(frame)
     judged = training_rules().preset
@@ -256,8 +257,11 @@ def _groups(found: pd.DataFrame) -> list[Group]:
     return [*groups, replace(OTHERS, changes=changes)] if changes else groups
 
 
-def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
-    """A row a change, with its effect in the direction of the change. One that is not measured has none."""
+def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
+    """A row a change, with its effect in the direction of the change. One that is not measured has none.
+
+    margin: that of most contrasts, by which all are drawn and put in words.
+    """
     by_id = {row.id: row for row in frames.rows(found)}
     records: list[dict[str, object]] = []
     end = 0.0
@@ -267,7 +271,7 @@ def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
             continue
         after, _, before = row.pair.partition(JOINED)
         effect, low, high = row.effect, row.low, row.high
-        word = standing(row.verdict, row.low, row.high, row.line)
+        word = standing(row.verdict, row.low, row.high, margin)
         if change.turned:
             after, before, word = before, after, turned(word)
             effect, low, high = -effect, -high, -low
@@ -280,24 +284,19 @@ def _rows(group: Group, found: pd.DataFrame) -> pd.DataFrame:
                 "group": group.title, "preset": group.preset, "id": row.id, "statement": row.statement,
                 "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
                 "low": low, "high": high, "start": start, "end": end, "from": start + low, "to": start + high,
-                "margin": row.line, "seeds": seeds, "verdict": row.verdict, "word": word,
+                "margin": margin, "seeds": seeds, "verdict": row.verdict, "word": word,
                 "measured": bool(effect == effect),
-                "text": _text(effect, word, seeds, seeds_needed(group.preset), _note(row, word, found)),
+                "text": _text(effect, word, seeds, seeds_needed(group.preset), _note(row, margin)),
             }
         )  # fmt: skip
     return pd.DataFrame(records)
 
 
-def _usual_margin(margins: pd.Series) -> float:
-    """The margin of most contrasts, in nats."""
-    return float(margins.mode().iloc[0])
-
-
-def _note(row: Any, word: str, found: pd.DataFrame) -> str:
-    """The correction, or a margin that is not the usual one, to which a contrast owes its word; empty if neither."""
+def _note(row: Any, margin: float) -> str:
+    """The correction that leaves a contrast open, or the margin of its rule where that is another; else empty."""
     if _open_by_correction(row):  # The same for both directions.
         return CORRECTED
-    return f"within ±{row.line:g}" if word == "same" and row.line != _usual_margin(found.line) else ""
+    return f"rule: ±{row.line:g}" if row.line != margin else ""
 
 
 def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
@@ -370,7 +369,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         *layers, theme=theme, width=520, height=height,
         title="Final loss after a change, less that before it",
         below=[
-            f"grey: within ±{_usual_margin(table.margin):g} nats of where the row begins, the same",
+            f"grey: within ±{table.margin.iloc[0]:g} nats of where the row begins, the same",
             *([f"{CORRECTED}: open only once it is corrected for the other tests"] if held else []),
         ],
     )  # fmt: skip

@@ -179,8 +179,8 @@ def _largest_dimension(values: Float[ndarray, "part dim"], theme: Theme) -> list
     dimension = int(np.abs(values[-1]).argmax())
     word, position, segment, whole = values[:, dimension]
     name = pd.DataFrame(
-        {"dimension": [dimension + 0.5], "name": [f"dimension {dimension}: {signed(word)} {signed(position)} "
-         f"{signed(segment)} = {signed(whole)}"]}
+        {"dimension": [dimension + 0.5], "name": [f"dimension {dimension}: {signed(word, 3)} {signed(position, 3)} "
+         f"{signed(segment, 3)} = {signed(whole, 3)}"]}
     )  # fmt: skip
     right = dimension > values.shape[1] / 2
     text = alt.Chart(name).mark_text(

@@ -236,7 +236,7 @@ def reading_told(params: ToldParameters) -> Figure:
     text = _count(frame)
     return Figure(
         title=f"Final loss less that of {baseline}, "
-        + ("by how often positions are told" if params.rows == ALL else "each row with one change"),
+        + ("by how often positions are told" if params.rows == ALL else "of what the first page compares"),
         finding=finding(frame, chosen, baseline) if chosen else _finding_of_compared(frame),
         frame=lambda: frame,
         caption=sentences(

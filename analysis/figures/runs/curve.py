@@ -72,8 +72,8 @@ def run_curve(params: RunParameters) -> Figure:
     label = f"loss ({UNIT})"
     hidden = float(json.loads(run.config).get("masked_share", MASKED_SHARE))
     description = (
-        f"Loss in {UNIT}, of {task}; the training loss is the mean since the previous evaluation, on other texts than "
-        f"the validation loss.{_hides_more(hidden) if objective(variant) == MASKED else ''}"
+        f"Loss in {UNIT}, of {task}{_hides_more(hidden) if objective(variant) == MASKED else ''}. The training loss is "
+        "the mean since the previous evaluation, on other texts than the validation loss."
     )
     if str(run.preset).startswith(IMPORTED):
         label = "loss (as logged)"
@@ -95,12 +95,12 @@ def run_curve(params: RunParameters) -> Figure:
 
 
 def _hides_more(share: float) -> str:
-    """A sentence on why the training loss lies higher, where training hides more words than the validation."""
+    """A clause on why the training loss lies higher, where training hides more words than the validation."""
     if share <= MASKED_SHARE:
         return ""
     return (
-        f" Training hides {percent(share)} of the words and validation {percent(MASKED_SHARE)}, which are easier to "
-        "guess among the others: so the training loss lies higher."
+        f"; the training loss lies higher because training hides {percent(share)} of the words and validation "
+        f"{percent(MASKED_SHARE)}"
     )
 
 

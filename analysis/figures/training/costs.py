@@ -3,6 +3,7 @@
 One figure has the variants of the board of experiments, the other the rest.
 """
 
+import math
 from collections.abc import Mapping
 from shlex import quote
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core import colours, frames
 from analysis.core.errors import AddendError, NoResults
@@ -156,7 +158,11 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         frame=lambda: shown[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
             f"Cost of training at the size of preset {preset}, less {named(BASELINES[MASKED])}'s, as a share of it; "
-            "the longest step stands first.",
+            + ("the lowest final loss stands first." if losses else "the longest step stands first."),
+            "The feed-forward layers are as wide as makes all variants equally large, so that what saves parameters "
+            "elsewhere does more arithmetic there."
+            if preset in PRESETS and PRESETS[preset].matched
+            else "",
             f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {board_preset(preset)} has all its seeds; "
             f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
             if losses
@@ -278,11 +284,16 @@ def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Ch
     """A table in bars: each variant once, with a column for its loss and one for each cost, the numbers beside them."""
     drawn = [name for name in DRAWN if name in shares and shares[name].notna().any()]
     apart = (shares[drawn].abs() > NOTABLE).any(axis=1)
-    order = [*shares.index[apart], *shares.index[~apart]]
-    groups = [f"{'beyond' if apart[name] else 'within'} ±{percent(NOTABLE)}" for name in order]
+    known_losses = {**losses, BASELINES[MASKED]: 0.0} if losses else {}
+    order = sorted(shares.index, key=lambda name: (not apart[name], known_losses.get(name, math.inf)))
+    groups = [
+        (f"costs beyond ±{percent(NOTABLE)}" if apart[name] else f"costs within ±{percent(NOTABLE)}")
+        if apart.any()
+        else "how positions are told"
+        for name in order
+    ]
     names = [title(str(name)) for name in order]
     labels, y, titles, height = marks.grouped_rows(names, groups, theme, LETTERS, ROW)
-    known_losses = {**losses, BASELINES[MASKED]: 0.0} if losses else {}
     columns: dict[str, dict[str, float]] = {LOSS: {name: known_losses[name] for name in order if name in known_losses}}
     columns |= {name: {str(key): float(value) for key, value in shares[name].dropna().items()} for name in drawn}
     columns = {name: values for name, values in columns.items() if values}

@@ -355,7 +355,7 @@ def _trained(able: Sequence[EncodingRow]) -> list[str]:
         rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
         return [f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."]
     ends = f"{_inside(lowest)} ends lowest ({value})" if losses[lowest] else "none ends lower than added positions"
-    said = [f"We trained {len(losses)} of them in one way, as small encoders: {ends}."]
+    said = [f"We trained {len(losses)} of them with all seeds, as small encoders: {ends}."]
     if rises:
         least = min(rises, key=lambda title: rises[title])
         among = "" if len(rises) == 1 else ", the least of those that learn no worse than added positions"

@@ -35,18 +35,19 @@ QUESTIONS = {
     "The matrices?": (
         Contrast("C34a", "Matrices of their own for positions", "with the words' matrices", reverse=True),
     ),
-    "Being told again?": (
-        Contrast("C34e", "Added again to the whole input of every layer", "added once, equally normalised"),
+    "Being added again?": (
+        Contrast("C34e", "Added to the whole input of every layer", "added once, equally normalised"),
     ),
     "Being told to the attention alone?": (
         Contrast("C34d", "Told to the first layer's queries and keys", "added to its whole input, equally normalised"),
-        Contrast("C34b", "Told to those of every layer", "added once"),
+        Contrast("C34c", "Told to those of every layer", "told to those of the first alone"),
+        Contrast("C34b", "All of this at once", "added once"),
     ),
 }
 """The questions of the text, and the contrasts that answer them."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once."""
-REFUSED = {"the matrices": "C34a", "being told again": "C34e"}
+REFUSED = {"the matrices": "C34a", "being added again to whole inputs": "C34e"}
 """The causes that the answer rules out, where the rules have decided so -> the contrast."""
 ROWS = {HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
@@ -199,7 +200,7 @@ register(
         text=(
             "So far positions were told **once**, at the input. TUPE (Ke et al., 2021), which the article from Baobao "
             "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
-            "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being told "
+            "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being added "
             "again, or being told to the attention alone?\n\nPublished comparisons change several things at once, and "
             "few report how much results vary between seeds (the random numbers that a training starts from). So we "
             "train one small encoder from scratch in many ways. The loss is counted in nats: 0.1 less means that the "

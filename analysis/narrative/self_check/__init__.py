@@ -155,7 +155,11 @@ def _told() -> Check | None:
         step="told",
         question="Two encoders tell positions to the queries and keys of every layer: one through the words' own "
         "matrices, one through matrices for positions alone. How does the second end, in loss?",
-        options=("Lower: its positions have matrices of their own", "Where the first ends", "Higher"),
+        options=(
+            f"Lower by more than {shared.line:g} nats: its positions have matrices of their own",
+            f"Within {shared.line:g} nats of the first",
+            f"Higher by more than {shared.line:g} nats",
+        ),
         right=right,
         because=because,
     )

@@ -20,7 +20,6 @@ ANOTHER_RECIPE = {
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
 """Concatenating in a wider model of no more parameters against adding; and against adding in the same shape, with words
 as wide, and with words that take all its width."""
-SHAPE = "That model is wider and flatter, too"
 SHORTER = {
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
     "shared matrix.",
@@ -80,7 +79,7 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 def _causes(facts: Facts) -> str:
     """Outcomes of contrasts of one difference, a line each, of concatenating, and of those of another recipe."""
     decided = _outcomes([facts[name] for name in TOLD if name in facts])
-    return "".join(f"\n{text}" for text in [*_concatenated(facts), *decided, *_another_recipe(facts)])
+    return "".join(f"\n{text}" for text in [*decided, *_another_recipe(facts), *_concatenated(facts)])
 
 
 def _concatenated(facts: Facts) -> list[str]:
@@ -90,19 +89,20 @@ def _concatenated(facts: Facts) -> list[str]:
         return []
     seeds = plural(fact.seeds or 0, "seed")
     return [
-        f"Concatenated with words of full width, at equal parameters, positions end {nats(fact.effect)} than added "
-        f"ones ({seeds}). {_in_one_shape(facts)}"
+        "An encoder that concatenates beside words of full width, with layers wider and flatter for no more "
+        f"parameters, ends {nats(fact.effect)} than one that adds ({seeds}). {_in_one_shape(facts)}"
     ]
 
 
 def _in_one_shape(facts: Facts) -> str:
     """The controls of the wider concatenation: decided ones in the words of their rules, open ones in numbers."""
     decided = fixed_sentences(facts, (SAME_SHAPE, WIDER_WORDS))
-    words = {SAME_SHAPE: "with words as wide", WIDER_WORDS: "with words a quarter wider"}
+    words = {SAME_SHAPE: "if words are as wide", WIDER_WORDS: "if words take the whole width"}
     measured = [f"{_adding(facts[name])} {text}" for name, text in words.items() if undecided(facts.get(name))]
     if measured:
-        return f"{SHAPE}: in its shape, adding ends {' and '.join(measured)} (open). {decided}".strip()
-    return decided or f"{SHAPE}; a control is in training."
+        still = "both are" if len(measured) > 1 else "that is"
+        return f"In that shape, adding ends {' and '.join(measured)}; {still} open. {decided}".strip()
+    return decided or "A control of that shape is in training."
 
 
 def _adding(fact: Judgement) -> str:
