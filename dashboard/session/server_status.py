@@ -59,7 +59,7 @@ def results() -> tuple[int, float]:
 
 
 def limits() -> pd.DataFrame:
-    """Every setting, what is in force, whether the environment says so, and what it does (Markdown)."""
+    """Every setting, what is in force, whether the environment says so, and what it does; in letters for Markdown."""
     rows = []
     for name, setting in settings.SETTINGS.items():
         is_set = bool(os.environ.get(name, "").strip())
@@ -70,6 +70,6 @@ def limits() -> pd.DataFrame:
             value = "no limit"
         source = "environment" if is_set else "default"
         rows.append(
-            {"setting": name, "in force": escape_markdown(value), "from": source, "what it does": setting.description}
+            {"setting": name, "in force": value, "from": source, "what it does": setting.description.replace("`", "")}
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).map(escape_markdown)

@@ -121,7 +121,7 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
     assert "A control of that shape" not in told_apart
     shape, wider = "In that shape, adding ends", "0.08 nats below it (−0.12 to −0.04) if words take the whole width"
     both = sentence(high=-0.06, control=OPEN, seeds=8)
-    assert f"{shape} 0.04 nats above it (+0.01 to +0.07) if words are as wide and {wider}; both are open." in both
+    assert f"{shape} 0.04 nats above it (+0.01 to +0.07) if words are as wide and {wider}; both open." in both
     one = sentence(high=-0.06, control=CONTRADICTED, seeds=8)
     assert f"{shape} {wider}; that is open. The control's own words." in one
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"

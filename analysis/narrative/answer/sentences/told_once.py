@@ -89,7 +89,7 @@ def _concatenated(facts: Facts) -> list[str]:
         return []
     seeds = plural(fact.seeds or 0, "seed")
     return [
-        "An encoder that concatenates beside words of full width, with layers wider and flatter for no more "
+        "An encoder that concatenates beside words of full width, wider and flatter for no more "
         f"parameters, ends {nats(fact.effect)} than one that adds ({seeds}). {_in_one_shape(facts)}"
     ]
 
@@ -100,7 +100,7 @@ def _in_one_shape(facts: Facts) -> str:
     words = {SAME_SHAPE: "if words are as wide", WIDER_WORDS: "if words take the whole width"}
     measured = [f"{_adding(facts[name])} {text}" for name, text in words.items() if undecided(facts.get(name))]
     if measured:
-        still = "both are" if len(measured) > 1 else "that is"
+        still = "both" if len(measured) > 1 else "that is"
         return f"In that shape, adding ends {' and '.join(measured)}; {still} open. {decided}".strip()
     return decided or "A control of that shape is in training."
 
