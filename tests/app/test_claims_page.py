@@ -1,6 +1,7 @@
 """The page Claims: what its links open, what a press stores, the first verdicts, and stores without results."""
 
 import json
+import re
 from collections import Counter
 from functools import partial
 
@@ -9,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.claims import CLAIMS
 from analysis.claims.statements import judge, stored
-from analysis.claims.statements.deciding import bearing
-from analysis.figures.claims.board import STANDINGS
+from analysis.claims.statements.deciding import AGAINST, FOR, bearing
+from analysis.figures.claims.board import IN_PART, STANDINGS
 from tests.app import shown as reader
 from tests.app.shown import shown, silent, told
 
@@ -32,9 +33,14 @@ def test_the_board_has_all_claims_and_the_lead_counts_them():
     counts = stored.counts()
     assert f"Of {len(CLAIMS)} claims about positions" in told(app)
     assert f"made of {sum(counts.values())} statements" in told(app)
-    deciding = Counter(bearing(part) for part in stored.statements() if part.decides)
-    assert sum(deciding.values()) == len(CLAIMS)
-    assert all(f" {count} {STANDINGS[side][count != 1]}" in told(app) for side, count in deciding.items())
+    sides = {claim: Counter(map(bearing, stored.parts(claim))) for claim in CLAIMS}
+    both = sum(bool(count[FOR] and count[AGAINST]) for count in sides.values())
+    opposed = sum(bool(count[AGAINST] and not count[FOR]) for count in sides.values())
+    assert f" {both} {STANDINGS[IN_PART][both != 1]}" in told(app)
+    assert f" {opposed} {STANDINGS[AGAINST][opposed != 1]}" in told(app)
+    said = re.search(r"literature, (.*?)\. They are made of", told(app))
+    assert said
+    assert sum(map(int, re.findall(r"\d+", said[1]))) == len(CLAIMS), "each claim stands in one count"
     assert board["state"] == {
         "claim": "", "statement": "", "verdict": "", "document": "", "evidence": "", "by": "question"
     }  # fmt: skip

@@ -755,8 +755,8 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
     ]
     kept = round((1.8 / 2.1 + 1.5 / 1.9) / 2 * 100)
     assert figure.finding == (
-        f"On texts 4 times as long Rotary keeps {kept} % of what positions gain, every other variant "
-        "at most 5 %; “Every layer, own matrix, scaled” ends significantly worse than with no positions"
+        f"On texts 4 times as long Rotary keeps {kept} % of what positions gain, any other "
+        "at most 5 %; “Every layer, own matrix, scaled” ends significantly worse than without them"
     )
 
 

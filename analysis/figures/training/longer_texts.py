@@ -153,7 +153,7 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
         said = f"{texts} {quote(str(first.title))} keeps {percent(first.kept)} of what positions gain"
-        said += f", every other variant at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
+        said += f", any other at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
     elif first.kept > 0:
         best = quote(str(first.title))
         said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions gain ({best})"
@@ -162,8 +162,8 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     lost = [quote(name) for name in kept[kept.kept_high < 0].title]
     if not lost:
         return said
-    whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)} variants"
-    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} significantly worse than with no positions"
+    whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)}"
+    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} significantly worse than without them"
 
 
 def _at_most(share: float) -> str:
