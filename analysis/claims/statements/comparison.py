@@ -17,7 +17,15 @@ from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.rows import deciding_word
 from analysis.core.formatting import capitalised, join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import TrainingRules, all_encoder_rules, encoder_rules, rule_files, surgery_rules, version_2_rules
+from analysis.rules import (
+    EncoderRules,
+    TrainingRules,
+    all_encoder_rules,
+    encoder_rules,
+    rule_files,
+    surgery_rules,
+    version_2_rules,
+)
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
@@ -92,9 +100,9 @@ def trained_pair(judgement: Judgement) -> str:
     return f"{full_title(rule['variant'])} compared with {full_title(rule['baseline'])}"
 
 
-def _encoder_files() -> set[str]:
-    """The SHA-256 of every file of rules for encoders."""
-    return {rules.sha256 for rules in all_encoder_rules()}
+def _encoder_files() -> dict[str, EncoderRules]:
+    """SHA-256 -> the rules of that file, of every file of rules for encoders."""
+    return {rules.sha256: rules for rules in all_encoder_rules()}
 
 
 def rule_in_words(judgement: Judgement) -> str:
@@ -188,10 +196,10 @@ def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     """The rule of a statement that version 3 tests against a margin."""
     line = abs(judgement.line or 0.0)
     lines = {"lower": f"{signed(-line)} nats", "upper": f"{signed(line)} nats", "earlier": f"{line:g}"}
-    expect = rule["expect"]
-    rules = next((one for one in all_encoder_rules() if one.sha256 == judgement.rules_sha), encoder_rules())
+    expect, files = rule["expect"], _encoder_files()
+    rules = files.get(judgement.rules_sha, encoder_rules())
     paired = "" if expect == "less" else ", seed by seed"
-    frozen = judgement.rules_sha in _encoder_files()
+    frozen = judgement.rules_sha in files
     size = sum(other.get("family") == rule.get("family") for other in _rules().values()) if rule.get("family") else 1
     correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
     when = (

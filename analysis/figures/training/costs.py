@@ -286,12 +286,9 @@ def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Ch
     apart = (shares[drawn].abs() > NOTABLE).any(axis=1)
     known_losses = {**losses, BASELINES[MASKED]: 0.0} if losses else {}
     order = sorted(shares.index, key=lambda name: (not apart[name], known_losses.get(name, math.inf)))
-    groups = [
-        (f"costs beyond ±{percent(NOTABLE)}" if apart[name] else f"costs within ±{percent(NOTABLE)}")
-        if apart.any()
-        else "how positions are told"
-        for name in order
-    ]
+    groups = ["how positions are told"] * len(order)
+    if apart.any():
+        groups = [f"costs {'beyond' if apart[name] else 'within'} ±{percent(NOTABLE)}" for name in order]
     names = [title(str(name)) for name in order]
     labels, y, titles, height = marks.grouped_rows(names, groups, theme, LETTERS, ROW)
     columns: dict[str, dict[str, float]] = {LOSS: {name: known_losses[name] for name in order if name in known_losses}}

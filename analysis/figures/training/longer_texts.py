@@ -218,12 +218,12 @@ def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         "seeds",
     )
     spans = alt.Chart(ends[["title", "start", "end", "hue"]]).mark_rule(strokeWidth=marks.LINE, opacity=0.45)
-    layers: list[Chart] = [spans.encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y, color=hue)]
-    layers.insert(0, stripes(y, theme))
+    layers: list[Chart] = [stripes(y, theme)]
     level = table[(table.variant == control) & (table.times == times[-1])]
     if len(level):
         at = float(level.value.iloc[0])
-        layers.insert(1, marks.rule(theme, x=at, dash=marks.DASH))
+        layers.append(marks.rule(theme, x=at, dash=marks.DASH))
+    layers.append(spans.encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y, color=hue))
     for number in times:
         layers += marks.row_plot(
             table[table.times == number], x=x, y=y, theme=theme, color=hue, tooltip=tooltip,

@@ -259,7 +259,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if not able:
         return f"None of the {len(board)} methods can do it all"
     losses, rises = _judged(able)
-    if len(able) <= FEW and len(losses) < len(("one", "another")):
+    if len(able) <= FEW and len(losses) < COMPARABLE:
         return _few_can(able)
     if not losses:
         return f"{plural(len(able), 'method')} can do it; we trained none of them in the recipe that is judged"
@@ -273,7 +273,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
         if other is not row and other.loss and other.loss.judged and (other.loss.low or 0.0) <= losses[best]
     ]
     learns = f"{best} learns {'as well as any' if level else 'best'}"
-    if len(rises) < len(("one", "another")):
+    if len(rises) < COMPARABLE:
         return f"{learns}{_price(row)}"
     furthest = min(rises, key=lambda title: rises[title])
     longer = "holds up best on longer texts"
@@ -282,6 +282,8 @@ def headline(board: Sequence[EncodingRow]) -> str:
     return f"{learns} and {longer}{_price(row)}"
 
 
+COMPARABLE = 2
+"""The fewest numbers of which one can be called the best."""
 FEW = 2
 """The most methods that a heading names, each with its loss."""
 
@@ -345,7 +347,7 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
 def _trained(able: Sequence[EncodingRow]) -> list[str]:
     """Sentences on those that the chosen recipe trained: the lowest loss, and the smallest rise on longer texts."""
     losses, rises = _judged(able)
-    if len(able) <= FEW and len(losses) < len(("one", "another")):
+    if len(able) <= FEW and len(losses) < COMPARABLE:
         return []  # The heading says what there is.
     if not losses:
         return ["The chosen recipe trained none of them."]
@@ -367,7 +369,7 @@ def _causal(able: Sequence[EncodingRow]) -> list[str]:
     """A sentence on longer texts in our causal models of the judged preset; empty where fewer than two are there."""
     trained = evidence.own_trainings(training_rules().preset, CAUSAL)
     rises = {row.title: rise for row in able if trained and (rise := _rise(row.name, trained, trained.preset))}
-    if len(rises) < len(("one", "another")):
+    if len(rises) < COMPARABLE:
         return []
     ordered = sorted(rises, key=lambda title: rises[title].value)
     values = join_names(f"{signed(rises[title].value)} with {_inside(title)}" for title in ordered)
