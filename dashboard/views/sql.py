@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.core.csv_export import to_csv
 from analysis.figures import FIGURES
-from analysis.figures.sql.chart import MARKS, numeric
+from analysis.figures.sql.chart import MARKS, MAX_ROWS, numeric
 from analysis.sql import contents
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
@@ -21,6 +21,7 @@ from dashboard.widgets.pickers import Pickers
 PAGE = "sql"
 PARTS = {"table": "Table", "chart": "Chart"}
 HEIGHT = 200  # pixels of the query
+NARROW = 3  # columns of a result beside which there is room for its chart
 CUT = {
     "rows": f"The result is longer: its first {LIMITS.rows:,} rows are shown and exported.",
     "cells": f"The result is longer: its first {LIMITS.cells:,} cells, in whole rows, are shown and exported.",
@@ -73,6 +74,20 @@ def show_chart(frame: Any) -> None:
     show.show(FIGURES["sql_chart"].of(pickers.values()), PAGE, pickers.values())
 
 
+def show_table(answer: Answer) -> None:
+    """The rows and their files; a narrow result has its chart beside it."""
+    frame = answer.frame
+    beside = len(frame.columns) <= NARROW and 1 < len(frame) <= MAX_ROWS and any(numeric(frame, name) for name in frame)
+    table, chart = st.columns([2, 3]) if beside else (st.container(), None)
+    with table:
+        st.dataframe(frame, hide_index=True, height=460 if len(frame) > 12 else "auto")
+        st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
+        show_downloads(answer)
+    if chart:
+        with chart:
+            show.show(FIGURES["sql_chart"].of(pickers.values()), PAGE, pickers.values())
+
+
 show.header(PAGE, "Query the store yourself with one read-only SELECT. It holds all results, but no probes of readers.")
 pickers = Pickers(PAGE)
 current_query = str(pickers.get("query"))
@@ -105,9 +120,7 @@ with show.reporting_problems():
     if part == "chart":
         show_chart(frame)
     else:
-        st.dataframe(frame, hide_index=True, height=460 if len(frame) > 12 else "auto")
-        st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
-        show_downloads(answer)
+        show_table(answer)
 show.copy_link(PAGE, pickers.done())
 with st.expander("Further tables"):
     st.caption("The views above keep their columns from version to version. These may change.")

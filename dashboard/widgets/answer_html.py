@@ -40,11 +40,12 @@ STYLE = """
 .answer .ways tbody th { color: var(--ink); }
 .answer .ways tr.adding :is(td, th) { font-weight: 600; }
 @media (min-width: 1200px) { .answer .ways tbody th { white-space: nowrap; } }
-.answer .ways .track { width: 28%; }
+.answer .ways .track { width: 32%; }
 .answer .ways .track div { position: relative; height: 16px; }
 .answer .ways .none { position: absolute; top: -6px; bottom: -6px; border-left: 1px dashed var(--soft); }
-.answer .ways .interval { position: absolute; top: 7px; height: 2px; background: var(--ink); }
-.answer .ways .dot { position: absolute; top: 3px; width: 10px; height: 10px; margin-left: -5px; border-radius: 50%;
+.answer .ways .interval { position: absolute; top: 5px; height: 6px; border-radius: 2px; background: var(--soft);
+  opacity: 0.55; }
+.answer .ways .dot { position: absolute; top: 4.5px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
   background: var(--ink); }
 .answer .more { margin-top: 8px; }
 .answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
@@ -235,14 +236,14 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     rows = "".join(
         f'<tr{"" if place else " class=adding"}><th scope="row" style="--changes:{way.changes}">'
         f"{escape(unbroken(way.name))}</th>{_track(way, *ends)}"
-        f'<td class="value">{signed_or_zero(way.difference, 3) if place else "0"}</td><td>{way.steps:,}</td></tr>'
+        f'<td class="value">{signed_or_zero(way.difference) if place else "0"}</td><td>{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
     seeds = plural(min(way.seeds for way in ways), "seed")
     return (
         f'<table class="ways"><caption>Encoders of width 128, each with one change from the one '
         f"that it is indented under ({seeds} each; bars are 95 % intervals)</caption><thead><tr>"
-        '<th>How positions are told</th><th colspan="2">Final loss against adding (nats)</th>'
+        '<th>How positions are told</th><th colspan="2">Final loss less adding’s<br>(nats, lower is better)</th>'
         "<th>Steps until<br>order is used</th></tr>"
         f"</thead><tbody>{rows}</tbody></table>"
     )

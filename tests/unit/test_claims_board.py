@@ -12,7 +12,7 @@ import pytest
 from judged import statement
 
 from analysis.claims.statements import deciding, stored
-from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Region
+from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED
 from analysis.core.formatting import SUPERSCRIPT
 from analysis.figures import FIGURES
 from analysis.figures.claims.board import board, details
@@ -106,6 +106,7 @@ def test_a_decided_statement_lies_whole_on_its_side_of_the_line() -> None:
         right = one.verdict == SUPPORTED if one.aside else deciding.bearing(one) == deciding.FOR
         ends = (places.value, places.value) if places.low is None else (places.low, places.high)
         assert min(ends) >= 0 if right else max(ends) <= 0, (one.id, places)
+        assert not right or places.far is None or max(ends) <= places.far, (one.id, places)
         tested += places.low is not None
     assert tested > 30
 
@@ -116,7 +117,8 @@ def test_places_are_a_linear_image_of_the_numbers() -> None:
         places = strip(one)
         if places is None:
             continue
-        every = [places.value, *places.others, *(end for end in (places.low, places.high) if end is not None)]
+        lines = [end for end in (places.low, places.high, places.far) if end is not None]
+        every = [places.value, *places.others, *lines]
         assert max(map(abs, every)) == pytest.approx(float(any(every))), one.id
         assert places.low is None or places.low <= places.value <= places.high, one.id
         if places.low is None or (one.lower is None) == (one.upper is None):
@@ -128,9 +130,16 @@ def test_places_are_a_linear_image_of_the_numbers() -> None:
         assert ends[0] / ends[1] == pytest.approx(stored_ratio), one.id
 
 
-def test_between_two_bounds_the_middle_is_farthest_right() -> None:
-    both = Region(lower=-1.0, upper=1.0)
-    assert [both.depth(value) for value in (-2.0, -1.0, 0.0, 0.5, 3.0)] == [-1.0, 0.0, 1.0, 0.5, -2.0]
+def test_an_interval_between_two_bounds_is_drawn_with_both_of_them() -> None:
+    """An interval that holds no difference lies around the middle between the lines, and is not folded there."""
+    same = next(one for one in stored.statements() if one.id == "C34r")
+    assert (same.low < 0 < same.high, same.lower, same.upper) == (True, -same.upper, same.upper)
+    places = strip(same)
+    assert places.far == pytest.approx(1.0), "the widest thing on this strip is the distance between the lines"
+    width = same.upper - same.lower
+    assert places.high - places.low == pytest.approx((same.high - same.low) / width)
+    assert places.low < places.far / 2 < places.high
+    assert places.value == pytest.approx(min(same.effect - same.lower, same.upper - same.effect) / width)
 
 
 def test_every_claim_has_one_deciding_statement_by_the_rule_that_the_page_says() -> None:

@@ -3,7 +3,6 @@
 Numbers are in `unit`; None for a missing one.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,13 +138,6 @@ class Region:
         if self.upper is None:
             return f"above {significant(self.lower)}"
         return f"between {significant(self.lower)} and {significant(self.upper)}"
-
-    def depth(self, value: float) -> float:
-        """The distance from a value to the nearest bound: above 0 inside the region, below 0 outside of it."""
-        return min(
-            math.inf if self.lower is None else value - self.lower,
-            math.inf if self.upper is None else self.upper - value,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

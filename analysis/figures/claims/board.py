@@ -66,9 +66,10 @@ def board() -> ClaimsBoard:
         "signs": "✓ speaks for its claim, ✗ against it, ≈ is mixed, ○ open; 5 : 1 counts those for and against. A "
         "small square takes no side, ⇄ says the opposite of its claim.",
         "rule": f"Underlined: {uncapitalised(RULE)} Each strip is turned so that its rule’s line is in the "
-        "middle and the right side speaks for the claim; it has a scale of its own, and its number is printed. A bar "
-        "is a 95 % confidence interval, a dotted line ends at a number without one, small dots are other readings "
-        "that the same line judges; green speaks for the claim, red against it. What says the opposite of its claim "
+        "middle and the right side speaks for the claim, up to a second line where two bounds support a statement; it "
+        "has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, a dotted line ends at "
+        "a number without one, small dots are other readings that the same line judges; green speaks for the claim, "
+        "red against it. What says the opposite of its claim "
         "speaks against it where it is supported. “10 of 12” behind a number says of "
         "how many readings the statement holds; the number is that of the reading that decides.",
         "log": {

@@ -63,7 +63,8 @@ def claim_strips(params: ClaimParameters) -> Figure:
         finding=finding,
         frame=lambda: frame,
         caption="Each strip is turned so that its rule's line is in the middle and the right side speaks for the "
-        "claim; each has a scale of its own, and its number is printed. A bar is a 95 % confidence interval; a "
+        "claim, up to a tick where two bounds support a statement; each has a scale of its own, and its number is "
+        "printed. A bar is a 95 % confidence interval; a "
         "number without one is exact. Small dots are the other readings that the same line judges. "
         f"{'' if params.claim else RULE}".strip(),
         alt=f"Strips, one a statement. {finding}.",
@@ -95,6 +96,7 @@ def _row(part: Judgement) -> dict[str, object]:
         "place": places.value if places else None,
         "place_low": places.low if places else None,
         "place_high": places.high if places else None,
+        "place_far": places.far if places else None,
         "sentence": part.sentence,
     }
 
@@ -118,12 +120,14 @@ def _strips(drawn: pd.DataFrame, others: pd.DataFrame, theme: Theme) -> Chart:
     )
     dots_of_others = others.merge(shown[["id", "label", "bearing"]], on="id")
     dots = alt.Chart(dots_of_others).mark_point(filled=True, size=18, opacity=0.45)
+    ticks = alt.Chart(shown).mark_tick(color=theme.ink, thickness=1)
     numbers = alt.Chart(shown).mark_text(align="left", dx=10, fontSize=marks.TEXT, color=theme.ink)
     hues = marks.hues("bearing", {words: theme.colour(VERDICTS[verdict][0]) for words, verdict in bearings.items()})
     shapes = {words: VERDICTS[verdict][1] for words, verdict in bearings.items()}
     layers = [
         side.encode(x=alt.X("from:Q"), x2="to:Q"),
         marks.rule(theme, x=0.0),
+        *([ticks.encode(x=alt.X("place_far:Q"), y=y)] if shown.place_far.notna().any() else []),
         *([dots.encode(x=alt.X("other:Q"), y=y, color=hues)] if len(dots_of_others) else []),
         *marks.row_plot(
             shown,

@@ -1,6 +1,6 @@
 """A statement's measurement on a turned strip: the rule's line in the middle, what speaks for the claim right of it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Judgement, Region
@@ -16,35 +16,40 @@ class Strip:
     """Places on a strip from -1 to 1, with the rule's line at 0: right of it speaks for the claim, left against it.
 
     value: the number that is shown. low, high: the ends of its interval as they lie on the strip, the left one first;
-    None for a number without one. others: the other readings of the statement that the same line judges.
+    None for a number without one. others: the other readings of the statement that the same line judges. far: the
+    second line of a statement that two bounds support, such as "the same"; None for one bound.
     """
 
     value: float
     low: float | None
     high: float | None
     others: tuple[float, ...]
+    far: float | None
 
 
 def strip(judgement: Judgement) -> Strip | None:
     """The strip of a statement; None where nothing is measured, or no line is drawn.
 
-    Places are distances to the nearest bound of the values that support the statement, as parts of the largest on the
-    strip. Of a statement that says the opposite of its claim, the sides are exchanged.
+    Places are distances to one bound of the values that support the statement, the nearest to its number, as parts of
+    the largest on the strip. Of a statement that says the opposite of its claim, the sides are exchanged.
     """
     region, effect = decided_at(judgement), judgement.effect
     if region is None or effect is None:
         return None
     sign = -1.0 if judgement.opposes else 1.0
-    value = region.depth(effect)
-    ends = () if judgement.low is None or judgement.high is None else _interval(region, judgement.low, judgement.high)
-    others = tuple(region.depth(other) for other in _other_values(judgement))
-    largest = max(map(abs, (value, *ends, *others))) or 1.0
+    depth = _depth_from_nearest_bound(region, effect)
+    value = depth(effect)
+    ends = () if judgement.low is None or judgement.high is None else (depth(judgement.low), depth(judgement.high))
+    others = tuple(map(depth, _other_values(judgement)))
+    far = None if region.lower is None or region.upper is None else region.upper - region.lower
+    largest = max(map(abs, (value, *ends, *others, far or 0.0))) or 1.0
     low, high = sorted(sign * end / largest for end in ends) if ends else (None, None)
     return Strip(
         value=sign * value / largest,
         low=low,
         high=high,
         others=tuple(sorted(sign * other / largest for other in others)),
+        far=None if far is None else sign * far / largest,
     )
 
 
@@ -69,16 +74,12 @@ def decided_at(judgement: Judgement) -> Region | None:
     return region
 
 
-def _interval(region: Region, low: float, high: float) -> tuple[float, float]:
-    """The least and the greatest depth of an interval's values: between two bounds the greatest is in the middle."""
-    depths = [region.depth(low), region.depth(high)]
-    if region.lower is not None and region.upper is not None and low < (middle := _middle(region)) < high:
-        depths.append(region.depth(middle))
-    return min(depths), max(depths)
-
-
-def _middle(region: Region) -> float:
-    return ((region.lower or 0.0) + (region.upper or 0.0)) / 2
+def _depth_from_nearest_bound(region: Region, effect: float) -> Callable[[float], float]:
+    """The signed distance of a value from the bound that is nearest to the effect: above 0 on the region's side."""
+    lower, upper = region.lower, region.upper
+    if upper is not None and (lower is None or upper - effect <= effect - lower):
+        return lambda value: upper - value
+    return lambda value: value - (lower or 0.0)
 
 
 def _other_values(judgement: Judgement) -> Iterable[float]:

@@ -36,7 +36,7 @@ from analysis.probes import text_probe
 Pair = tuple[Decomposition, Decomposition]
 SIDES = ("left", "right")
 PALE = 4
-"""Times by which the largest score of one side exceeds the other's from which the weaker one is called pale."""
+"""Times by which the largest score of one side exceeds the other's from which each has a scale of its own."""
 
 
 class CompareParameters(ViewParameters):
@@ -312,8 +312,8 @@ def _round_factor(ratio: float) -> int:
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale.
 
-    Where one side is much weaker, it is pale on that scale, and the caption says how much weaker. The difference would
-    then show the other one again; in its place the weaker side is drawn once more, on a scale of its own.
+    Where one side is so weak that it would be pale on that scale, each has a scale of its own, and the caption says how
+    much weaker it is. The difference would then show the stronger side again, and is not drawn.
     """
     term = params.term
     for side, decomposition in zip(SIDES, pair, strict=True):
@@ -335,8 +335,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
-    own_limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
-    limits = own_limits
+    limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
     pale = limits[stronger] > PALE * limits[weaker]
     shown = [name for name in maps if name != "difference" or not pale]
@@ -345,15 +344,14 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             f" The {weaker} side is so weak beside the {stronger} one that the map of the difference would show the "
             f"{stronger} one again; only the data hold it."
         )
-    scales = "one scale for all"
-    if params.own_scale:
-        scales = "each map has its own scale, so that one colour means another score in each"
-    else:
-        if pale:
-            factor = _round_factor(limits[stronger] / limits[weaker])
-            scales += f", on which the {weaker} side is pale: its largest score is over {factor} times smaller; it is "
-            scales += "drawn once more at the right"
-        limits = dict.fromkeys(limits, max(limits[name] for name in shown))
+    own_scales = params.own_scale or pale
+    scales = "each map has its own scale, so that one colour means another score in each" if own_scales else ""
+    if pale:
+        factor = _round_factor(limits[stronger] / limits[weaker])
+        scales += f": the largest score of the {weaker} side is over {factor} times smaller"
+    elif not own_scales:
+        scales = "one scale for all"
+        limits = dict.fromkeys(limits, max(limits.values()))
     titles = {"difference": ["right minus left", "score by score"]} | {
         side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}{method}"]
         for side, one, head, method in zip(SIDES, pair, heads, _methods(pair), strict=True)
@@ -375,15 +373,11 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
             token_map(
-                values, labels, limits[name], theme, title=titles[name], legend=params.own_scale or not index,
-                value="score" if params.own_scale else "score, one scale for all",
+                values, labels, limits[name], theme, title=titles[name], legend=own_scales or not index,
+                value="score, own scale" if own_scales else "score, one scale for all",
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
         ]  # fmt: skip
-        if pale and not params.own_scale:
-            heading = [f"{weaker} again, on a scale of its own", *titles[weaker][1:]]
-            limit = own_limits[weaker]
-            drawn.append(token_map(*maps[weaker], limit, theme, title=heading, legend=True, value="score, own scale"))
         if params.look == "terms":
             return drawn
         return [outlined(one, *_shared_cell(params, views), theme) for one in drawn]
@@ -401,5 +395,5 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         ),
         alt=f"{len(shown)} maps of {term_label(term)}. {text}",
         draw=draw,
-        columns=len(shown) + (pale and not params.own_scale),
+        columns=len(shown),
     )

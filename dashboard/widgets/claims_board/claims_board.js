@@ -21,13 +21,15 @@ function prose(text) {
 
 const across = (place) => `${50 + EDGE * place}%`;
 
-// The rule's line is the middle of the strip, which the page's style draws through all rows.
+// The rule's line is the middle of the strip, which the page's style draws through all rows, with the second line of a
+// statement that lies between two.
 function strip(statement) {
   const box = make("span", { class: `strip ${BEARINGS[statement.bearing].verdict}` });
   const places = statement.strip;
   if (!places) return box;
+  if (places.far !== null) box.style.setProperty("--far", across(places.far));
   const svg = mark(box, "svg", { role: "img", "aria-label": statement.place });
-  for (const other of places.others) mark(svg, "circle", { cx: across(other), cy: 13, r: 2.5, fill: `var(--${other > 0 ? "supported" : "contradicted"})`, opacity: 0.6 });
+  for (const other of places.others) mark(svg, "circle", { cx: across(other), cy: 13, r: 2.5, fill: `var(--${other > 0 && !(other > places.far && places.far > 0) ? "supported" : "contradicted"})`, opacity: 0.6 });
   if (places.low !== null) bar(svg, across(places.low), 13, across(places.high), 13, "var(--hue)", 0.55);
   else line(svg, "50%", 13, across(places.value), 13, "var(--hue)", { "stroke-width": 1.5, "stroke-dasharray": "2 3", opacity: 0.8 });
   const hollow = statement.verdict === "open";

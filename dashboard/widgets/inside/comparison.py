@@ -237,7 +237,7 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
                 pickers.toggle(
                     "own_scale",
                     "Each map on its own scale",
-                    help="Else one scale holds for all, on which a much weaker side is pale.",
+                    help="Else one scale holds for all, unless one side is so weak that it would be pale on it.",
                 )
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)

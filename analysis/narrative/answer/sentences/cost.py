@@ -30,8 +30,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
         sentence += (
-            " In our encoders of width 128, a concatenation with 32 more has "
-            f"{percent(measured['parameters'])} more parameters and does {percent(measured['flops_per_token'])} more "
+            " Where positions take more room, it saves more: in our encoders, 32 dimensions beside 128 cost "
+            f"{percent(measured['parameters'])} more parameters and {percent(measured['flops_per_token'])} more "
             "arithmetic."
         )
     small = arithmetic.effect < SMALL

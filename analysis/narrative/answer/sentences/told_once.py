@@ -89,27 +89,26 @@ def _concatenated(facts: Facts) -> list[str]:
         return []
     seeds = plural(fact.seeds or 0, "seed")
     return [
-        "An encoder that concatenates beside words of full width, wider and flatter for no more "
-        f"parameters, ends {nats(fact.effect)} than one that adds ({seeds}). {_in_one_shape(facts)}"
+        "Concatenated beside words of full width, in a wider and flatter model of no more parameters, positions "
+        f"end {nats(fact.effect)} than added ones ({seeds}). {_in_one_shape(facts)}"
     ]
 
 
 def _in_one_shape(facts: Facts) -> str:
     """The controls of the wider concatenation: decided ones in the words of their rules, open ones in numbers."""
     decided = fixed_sentences(facts, (SAME_SHAPE, WIDER_WORDS))
-    words = {SAME_SHAPE: "if words are as wide", WIDER_WORDS: "if words take the whole width"}
-    measured = [f"{_adding(facts[name])} {text}" for name, text in words.items() if undecided(facts.get(name))]
+    words = {SAME_SHAPE: "words as wide", WIDER_WORDS: "words of the whole width"}
+    measured = [_against(facts[name], text) for name, text in words.items() if undecided(facts.get(name))]
     if measured:
-        still = "both" if len(measured) > 1 else "that is"
-        return f"In that shape, adding ends {' and '.join(measured)}; {still} open. {decided}".strip()
+        still = "both are" if len(measured) > 1 else "that is"
+        return f"In one shape they end {', and '.join(measured)}; {still} open. {decided}".strip()
     return decided or "A control of that shape is in training."
 
 
-def _adding(fact: Judgement) -> str:
-    """A contrast seen from the side of adding, its second one: `0.05 nats above it (+0.02 to +0.07)`."""
-    effect, low, high = (-(number or 0.0) for number in (fact.effect, fact.high, fact.low))
-    size = f"{abs(effect):.2f} nats {'below' if effect < 0 else 'above'} it"
-    return f"{size} ({signed_or_zero(low)} to {signed_or_zero(high)})"
+def _against(fact: Judgement, words: str) -> str:
+    """A contrast with adding: `0.05 nats lower than adding with words as wide (−0.07 to −0.02)`."""
+    effect, low, high = (number or 0.0 for number in (fact.effect, fact.low, fact.high))
+    return f"{nats(effect)} than adding with {words} ({signed_or_zero(low)} to {signed_or_zero(high)})"
 
 
 def _outcomes(facts: Iterable[Judgement]) -> list[str]:
