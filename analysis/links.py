@@ -64,7 +64,7 @@ class View:
     fields: tuple[Field, ...] = ()
     figures: tuple[str, ...] = ()
     former: Mapping[tuple[str, str], Mapping[str, str]] = dataclass_field(default_factory=dict)
-    """A field and its value in older links -> the fields that say the same today."""
+    """A field and its value in older links, or in those that a reader types -> the fields that say the same today."""
 
     def defaults(self) -> dict[str, Value]:
         """Every field at its default."""
@@ -299,6 +299,7 @@ VIEWS: dict[str, View] = {
                          shift=8),
             ),
             ("encoding_overview", *_ENCODINGS),
+            {("look", "distances"): {"look": "distance"}, ("look", "measures"): {"look": "all"}},
         ),
         View("runs", "Runs", _fields(kind="", variant="", preset="", run=""), ("runs_curve",)),
         View("sql", "SQL", _fields(query=DEFAULT, part="table", mark="line", x="", y="", colour=""), ("sql_chart",)),

@@ -234,7 +234,7 @@ def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: 
             f"{hours:.1f} hours of one core"
         )
     if comparison.reason:
-        return f"{names} trained where this does not happen: {comparison.reason}"
+        return f"a recipe, or a next version of the rules, by which {names} can be compared: {comparison.reason}"
     if waiting and margin_contests.decided_alone(comparison):
         return (
             f"the trainings that {plural(waiting, 'other statement')} of its family still lack: all are tested "

@@ -98,6 +98,9 @@ def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme:
         [{"layer": random.layer.iloc[0], "value": under.baseline_high.max(), "name": "random heads",
           "align": "left", "dx": -12, "dy": -12, "hue": theme.colour(colours.SOFT)}]
     )  # fmt: skip
+    if (rows.value < NEGATIVE).any():
+        below = {"layer": random.layer.iloc[-1], "value": limits[0] / 2, "name": "below 0: it grows", "align": "right"}
+        named.loc[1] = named.loc[0].to_dict() | below | {"dx": 12, "dy": 0}
     dots = alt.Chart(panels.chart_rows(rows)).mark_point(
         filled=True,
         size=marks.SEED,

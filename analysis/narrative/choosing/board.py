@@ -167,14 +167,14 @@ def _time(variant: str, times: pd.Series) -> float | None:
 
 
 def _as_a_start(name: str, recipes: Sequence[Trained], preset: str) -> str:
-    """A clause with the loss of a table that is learned from a method's fixed one on; empty where there is none.
+    """A clause on the loss of a table that is learned from a method's fixed one on; empty where there is none.
 
     A fixed table and one that starts from it differ so much that the number of one is no verdict on the other.
     """
     start = STARTS.get(name, "")
     losses = (_loss(start, trained, preset) for trained in recipes if start)
     found = next((loss for loss in losses if loss and loss.judged), None)
-    return f"; a learned table that starts from them: {signed(found.value)}" if found else ""
+    return f"; a start for learned ones that ends {'lower' if found.value < 0 else 'higher'}" if found else ""
 
 
 def _loss_on_axis(row: EncodingRow) -> float:
@@ -203,7 +203,7 @@ def _variant(name: str, trained: Trained) -> str | None:
 
 def _elsewhere(trained: Trained, preset: str, seeds: int) -> str:
     if trained.objective == CAUSAL:
-        return plural(seeds, "causal run")
+        return f"causal only: {plural(seeds, 'run')}"
     return "" if trained.preset == preset else f"{plural(seeds, 'run')} of another recipe"
 
 
@@ -357,7 +357,9 @@ def _trained(able: Sequence[EncodingRow]) -> list[str]:
         rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
         return [f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."]
     ends = f"{_inside(lowest)} ends lowest ({value})" if losses[lowest] else "none ends lower than added positions"
-    said = [f"We trained {len(losses)} of them with all seeds, as small encoders: {ends}."]
+    fewer = sum(row.loss is not None and not row.loss.judged and not row.loss.elsewhere for row in able)
+    others = f" and {fewer} with fewer" if fewer else ""
+    said = [f"We trained {len(losses)} of them with all seeds{others}, as small encoders: {ends}."]
     if rises:
         least = min(rises, key=lambda title: rises[title])
         among = "" if len(rises) == 1 else ", the least of those that learn no worse than added positions"

@@ -9,6 +9,8 @@ from analysis.rules import training_rules
 LAYOUTS = ("C17a", "C17b", "C17c")
 NARROW, BESIDE_NARROW = "C36c", "C36a"
 """Adding to narrower words against adding to full ones; concatenating against adding, with words as narrow."""
+PROPOSED = "C36e"
+"""The arrangement that the question of the title proposes, against adding all of the same sinusoids."""
 EQUAL_WORDS = (NARROW, BESIDE_NARROW, "C36b")
 WIDTHS = ("C37a", "C37c", "C37d")
 """Concatenating at the same width, by width, at others than that of the sentence."""
@@ -36,7 +38,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
         f"same width {bold} than adding, by {_range(effects)} nats over {layouts} ({plural(best.seeds or 0, 'seed')} "
-        f"each), but its words are narrower too. {_equal_words(facts)}{_widths(facts)}{_earlier(ask, best.verdict)}",
+        f"each), but its words are narrower too. {_equal_words(facts)}{_proposed(facts)}{_widths(facts)}{_earlier(ask, best.verdict)}",
         bold=bold,
         heading="A concatenation of the same width",
         value=best.effect,
@@ -60,6 +62,14 @@ def _equal_words(facts: Facts) -> str:
     )
     open_yet = undecided(facts.get(BESIDE_NARROW))
     return f"{decided} With words as narrow, concatenating {open_yet}." if open_yet else decided
+
+
+def _proposed(facts: Facts) -> str:
+    """The arrangement that the question proposes, after a space; empty until all its seeds are trained."""
+    open_yet = undecided(facts.get(PROPOSED))
+    told = f"Short words beside the leading sinusoids, as the question proposes, {open_yet}." if open_yet else ""
+    told = fixed_sentences(facts, [PROPOSED]) or told
+    return f" {told}" if told else ""
 
 
 def _widths(facts: Facts) -> str:
