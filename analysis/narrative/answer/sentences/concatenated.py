@@ -38,7 +38,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
         f"same width {bold} than adding, by {_range(effects)} nats over {layouts} ({plural(best.seeds or 0, 'seed')} "
-        f"each), but its words are narrower too. {_equal_words(facts)}{_proposed(facts)}{_widths(facts)}{_earlier(ask, best.verdict)}",
+        f"each), but its words are narrower too. {_equal_words(facts)}{_proposed(facts)}{_widths(facts)}"
+        f"{_earlier(ask, best.verdict)}",
         bold=bold,
         heading="A concatenation of the same width",
         value=best.effect,
