@@ -39,6 +39,7 @@ PARTS = (
         text="A BERT-style encoder adds three vectors and passes the sum through a LayerNorm:",
         formula=r"u_i = w_i + p_i + s_i",
         where="Token $i$ has the vector $w_i$ of its word, $p_i$ of its position and $s_i$ of its segment.",
+        example=worked_example.entering,
         page="read",
         values={"step": "sum"},
         see="The tour adds them up for a word of your choice",

@@ -6,8 +6,12 @@ Every function makes the sentence of one part of the page Method and data; it is
 from collections.abc import Callable
 from functools import wraps
 
+import numpy as np
+
+from analysis.core import default_model
 from analysis.core.formatting import fixed, join_names, percent, signed
 from analysis.core.term_names import FOUR, SOURCES
+from analysis.figures.reading.sum import summands
 from analysis.figures.terms import measures
 from analysis.links import VIEWS
 from analysis.measurements.terms.result import MAX_CANCELLATION, Decomposition, Layers
@@ -42,6 +46,22 @@ def strongest_pair(kept: Decomposition) -> tuple[int, int]:
 
 
 @_of_stored
+def entering(kept: Decomposition) -> str:
+    """The lengths of the vectors that meet in one token of the text, and of their sum."""
+    if not default_model.is_installed():
+        return ""
+    place, _ = strongest_pair(kept)
+    parts = summands(kept.tokens[place], place)
+    lengths = [fixed(float(np.linalg.norm(part))) for part in (*parts, parts.sum(0))]
+    word, position, segment, total = lengths
+    return (
+        f"“{kept.provenance.text}”, in {kept.provenance.model}: “{kept.tokens[place]}” stands at position {place}. Its "
+        f"word has a length of {word}, its position one of {position}, its segment one of {segment}, and their sum one "
+        f"of {total}."
+    )
+
+
+@_of_stored
 def score(kept: Decomposition) -> str:
     """A score of the first layer as a sum of its terms."""
     query, key = strongest_pair(kept)
@@ -51,7 +71,7 @@ def score(kept: Decomposition) -> str:
     written = [f"{term_label(term)} {signed(value)}" for term, value in parts.items()]
     asks, answers = kept.tokens[query], kept.tokens[key]
     return (
-        f"“{kept.provenance.text}”, {kept.provenance.model}, layer {kept.layer}, head {HEAD}: the score of "
+        f"In the same sentence, layer {kept.layer}, head {HEAD}: the score of "
         f"“{asks}” for “{answers}” is {fixed(total)}, the sum of {join_names(written)} (rounded)."
     )
 

@@ -40,7 +40,7 @@ st.markdown(
 )
 
 st.header("Method", anchor="method")
-st.markdown("\n".join(f"{number}. [{part.title}](#{part.anchor})" for number, part in enumerate(method.PARTS, 1)))
+st.markdown(" · ".join(f"[{part.title}](#{part.anchor})" for part in method.PARTS))
 for number, part in enumerate(method.PARTS, 1):
     draw_part(number, part)
 

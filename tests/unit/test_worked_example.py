@@ -38,6 +38,19 @@ def terms(all_terms) -> dict[str, np.ndarray]:
     return all_terms[HEAD]
 
 
+def test_lengths_are_those_of_the_vectors_that_the_model_looks_up(kept) -> None:
+    loaded = embedded_loaded()
+    ids = loaded.tokenizer(kept.provenance.text, return_tensors="pt")["input_ids"][0]
+    place, _ = worked_example.strongest_pair(kept)
+    embeddings = loaded.model.embeddings
+    tables = embeddings.word_embeddings, embeddings.position_embeddings, embeddings.token_type_embeddings
+    indices = ids[place], torch.tensor(place), torch.tensor(0)
+    with torch.no_grad():
+        parts = [table(index).double() for table, index in zip(tables, indices, strict=True)]
+    lengths = [float(part.norm()) for part in (*parts, sum(parts))]
+    assert numbers(worked_example.entering()) == pytest.approx(lengths, abs=0.006)
+
+
 def terms_of_head(text: str, head: int) -> dict[str, np.ndarray]:
     """The sixteen terms of a head; their sum is the score of the model's own projections."""
     loaded = embedded_loaded()
