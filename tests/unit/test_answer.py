@@ -143,6 +143,20 @@ def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None
     )
 
 
+def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(store: Path) -> None:
+    def sentence(**planted: object) -> str:
+        judged = [replace(one, **planted) if one.id == "C36e" else one for one in facts()]
+        return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "concatenated")
+
+    measured = {"effect": 0.2, "low": 0.1, "high": 0.3, "answer": ""}
+    said = "Short words beside the leading sinusoids, as the question proposes, ended 0.20 nats higher than adding all"
+    assert f"{said} of them (open: +0.10 to +0.30)." in sentence(verdict=OPEN, seeds=8, **measured)
+    assert "as the question proposes" not in sentence(verdict=OPEN, seeds=7, **measured)
+    decided = sentence(verdict=CONTRADICTED, seeds=8, **measured | {"answer": "It costs 0.20 nats."})
+    assert "It costs 0.20 nats." in decided
+    assert "as the question proposes" not in decided
+
+
 def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
     """Positions told to queries and keys gain; those added to the whole input of every layer (C34e) do not."""
     assert statement("C34e").verdict == CONTRADICTED

@@ -47,16 +47,17 @@ def nats(difference: float) -> str:
     return f"{abs(difference):.2f} nats {'lower' if difference < 0 else 'higher'}"
 
 
-def undecided(fact: Judgement | None) -> str:
+def undecided(fact: Judgement | None, than: str = "") -> str:
     """The size and the interval of a statement that is open though all its seeds are trained; else empty.
 
-    Its words end a sentence whose subject is the first side: "ended 0.06 nats lower (open: −0.09 to −0.03)".
+    Its words end a sentence whose subject is the first side: "ended 0.06 nats lower (open: −0.09 to −0.03)". than: the
+    second side after its conjunction, " than adding".
     """
     if fact is None or fact.verdict != OPEN or fact.effect is None or fact.low is None or fact.high is None:
         return ""
     if (fact.seeds or 0) < len(encoder_rules().seeds):
         return ""
-    return f"ended {nats(fact.effect)} (open: {signed(fact.low)} to {signed(fact.high)})"
+    return f"ended {nats(fact.effect)}{than} (open: {signed(fact.low)} to {signed(fact.high)})"
 
 
 Tell = Callable[[Facts, Ask], ComputedSentence | None]

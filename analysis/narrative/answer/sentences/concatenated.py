@@ -67,7 +67,7 @@ def _equal_words(facts: Facts) -> str:
 
 def _proposed(facts: Facts) -> str:
     """The arrangement that the question proposes, after a space; empty until all its seeds are trained."""
-    open_yet = undecided(facts.get(PROPOSED))
+    open_yet = undecided(facts.get(PROPOSED), " than adding all of them")
     told = f"Short words beside the leading sinusoids, as the question proposes, {open_yet}." if open_yet else ""
     told = fixed_sentences(facts, [PROPOSED]) or told
     return f" {told}" if told else ""
