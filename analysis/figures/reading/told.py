@@ -39,6 +39,8 @@ COMPARED = {
     "bert_a_narrow_80": 1,
     "concat_20": 2,
     "concat_project": 1,
+    "sinusoidal_strong": 1,
+    "concat_lead": 2,
     "bert_a_wide_narrow": 1,
     "concat_wide_matched": 2,
     "bert_a_wide": 2,
