@@ -243,7 +243,7 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     return (
         f'<table class="ways"><caption>Encoders of width 128, each with one change from the one '
         f"that it is indented under ({seeds} each; bars are 95 % intervals)</caption><thead><tr>"
-        '<th>How positions are told</th><th colspan="2">Final loss less adding’s<br>(nats, lower is better)</th>'
+        '<th>How positions are told</th><th colspan="2">Final loss less<br>adding’s (nats;<br>lower is better)</th>'
         "<th>Steps until<br>order is used</th></tr>"
         f"</thead><tbody>{rows}</tbody></table>"
     )
