@@ -27,6 +27,7 @@ from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
+from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK
 from analysis.figures.training.verdict import verdict
@@ -39,8 +40,9 @@ from tests import trainings
 STEPS = (0, 100, 200, 300, 400)
 OWN_MATRIX = title("tupe_a")
 ADDED = (8.0, 7.0, 6.0, 5.2, 5.0)
-NAMES = tuple(name for name in links.VIEWS["training"].figures if name != "training_costs_others")
-"""Figures of every store; what is not on the board is drawn from the committed one."""
+COSTLY = ("training_loss_and_cost", "training_costs_others")
+NAMES = tuple(name for name in links.VIEWS["training"].figures if name not in COSTLY)
+"""Figures of every store; what needs variants on the board, or off it, is drawn from the committed one."""
 
 
 def made(name: str, **changed):
@@ -811,7 +813,7 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
         written = {(row["title"], row["column"]): row["written"] for row in cells}
         for name, value in times.items():
             if not name.startswith("causal"):
-                assert written[title(name), "step_ratio"] == training_costs._percent(
+                assert written[title(name), "step_ratio"] == training_costs.percent_of(
                     value / times.get("bert_a", 1.0) - 1
                 )
         assert "preset cpu" in figure.caption
@@ -819,6 +821,44 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
         losses = {name: text for (name, column), text in written.items() if column == "loss"}
         known = {name for name, text in losses.items() if text != training_costs.UNJUDGED}
         assert known - {title("bert_a")} == judged, "the loss stands beside its cost"
+
+
+@pytest.mark.parametrize("cost", AXES_OF_COSTS)
+def test_loss_is_drawn_against_a_cost_and_the_line_joins_what_none_beats_in_both(store, cost):
+    """Each share and each gap is the stored one; a variant off the line has another that costs and loses no more."""
+    figure = FIGURES["training_loss_and_cost"].of(
+        {**links.VIEWS["experiments"].defaults(), "preset": "width128", "cost": cost}
+    )
+    measure = AXES_OF_COSTS[cost].measure
+    stored = (
+        query("SELECT variant, value FROM newest_costs WHERE preset = 'width128' AND measure = ?", [measure])
+        .set_index("variant")
+        .value
+    )
+    gaps = {row.variant: row.gap.value for row in board("width128").judged} | {"bert_a": 0.0}
+    rows = figure.frame()
+    assert set(rows[rows.gap.notna()].variant) == set(gaps) & set(stored.index)
+    for row in rows.itertuples():
+        assert row.cost == pytest.approx(stored[row.variant] / stored["bert_a"] - 1)
+        assert row.gap == pytest.approx(gaps[row.variant]) if row.variant in gaps else row.gap != row.gap
+    drawn_rows = rows[rows.gap.notna()]
+    if measure in training_costs.MACHINE:
+        assert not rows.best.any(), "a difference of a few percent of measured time is noise"
+    else:
+        cheap, low = (drawn_rows[name].to_numpy()[:, None] >= drawn_rows[name].to_numpy() for name in ("cost", "gap"))
+        best = (cheap & low).sum(axis=1) == 1
+        assert drawn_rows.best.tolist() == best.tolist(), "only itself costs and loses as little"
+    assert valid_panels(figure)
+    lowest = drawn_rows.loc[drawn_rows.gap.idxmin(), "title"]
+    assert {title("bert_a"), lowest} < set(pd.concat(drawn(figure, "down")).name)
+    assert ("processor's time of the process" in figure.caption) == (cost == "time")
+    assert "clock on the wall" in FIGURES["training_costs"].of({"preset": "cpu"}).caption
+
+
+def test_no_position_is_said_to_do_more_arithmetic_only_where_sizes_are_matched(store):
+    rows = training_costs.stored("width128")
+    assert training_costs.more_without_positions(rows, "width128").startswith("No position does 1.4 % more arithmetic")
+    assert not training_costs.more_without_positions(training_costs.stored("cpu"), "cpu"), "sizes are not matched there"
 
 
 def test_score_variance_is_compared_at_the_start_and_the_end(data):
@@ -878,7 +918,7 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     [(0, "0 %"), (0.00036, "+0.04 %"), (-0.00036, "−0.04 %"), (-0.046, "−4.6 %"), (0.372, "+37 %")],
 )
 def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
-    assert training_costs._percent(share) == written
+    assert training_costs.percent_of(share) == written
 
 
 # ---- All of them ----
