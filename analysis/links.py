@@ -239,7 +239,7 @@ VIEWS: dict[str, View] = {
                          published_view="average"),
             ),
             ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS,
-             "refit_recovered", "refit_curves", "experiments_contrasts", *_GLUE, *_PUBLISHED),
+             "refit_recovered", "refit_pilots", "refit_curves", "experiments_contrasts", *_GLUE, *_PUBLISHED),
         ),
         View("published", "Published ablations",
             _fields(table="ke2021tupe|Table 1", baseline="", without=("cola",), view="average"), _PUBLISHED,
