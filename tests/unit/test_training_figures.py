@@ -20,12 +20,13 @@ from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
-from analysis.figures.experiments.board_rows import board, seeds_needed
+from analysis.figures.experiments.board_rows import board
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
+from analysis.figures.training.final_loss import beyond_the_axis
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
@@ -498,15 +499,19 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
     figure = made("training_gap", preset="cpu2")
     (rows,) = drawn(figure, "written")
     written = rows.set_index("title").written
-    most = seeds_needed("cpu2")
     for row in figure.frame().itertuples():
         found = stored.standing(row.variant, "bert_a")
         if found is None:
             continue
-        assert written[row.title].endswith(f", {row.n} of {most} seeds"), "as on the board"
-        assert ("undecided so far" in written[row.title]) == bool(found.missing)
+        beyond = re.search(rf"{re.escape(quote(row.title))} (\S+, [^(]+) \(([^)]+)\)", beyond_the_axis(figure.frame()))
+        assert bool(beyond) == (row.title not in written), "drawn, or named as too far above"
+        text = " ".join(beyond.groups()) if beyond else written[row.title]
+        assert text.endswith(f"{row.n} of {row.asked} seeds" if row.n < row.asked else f"{row.n} seeds"), "as few"
+        assert ("undecided so far" in text) == bool(found.missing) == (row.n < row.asked)
         unresolved = found.word == NOT_RESOLVED and not found.missing
-        assert (f"{quote(row.title)}, since {found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
+        reason = found.reason.replace(row.variant, "it").partition(" (it ")[0]
+        assert (f"{quote(row.title)}, since {reason}" in figure.caption) == unresolved
+    assert "never left" not in figure.caption, "Convergence says which seeds leave the plateau, by a stricter measure"
     (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
     assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 
@@ -534,7 +539,7 @@ def test_what_is_stuck_in_a_setting_has_one_row(store):
 
 
 def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
-    """The committed runs; what has an interval so wide that it says nothing stands at the edge, not as a long line."""
+    """The committed runs; a difference whose interval is so wide that it says nothing is no row but in a sentence."""
     figure = made("training_gap", preset="cpu2")
     (panel,) = drawing.panels(figure)
     datasets = [rows for rows in panel.to_dict()["datasets"].values() if rows]
@@ -542,9 +547,12 @@ def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
     table = figure.frame()
     widths = (table.high - table.low).dropna()
     wide = set(table.title[(table.high - table.low > 3 * widths.median()) & (table.gap > 0.2)])
-    edge = {row["title"] for rows in datasets if "edge" in rows[0] for row in rows}
+    rows = {row["title"] for rows in datasets if "written" in rows[0] for row in rows}
     assert wide
-    assert wide <= edge
+    assert not wide & rows
+    assert rows | {name for name in table.title if quote(name) in beyond_the_axis(table)} == set(table.title)
+    seeds = [row["title"] for rows in datasets if "seed" in rows[0] for row in rows]
+    assert set(seeds) < rows, "no dot without a row"
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
@@ -654,8 +662,11 @@ def test_a_plateau_that_is_never_left_is_said(data):
     run("no_position", 0, (8, 7, 7, 7, 7))
     store_build.refresh()
     figure = made("training_plateau")
-    assert [text for rows in drawn(figure, "written") for text in rows.written] == ["0 of 1 seed left"]
-    assert "did not leave the plateau within the run" in figure.caption
+    assert [text for rows in drawn(figure, "written") for text in rows.written] == [
+        "1 of 1 seed did not leave",
+        "never",
+    ]
+    assert "had not left when their training ended" in figure.caption
     drawing.compose(figure).to_dict()
 
 

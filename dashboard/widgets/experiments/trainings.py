@@ -23,7 +23,7 @@ from analysis.figures.training.data import (
     usual_recipe,
 )
 from analysis.figures.training.data import index as stored_trainings
-from analysis.figures.training.final_loss import unresolved
+from analysis.figures.training.final_loss import beyond_the_axis, unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.verdict import verdict_of
@@ -314,8 +314,10 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             return None
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
-        if name == "training_gap" and (reasons := unresolved(figure.frame())):
-            st.markdown(escape_markdown(reasons))
+        if name == "training_gap":
+            for sentence in (beyond_the_axis(figure.frame()), unresolved(figure.frame())):
+                if sentence:
+                    st.markdown(escape_markdown(sentence))
         if name == "training_costs":
             if sentence := more_without_positions(figure.frame(), str(figure_values["preset"])):
                 st.markdown(escape_markdown(sentence))
