@@ -66,6 +66,16 @@ def all_drawn(figure, *columns: str) -> pd.DataFrame:
     return rows[~rows.index.duplicated()].sort_index()
 
 
+def _scales(spec, channel: str) -> list[dict]:
+    """The scales of a channel, wherever they are in a spec."""
+    if isinstance(spec, list):
+        return [found for part in spec for found in _scales(part, channel)]
+    if not isinstance(spec, dict):
+        return []
+    own = [spec[channel]["scale"]] if "scale" in spec.get(channel, {}) else []
+    return own + [found for name, part in spec.items() if name != "datasets" for found in _scales(part, channel)]
+
+
 def panel_titles(figure) -> list[str]:
     """The titles of the panels, in their order."""
     return [panel.to_dict()["title"]["text"] for panel in drawing.panels(figure)]
@@ -890,11 +900,15 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     (names,) = (rows for rows in panel.to_dict()["datasets"].values() if "up" in rows[0])
     ends = {row["name"].replace("\n", " ").partition(" →")[0] for row in names}
     assert ends == {
-        "Added once layer 0", "Added once layer 1", OWN_MATRIX, f"{OWN_MATRIX}, unscaled",
+        "Added once, layer 0", "Added once, layer 1", OWN_MATRIX, f"{OWN_MATRIX}, unscaled",
     }  # fmt: skip
     assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
-    assert "he scores of “Apart, own matrix” in layer 0 spread 1 times as far as adding's" in figure.finding
+    assert "he scores of “Apart, own matrix” spread 1 times as far as adding's in layer 0" in figure.finding
+    (dashes,) = {
+        str(dict(zip(found["domain"], found["range"], strict=True))) for found in _scales(panel.to_dict(), "strokeDash")
+    }
+    assert dashes.count("[1, 0]") == 3, "a dash tells variants of one colour apart, and never layers of one variant"
     assert "spread as far as adding's times 1 (layer 0) and 1 (layer 1)" in figure.caption
     assert figure.frame().step.min() == 0
 
