@@ -109,7 +109,7 @@ def test_the_steps_in_the_heading_add_up_to_what_is_measured_at_once(store) -> N
     sizes = [signed(effects[step]) for step in steps]
     undecided = sum(words[step] == "open" for step in steps)
     alone = {0: "", len(steps): ", each open alone"}.get(undecided, f", {undecided} open alone")
-    assert f"(steps of {sizes[0]}, {sizes[1]} and {sizes[2]}{alone})" in figure.finding
+    assert f"(steps {sizes[0]}, {sizes[1]} and {sizes[2]}{alone})" in figure.finding
 
 
 def test_what_is_not_trained_counts_as_failed_only_where_something_is_not(store, monkeypatch) -> None:
@@ -142,7 +142,7 @@ def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch,
         assert {*seen.id, *missing} >= set(found.id)
         assert "nan" not in finding + figure.alt + "".join(seen.text)
         told = decided == "supported" and "C34b" not in missing
-        subject = "elling every layer's attention positions "
+        subject = "elling positions to every layer's attention "
         assert (subject in finding) == told
         if told and abs(effects["C34b"]) > 0.06:
             verb = "raises" if effects["C34b"] > 0 else "lowers"
@@ -152,5 +152,5 @@ def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch,
         # The change goes from the words' matrix to one of their own, the statement the other way.
         matrix = decided == "supported" and "C34a" not in missing and abs(effects["C34a"]) > 0.06
         verb = "lowers" if effects["C34a"] > 0 else "raises"
-        told_of_matrix = f"a matrix of their own {verb} the loss by {abs(effects['C34a']):.2f} nats"
+        told_of_matrix = f"a matrix of their own {verb} {'it' if told else 'the loss'} by {abs(effects['C34a']):.2f} nats"
         assert (told_of_matrix in finding.lower()) == matrix

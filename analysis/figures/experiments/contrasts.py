@@ -310,7 +310,7 @@ def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        parts.append(f"telling every layer's attention positions {_changes(total, by_id[TOTAL])}{_steps(by_id, words)}")
+        parts.append(f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}{_steps(by_id, words)}")
     if matrix != OPEN:
         changes = _changes(matrix, by_id[MATRIX])
         parts.append(f"a matrix of their own {changes.replace('the loss', 'it') if parts else changes}")
@@ -328,7 +328,7 @@ def _steps(by_id: Mapping[str, Any], words: Mapping[str, str]) -> str:
     undecided = sum(words[id] == OPEN for id in steps)
     effects = join_names(signed_or_zero(by_id[id].effect) for id in steps)
     alone = "each open alone" if undecided == len(steps) else f"{undecided} open alone" if undecided else ""
-    return f" (steps of {effects}{', ' if alone else ''}{alone})"
+    return f" (steps {effects}{', ' if alone else ''}{alone})"
 
 
 def _changes(word: str, row: Any) -> str:
