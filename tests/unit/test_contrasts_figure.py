@@ -152,5 +152,7 @@ def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch,
         # The change goes from the words' matrix to one of their own, the statement the other way.
         matrix = decided == "supported" and "C34a" not in missing and abs(effects["C34a"]) > 0.06
         verb = "lowers" if effects["C34a"] > 0 else "raises"
-        told_of_matrix = f"a matrix of their own {verb} {'it' if told else 'the loss'} by {abs(effects['C34a']):.2f} nats"
+        told_of_matrix = (
+            f"a matrix of their own {verb} {'it' if told else 'the loss'} by {abs(effects['C34a']):.2f} nats"
+        )
         assert (told_of_matrix in finding.lower()) == matrix

@@ -310,7 +310,9 @@ def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        parts.append(f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}{_steps(by_id, words)}")
+        parts.append(
+            f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}{_steps(by_id, words)}"
+        )
     if matrix != OPEN:
         changes = _changes(matrix, by_id[MATRIX])
         parts.append(f"a matrix of their own {changes.replace('the loss', 'it') if parts else changes}")
