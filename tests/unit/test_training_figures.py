@@ -27,7 +27,7 @@ from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.final_loss import beyond_the_axis
-from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
+from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, covering_curves, spread_names
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK
@@ -232,6 +232,17 @@ def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three)
     caption = made("training_curves").caption
     assert "Reached by “Apart, own matrix” at 150 steps." in caption
     assert "Not reached by No position (> 400)." in caption
+
+
+def test_a_curve_that_lies_on_another_has_gaps():
+    steps = range(0, 100, 10)
+    mean = pd.DataFrame(
+        [(name, step, base - step / 100) for name, base in (("a", 5.0), ("b", 5.005), ("c", 4.0)) for step in steps],
+        columns=["variant", "step", "value"],
+    )
+    assert covering_curves(mean, ["a", "b", "c"], (3.0, 5.0)) == ["b"]
+    assert covering_curves(mean, ["b", "c", "a"], (3.0, 5.0)) == ["a"], "the later one"
+    assert covering_curves(mean, ["a", "b", "c"], (3.0, 3.1)) == [], "on an axis that shows the difference"
 
 
 def test_the_mean_is_over_seeds(data):
@@ -921,7 +932,7 @@ def test_one_seed_of_huge_scores_does_not_decide_how_far_they_spread(data):
             trainings.write(variant, seed, rows)
     store_build.refresh()
     assert (
-        "he scores of “Apart, own matrix” in layer 0 spread 0.1 times as far as adding's"
+        "he scores of “Apart, own matrix” spread 0.1 times as far as adding's in layer 0"
         in made("training_scores").finding
     )
 

@@ -27,7 +27,7 @@ from analysis.figures.training.final_loss import beyond_the_axis, unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.verdict import verdict_of
-from analysis.links import Value
+from analysis.links import VIEWS, Value
 from analysis.narrative.choosing import sizes
 from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
@@ -54,6 +54,8 @@ PARTS = {
 TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
 OWN_MATRICES = "tupe_a"
 """The variant whose cost at two sizes the tab Costs tells."""
+STAND_INS = {"tupe_a": "bert_a_d_unscaled", "rotary": "every_layer_attention"}
+"""Variant of the usual curves -> the one that is shown in its place where a recipe did not train it."""
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
 SECOND = {
@@ -71,8 +73,6 @@ ELSEWHERE = ("settings", "costs")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
-TWO_RECIPES = ("gap", "settings")
-"""Parts in which readers meet one difference with another number in the exploratory recipe than in the judged one."""
 UNJUDGED = ("contrasts", "settings", "costs")
 """Parts that are not about one recipe, which could be judged."""
 USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
@@ -120,7 +120,8 @@ def draw(pickers: Pickers) -> None:
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
-    if part in TWO_RECIPES and values["objective"] == MASKED and (sentence := two_recipes(str(values["preset"]))):
+    # The difference of the judged recipe is met there, beside which the exploratory one has another.
+    if part == "gap" and values["objective"] == MASKED and (sentence := two_recipes(str(values["preset"]))):
         st.markdown(escape_markdown(sentence))
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
@@ -234,6 +235,9 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> Non
     """
     stored = set(runs.variant)
     own, chosen = sorted(stored - set(VARIANTS)), list(pickers.get("variants"))
+    if tuple(chosen) == VIEWS[PAGE].defaults()["variants"]:
+        chosen += [other for name, other in STAND_INS.items() if name not in stored and other in stored]
+        pickers.set("variants", tuple(chosen))
     if own and not set(own) & set(chosen):
         pickers.set("variants", (*chosen, *own))
     known = [*VARIANTS, *sorted(named - set(VARIANTS))]
