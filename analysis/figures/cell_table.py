@@ -28,6 +28,7 @@ def cell_table(
     scale: alt.Scale,
     key: alt.Legend | None,
     strong: str,
+    framed: str = "false",
     tooltip: Sequence[marks.Tip],
     theme: Theme,
     heading: str = "",
@@ -70,6 +71,7 @@ def cell_table(
         base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(
             color=alt.condition("datum.open", alt.value(theme.grid), alt.Color(f"{value}:Q", scale=scale, legend=key))
         ),
+        base.transform_filter(framed).mark_rect(fillOpacity=0, stroke=theme.faint, strokeWidth=1.5),
         text.encode(text="text:N", color=theme.ink_on_cells(f"!datum.open && ({strong})")),
         theme=theme,
         width=marks.WIDE,
