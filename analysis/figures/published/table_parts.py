@@ -18,7 +18,7 @@ USED = (
 )  # fmt: skip
 """The columns of a cell that a chart needs; with all of them, its specification would repeat every caveat."""
 SUPERSCRIPTS = {"^tie-cls": " ([CLS] tied)", "^mid": " (midway)", "^d": " (own matrices)"}
-"""What the papers write as a superscript of a variant's name -> the same in words."""
+"""The superscript of a variant's name in a paper -> the same in words."""
 VARIANT: tuple[marks.Tip, ...] = (("row", "variant"), "column", "printed")
 BASELINE: marks.Tip = ("printed_baseline", "baseline, printed")
 SOURCE: tuple[marks.Tip, ...] = ("setting", ("transcribed_from", "read in"))

@@ -197,10 +197,10 @@ def how_measured(rows: pd.DataFrame, measure: str) -> str:
     if measure == "step_ratio":
         machine = f"device: {join_names(sorted(set(found.device.dropna())) or ['not recorded'])}"
         clocks = join_names(CLOCKS[str(clock)] for clock in dict.fromkeys(found.clock))
-        rounds = join_names(str(count) for count in dict.fromkeys(found.rounds))
+        counts = [str(int(count)) for count in dict.fromkeys(found.rounds.dropna())]
         return (
-            f"Time is measured ({machine}; {clocks}): the median of {rounds} "
-            f"steps in turns with those of {named(BASELINES[MASKED])}, of which no interval is stored."
+            f"Time is measured ({machine}; {clocks}): the median of {f'{join_names(counts)} ' if counts else ''}steps in "
+            f"turns with those of {named(BASELINES[MASKED])}, of which no interval is stored."
         )
     return {
         "flops_per_token": "Arithmetic is counted, that of one forward and one backward pass.",
