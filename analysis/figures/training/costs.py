@@ -174,6 +174,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
             if losses
             else "",
+            "Bars of costs share one scale; those of losses have their own." if losses else "",
             how_measured(rows, "step_ratio"),
             how_measured(rows, "flops_per_token"),
             "Parameters are counted.",
@@ -197,9 +198,9 @@ def how_measured(rows: pd.DataFrame, measure: str) -> str:
     if measure == "step_ratio":
         machine = f"device: {join_names(sorted(set(found.device.dropna())) or ['not recorded'])}"
         clocks = join_names(CLOCKS[str(clock)] for clock in dict.fromkeys(found.clock))
-        counts = [str(int(count)) for count in dict.fromkeys(found.rounds.dropna())]
+        counts = [f"{int(count)} " for count in dict.fromkeys(found.rounds.dropna())]
         return (
-            f"Time is measured ({machine}; {clocks}): the median of {f'{join_names(counts)} ' if counts else ''}steps in "
+            f"Time is measured ({machine}; {clocks}): the median of {' and '.join(counts)}steps in "
             f"turns with those of {named(BASELINES[MASKED])}, of which no interval is stored."
         )
     return {

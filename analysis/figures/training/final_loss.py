@@ -146,7 +146,7 @@ def beyond_the_axis(table: pd.DataFrame) -> str:
     """A sentence with the variants that end too far above the baseline for the axis; empty where none does."""
     far = table[table.gap > _axis_range(table[~(table.gap > largest_near(table.gap))])[1]]
     parts = [f"{quote(str(row.title))} {_difference(row).splitlines()[0]} ({_seeds(row)})" for row in frames.rows(far)]
-    return f"Too far above for the picture: {'; '.join(parts)}." if parts else ""
+    return f"Too high for the picture: {'; '.join(parts)}." if parts else ""
 
 
 def _reason(standing: StandingRow | None, own: int, most: int) -> str:

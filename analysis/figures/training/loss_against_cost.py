@@ -221,7 +221,14 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
     layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, line=corners)
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
-        below=[f"grey: within ±{margin:g} nats, which the rules call the same"],
+        below=[
+            f"grey: within ±{margin:g} nats, which the rules call the same",
+            "level lines: to an earlier measurement; upright: 95 % intervals"
+            if rows.before.notna().any()
+            else "black line: those that none beats in both; bars: 95 % intervals"
+            if len(corners) > 1
+            else "bars: 95 % intervals",
+        ],
     )  # fmt: skip
 
 
