@@ -280,10 +280,11 @@ def test_rows_say_below_their_names_what_these_mean(store: Path) -> None:
     figure = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"})
     datasets = [rows for panel in figure.draw(Theme()) for rows in panel.to_dict()["datasets"].values()]
     labels = {row["label"].strip("\n") for rows in datasets for row in rows if "label" in row}
-    drawn = " ".join(re.sub(r"[\u200b\u2003]", "", label) for label in labels).replace("\n", " ")
+    plain = {re.sub(r"[\u200b\u2003]", "", label).replace("\n", " "): label for label in labels}
+    drawn = " ".join(plain)
     for way in ways_of_telling():
-        first = unbroken(way.name)[: told.NAME - 12]
-        (label,) = [label for label in labels if re.match(rf"[\u200b\u2003]*{re.escape(first)}", label)][:1]
+        name = unbroken(way.name)
+        (label,) = [label for text, label in plain.items() if text == name or text.startswith(f"{name} (")]
         for line in label.split("\n"):
             assert line.count(told.INDENT) == way.changes, "under the one that it changes, as on Home"
     for label in figure.frame().label:
