@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.ablation.variants import WAYS, named, way
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import fixed, join_names, plural, sentences, signed, signed_percent
+from analysis.core.formatting import join_names, plural, sentences, signed, signed_percent
 from analysis.figures import beside_points, marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
@@ -141,23 +141,23 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
     """A sentence on the variants that end lower than adding without costing more; of times, on how far they differ."""
     others = drawn[drawn.variant != BASELINE]
     count = plural(len(others), "variant")
-    ends = f"between {costs.percent_of(others.cost.min())} and {costs.percent_of(others.cost.max())}"
+    ends = f"by {costs.percent_of(others.cost.min())} to {costs.percent_of(others.cost.max())}"
     if axis.measure in costs.MACHINE:
         apart = (others.cost - others.earlier).abs().median()
-        noise = (
-            f"; two measurements of one variant lie about {fixed(100 * apart, 0)} points apart"
-            if apart == apart
-            else ""
-        )
-        return f"The {axis.noun} of {count} lies {ends} of adding's{noise}"
+        noise = f"; two measurements of one variant differ by {_points(apart)}" if apart == apart else ""
+        return f"The {axis.noun} of {count} differs from adding's {ends}{noise}"
     free = others[(others.outcome == "lower") & (others.cost <= 0)].sort_values("gap")
     if free.empty:
-        return f"None of {count} ends lower than adding with no more {axis.noun}: they lie {ends}"
+        return f"None of {count} ends lower than adding with no more {axis.noun}: theirs differs from adding's {ends}"
     best = free.iloc[0]
     return (
         f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}; "
         f"{named(best.variant)} lowest ({signed(best.gap)} nats, {axis.noun} {costs.percent_of(best.cost)})"
     )
+
+
+def _points(share: float) -> str:
+    return f"about {plural(round(100 * share), 'point')}"
 
 
 def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
