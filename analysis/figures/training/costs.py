@@ -56,6 +56,11 @@ UNJUDGED = "\N{EN DASH}"
 """The final loss of a variant with fewer seeds than the rules ask for."""
 WALL_CLOCK_ROUNDS = 15
 """The rounds of measurements that timed by the clock on the wall, before the settings of a run named the clock."""
+TIMED = f"""
+    CAST(r.config ->> 'rounds' AS INTEGER) AS rounds,
+    coalesce(r.config ->> 'clock', if(rounds > {WALL_CLOCK_ROUNDS}, 'process_time', 'perf_counter')) AS clock
+"""
+"""The rounds and the clock of a run `r` in SQL."""
 CLOCKS = {"process_time": "the processor's time of the process alone", "perf_counter": "by the clock on the wall"}
 """The function of Python's `time` that measured -> the same in words."""
 LETTERS, ROW = 19, 26
@@ -127,14 +132,13 @@ def stored(preset: str) -> pd.DataFrame:
     Raises NoResults where there is none.
     """
     rows = read.query(
-        """
+        f"""
         SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command,
-            CAST(r.config ->> 'rounds' AS INTEGER) AS rounds,
-            coalesce(r.config ->> 'clock', if(rounds > ?, 'process_time', 'perf_counter')) AS clock
+            {TIMED}
         FROM costs c JOIN runs r USING (run_id) WHERE c.preset = ?
         QUALIFY row_number() OVER (PARTITION BY c.variant, c.measure ORDER BY r.created DESC, c.run_id) = 1
         """,
-        [WALL_CLOCK_ROUNDS, preset],
+        [preset],
     )
     rows = rows[rows.measure.isin(list(COSTS))]
     if rows.empty:
@@ -197,11 +201,9 @@ def how_measured(rows: pd.DataFrame, measure: str) -> str:
         return ""
     if measure == "step_ratio":
         machine = f"device: {join_names(sorted(set(found.device.dropna())) or ['not recorded'])}"
-        clocks = join_names(CLOCKS[str(clock)] for clock in dict.fromkeys(found.clock))
-        counts = [f"{int(count)} " for count in dict.fromkeys(found.rounds.dropna())]
         return (
-            f"Time is measured ({machine}; {clocks}): the median of {' and '.join(counts)}steps in "
-            f"turns with those of {named(BASELINES[MASKED])}, of which no interval is stored."
+            f"Time is measured ({machine}; {timed(found)}), in turns with that of {named(BASELINES[MASKED])}: the "
+            "median, of which no interval is stored."
         )
     return {
         "flops_per_token": "Arithmetic is counted, that of one forward and one backward pass.",
@@ -210,17 +212,23 @@ def how_measured(rows: pd.DataFrame, measure: str) -> str:
     }[measure]
 
 
-def earlier_times(preset: str) -> dict[str, float]:
-    """Variant -> its time a step less adding's, as a share of it, in the measurement before the newest."""
-    rows = read.query(
-        """
-        SELECT c.variant, c.value FROM costs c JOIN runs r USING (run_id)
+def earlier_times(preset: str) -> pd.DataFrame:
+    """The measurement of each variant's time a step before the newest: variant, value, rounds and clock."""
+    return read.query(
+        f"""
+        SELECT c.variant, c.value, {TIMED} FROM costs c JOIN runs r USING (run_id)
         WHERE c.preset = ? AND c.measure = 'step_ratio'
         QUALIFY row_number() OVER (PARTITION BY c.variant ORDER BY r.created DESC, c.run_id) = 2
         """,
         [preset],
     )
-    return {row.variant: row.value - 1 for row in frames.rows(rows)}
+
+
+def timed(rows: pd.DataFrame) -> str:
+    """The clock and the number of steps of measurements, in words; the steps where they are stored."""
+    clocks = [CLOCKS[str(clock)] for clock in dict.fromkeys(rows.clock)]
+    counts = [f"{int(count)} steps" for count in dict.fromkeys(rows.rounds.dropna())]
+    return ", ".join([*clocks, *counts])
 
 
 def more_without_positions(rows: pd.DataFrame, preset: str) -> str:

@@ -57,7 +57,8 @@ class LossAgainstCostParameters(CostsParameters):
 def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
     """Final loss less adding's against a cost less adding's. Raises NoResults where no variant has both."""
     axis, stored = AXES[params.cost], costs.stored(params.preset)
-    rows = _rows(stored, params.preset, axis.measure)
+    earlier = costs.earlier_times(params.preset)
+    rows = _rows(stored, params.preset, axis.measure, earlier)
     recipe, source = costs.board_preset(params.preset), stored[stored.measure == axis.measure]
     runs = source.drop_duplicates("run_id")
     drawn, missing = rows[rows.gap.notna()], rows[rows.gap.isna()]
@@ -72,7 +73,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
             "" if axis.measure in costs.MACHINE else "Black line: the variants that no other beats in both.",
             "Vertical bars: 95 % intervals of the difference in final loss, paired by seed.",
             costs.how_measured(stored, axis.measure),
-            "Horizontal lines lead to an earlier measurement: so far apart are two of one variant."
+            f"Level lines lead to an earlier measurement ({costs.timed(earlier)})."
             if drawn.earlier.notna().any()
             else "",
             f"A triangle is beyond {costs.MOST_LOSS:g} nats." if (drawn.gap > costs.MOST_LOSS).any() else "",
@@ -91,10 +92,10 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
     )
 
 
-def _rows(stored: pd.DataFrame, preset: str, measure: str) -> pd.DataFrame:
+def _rows(stored: pd.DataFrame, preset: str, measure: str, earlier: pd.DataFrame) -> pd.DataFrame:
     """A row a variant of the board with the cost: variant, title, cost, earlier, gap, low, high, outcome, seeds, best.
 
-    Costs and losses are those of adding subtracted. earlier: an earlier measurement of a time.
+    Costs and losses have those of adding subtracted. earlier: an earlier measurement of a time.
     """
     wide = stored.pivot(index="variant", columns="measure", values="value")
     known = costs.on_board(set(wide.index), preset)
@@ -105,7 +106,7 @@ def _rows(stored: pd.DataFrame, preset: str, measure: str) -> pd.DataFrame:
             f"python -m analysis measure costs --preset {preset}"
         )
     shares = wide[measure] / wide[measure][BASELINE] - 1
-    earlier = costs.earlier_times(preset) if measure == TIME else {}
+    before = dict(zip(earlier.variant, earlier.value - 1, strict=True)) if measure == TIME else {}
     judged = {row.variant for row in board(costs.board_preset(preset)).judged} | {BASELINE}
     records = []
     for name in shares.dropna().index:
@@ -118,7 +119,7 @@ def _rows(stored: pd.DataFrame, preset: str, measure: str) -> pd.DataFrame:
                 "variant": name,
                 "title": title(name),
                 "cost": float(shares[name]),
-                "earlier": earlier.get(name, math.nan),
+                "earlier": before.get(name, math.nan),
                 "gap": 0.0 if base else gap.value if gap else math.nan,
                 "low": gap.low if gap else math.nan,
                 "high": gap.high if gap else math.nan,
