@@ -143,8 +143,8 @@ _INTERVENTION = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale=
 INTERVENTION_FIELDS = frozenset(field.name for field in _INTERVENTION)
 
 _TRAININGS = ("training_curves", "training_gap", "training_parts", "training_settings", "training_advantage",
-              "training_convergence", "training_plateau", "training_length", "training_scores", "training_costs",
-              "training_costs_others")
+              "training_convergence", "training_plateau", "training_length", "training_scores",
+              "training_loss_and_cost", "training_costs", "training_costs_others")
 _GLUE = ("glue_average", "glue_difference", "glue_scores")
 _PUBLISHED = ("published_average", "published_difference", "published_scores", "published_literature")
 _ENCODINGS = ("encoding_heat", "encoding_movement", "encoding_similarity", "encoding_pairs", "encoding_shift",
@@ -231,14 +231,15 @@ VIEWS: dict[str, View] = {
             (
                 *_fields(part="board", preset="cpu2", row="", tab="curves", order="way"),
                 *_fields(objective="masked", recipe="", rate="", baseline="",
-                         variants=("bert_a", "no_position", "tupe_a", "concat_20", "rotary"), axis="step"),
+                         variants=("bert_a", "no_position", "tupe_a", "concat_20", "rotary"), axis="step",
+                         cost="arithmetic"),
                 *_fields(glue_preset="surgery", glue_baseline="bert_a", glue_view="difference",
                          glue_table="ke2021tupe|Table 1", protocol="mean", margin="1", glue_without=(), including=()),
                 *_fields(published_table="ke2021tupe|Table 1", published_baseline="", published_without=("cola",),
                          published_view="average"),
             ),
             ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS,
-             "refit_recovered", "refit_curves", "experiments_contrasts", *_GLUE, *_PUBLISHED),
+             "refit_recovered", "refit_pilots", "refit_curves", "experiments_contrasts", *_GLUE, *_PUBLISHED),
         ),
         View("published", "Published ablations",
             _fields(table="ke2021tupe|Table 1", baseline="", without=("cola",), view="average"), _PUBLISHED,
@@ -249,7 +250,8 @@ VIEWS: dict[str, View] = {
         ),
         View("training", "Training",
             _fields(preset="cpu", objective="masked", recipe="", rate="", part="curves", baseline="",
-                    variants=("bert_a", "no_position", "tupe_a", "concat_20"), axis="step"), _TRAININGS,
+                    variants=("bert_a", "no_position", "tupe_a", "concat_20"), axis="step", cost="arithmetic"),
+            _TRAININGS,
         ),
         View("probe", "Live probe",
             (

@@ -94,6 +94,11 @@ def peak_memory(settings: Pretraining, device: str) -> float:
     return peak
 
 
+def clock_of(device: str) -> Callable[[], float]:
+    """The function that times a step: an accelerator's work is no time of the process that waits for it."""
+    return time.perf_counter if device == "cuda" else time.process_time
+
+
 def measure(
     settings: Pretraining, variants: Sequence[str], device: str, *, memory: bool
 ) -> list[dict[str, str | float]]:
@@ -101,7 +106,7 @@ def measure(
 
     memory: whether the peak memory is among the measures; it takes a process a variant.
     """
-    clock = time.perf_counter if device == "cuda" else time.process_time
+    clock = clock_of(device)
     variant_names = list(dict.fromkeys([BASELINE, *variants]))
     variant_settings = {name: replace(settings, variant=name) for name in variant_names}
     measures = {name: sizes(variant_settings[name]) for name in variant_names}

@@ -28,6 +28,7 @@ def cell_table(
     scale: alt.Scale,
     key: alt.Legend | None,
     strong: str,
+    framed: str = "false",
     tooltip: Sequence[marks.Tip],
     theme: Theme,
     heading: str = "",
@@ -37,10 +38,10 @@ def cell_table(
     """One table. cells: `title`, `column`, `text`, `open` and `bold` of each, its value, and what the tooltip reads.
 
     columns, titles: from left to right and from top to bottom. value: the column that has the colours of a scale, with
-    its key, if it is drawn here. strong: Vega's test of a cell whose digits take the ground's colour. Cells that are
-    `open` are grey, and keep the ink. A text may have several lines. below: lines under the heading. number: the
-    pixels of the
-    widest number; in narrower columns numbers stand upright.
+    its key, if it is drawn here. strong, framed: Vega's tests of a cell whose digits take the ground's colour, and of
+    one with a frame, being hardly other than the ground. Cells that are `open` are grey, and keep the ink. A text may
+    have several lines. below: lines under the heading. number: the pixels of the widest number; in narrower columns
+    numbers stand upright.
     """
     labels = marks.wrapped_labels(list(titles), LABEL)
     used = [(tip if isinstance(tip, str) else tip[0]).split(":")[0] for tip in tooltip]
@@ -70,6 +71,7 @@ def cell_table(
         base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(
             color=alt.condition("datum.open", alt.value(theme.grid), alt.Color(f"{value}:Q", scale=scale, legend=key))
         ),
+        base.transform_filter(framed).mark_rect(fillOpacity=0, stroke=theme.faint, strokeWidth=1.5),
         text.encode(text="text:N", color=theme.ink_on_cells(f"!datum.open && ({strong})")),
         theme=theme,
         width=marks.WIDE,

@@ -21,7 +21,10 @@ STORED = [
     if not FIGURES[name].live and FIGURES[name].parameters.model_fields
 ]
 """Figures of stored results whose content depends on the link."""
-EARLIER = ("training_parts", "training_settings", "training_advantage", "training_costs", "training_costs_others")
+EARLIER = (
+    "training_parts", "training_settings", "training_advantage", "training_loss_and_cost", "training_costs",
+    "training_costs_others",
+)  # fmt: skip
 """Figures that the preset of the page has no results for; the one before has."""
 OTHER: dict[type, Any] = {str: "made up", int: 3, bool: True, tuple: ("made up",)}
 

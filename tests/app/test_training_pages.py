@@ -136,13 +136,13 @@ def test_a_view_without_results_shows_those_of_a_preset_that_has_them(committed_
     app = opened("experiments", preset="cpu2", part="costs")
     fine(app)
     assert not app.info, "what was measured is shown, and its caption names the preset"
-    assert any("at the size of preset cpu," in shown(text.value) for text in app.caption)
+    assert any("a variant of recipe width128" in shown(text.value) for text in app.caption), "the judged recipe first"
     measured = set(read.query("SELECT DISTINCT preset FROM newest_costs").preset)
     (box,) = [box for box in app.selectbox if box.key and "preset" in box.key]
     assert len(box.options) == len(measured) > 1, "the presets that have costs are offered"
     assert not any("ablate" in code.value for code in app.code)
     assert app.session_state["experiments.preset"] == "cpu2", "the other views stay with the chosen preset"
-    assert figures(app) == HEADINGS["costs"]
+    assert figures(app) == ["Final loss against arithmetic"]
 
 
 def test_the_verdict_is_of_the_recipe_that_is_drawn(committed_store):

@@ -86,7 +86,7 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
         assert str(row.text).partition("\n")[0] == f"{size} {row.word}"
         clear = row.low > row.margin or row.high < -row.margin
         held = row.word == "open" and clear and row.seeds == 8
-        assert str(row.text).endswith("\nafter correction") == held, "what is clear and open says why"
+        assert str(row.text).endswith("\nby correction") == held, "what is clear and open says why"
         assert row.margin == MARGIN, "one band for all, as on the board"
         assert str(row.text).endswith(f"rule: ±{lines[id]:g}") == (lines[id] != MARGIN)
 
@@ -100,15 +100,16 @@ def test_a_change_begins_where_its_words_say(store) -> None:
             assert row.words.startswith("then ") == (row.before == before)
 
 
-def test_a_step_begins_where_the_last_one_ended(store) -> None:
-    """The steps of the first path lead to what is measured at once, since all have the same seeds."""
-    table = drawn(stored_figure("experiments_contrasts", {})).set_index("id")
-    assert table.start["C34i"] == table.start["C34b"] == 0
-    for before, after in (("C34i", "C34d"), ("C34d", "C34c"), ("C34e", "C34g"), ("C34q", "C34r")):
-        assert table.start[after] == pytest.approx(table.start[before] + table.effect[before])
-    assert table.end["C34c"] == pytest.approx(table.effect["C34b"])
-    for row in table.itertuples():
-        assert (row.end - row.start, row.to - row.start) == pytest.approx((row.effect, row.high))
+def test_the_steps_in_the_heading_add_up_to_what_is_measured_at_once(store) -> None:
+    """They have the same seeds; the heading says how many of them are open."""
+    figure = stored_figure("experiments_contrasts", {})
+    effects, words = (drawn(figure).set_index("id")[name] for name in ("effect", "word"))
+    steps = ["C34i", "C34d", "C34c"]
+    assert sum(effects[step] for step in steps) == pytest.approx(effects["C34b"])
+    sizes = [signed(effects[step]) for step in steps]
+    undecided = sum(words[step] == "open" for step in steps)
+    alone = {0: "", len(steps): ", each open alone"}.get(undecided, f", {undecided} open alone")
+    assert f"(steps {sizes[0]}, {sizes[1]} and {sizes[2]}{alone})" in figure.finding
 
 
 def test_what_is_not_trained_counts_as_failed_only_where_something_is_not(store, monkeypatch) -> None:
@@ -151,5 +152,7 @@ def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch,
         # The change goes from the words' matrix to one of their own, the statement the other way.
         matrix = decided == "supported" and "C34a" not in missing and abs(effects["C34a"]) > 0.06
         verb = "lowers" if effects["C34a"] > 0 else "raises"
-        told_of_matrix = f"a matrix of their own {verb} the loss by {abs(effects['C34a']):.2f} nats"
+        told_of_matrix = (
+            f"a matrix of their own {verb} {'it' if told else 'the loss'} by {abs(effects['C34a']):.2f} nats"
+        )
         assert (told_of_matrix in finding.lower()) == matrix

@@ -313,14 +313,16 @@ def test_a_variant_that_was_trained_for_another_length_says_so(name):
     """TUPE's middle rows have 300,000 of the baseline's 1,000,000 steps, as Table 1 prints them."""
     figure = FIGURES[name].of({"table": TUPE, "baseline": "BERT-A"})
     drawn = str([panel.to_dict() for panel in drawing.panels(figure)])
-    assert "TUPE-R^mid, 300k steps" in drawn
+    assert (
+        "TUPE-R (midway), 300k steps" if name == "published_difference" else "'group': 'Trained for 300k steps'"
+    ) in drawn
     assert "1,000k steps" not in drawn
 
 
 def test_a_name_of_a_paper_says_what_it_changes_and_how_long_it_was_trained() -> None:
     names = pd.Series(["BERT-A^d", "TUPE-A^mid", "nobody's"])
     assert in_words(names, {"TUPE-A^mid": "300k"}).tolist() == [
-        "BERT-A^d: Every layer, own matrix, scaled",
-        "TUPE-A^mid, 300k steps",
+        "BERT-A (own matrices): Every layer, own matrix, scaled",
+        "TUPE-A (midway), 300k steps",
         "nobody's",
     ]

@@ -279,7 +279,14 @@ def test_the_answer_in_one_line_is_what_the_rules_have_decided(store: Path) -> N
 def test_rows_say_below_their_names_what_these_mean(store: Path) -> None:
     figure = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"})
     datasets = [rows for panel in figure.draw(Theme()) for rows in panel.to_dict()["datasets"].values()]
-    drawn = " ".join(row["label"] for rows in datasets for row in rows if "label" in row).replace("\n", " ")
+    labels = {row["label"].strip("\n") for rows in datasets for row in rows if "label" in row}
+    plain = {re.sub(r"[\u200b\u2003]", "", label).replace("\n", " "): label for label in labels}
+    drawn = " ".join(plain)
+    for way in ways_of_telling():
+        name = unbroken(way.name)
+        (label,) = [label for text, label in plain.items() if text == name or text.startswith(f"{name} (")]
+        for line in label.split("\n"):
+            assert line.count(told.INDENT) == way.changes, "under the one that it changes, as on Home"
     for label in figure.frame().label:
         for part, meaning in told.PARTS_OF_NAMES.items():
             assert part not in label or unbroken(meaning) in drawn

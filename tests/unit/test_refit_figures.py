@@ -5,7 +5,6 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-import pandas as pd
 import pytest
 from drawn_values import valid_panels
 from scipy import stats
@@ -84,14 +83,19 @@ def test_a_pilot_stands_between_those_of_no_position_and_of_the_intact_encoder(r
     figure = FIGURES["refit_recovered"].make({})
     pilots = figure.frame().set_index("arm").pilot.dropna().to_dict()
     assert pilots == pytest.approx({arm: 1 - loss / 0.4 for arm, loss in losses.items()})
-    (panel,) = valid_panels(figure)
-    rows = pd.concat([frame for frame in panel["datasets"] if {"arm", "written"} <= set(frame)]).drop_duplicates("arm")
-    rows = rows.set_index("arm")
-    assert set(rows.index) == set(ENDS) - {RULES.control, RULES.floor} | {"minilm_untied"}, "the ends have no rows"
-    assert rows.group["minilm_untied"].startswith("Pilots, 8 times shorter")
-    assert rows.group["minilm_rotary"] == "Trained on for 1,000,000 tokens"
-    assert rows.written["minilm_untied"] == "75 %", "an untrained arm has its pilot's number, and no word order"
-    assert rows.written["minilm_rotary"].startswith(f"{round(100 * rows.value['minilm_rotary'])} %, ")
+    shown = FIGURES["refit_pilots"].make({})
+    assert shown.frame().set_index("arm").pilot.to_dict() == pytest.approx({"minilm_untied": 0.75}), (
+        "an arm that is trained under the rules keeps its own number before its pilot's"
+    )
+    (panel,) = valid_panels(shown)
+    assert "75 %" in {text for frame in panel["datasets"] if "written" in frame for text in frame.written}
+    assert not any(refit.way("minilm_untied") in str(panel) for panel in valid_panels(figure))
+
+
+def test_controls_are_said_to_recover_nothing_only_where_they_do(refitted: Path) -> None:
+    assert not refit.what_controls_show(), "positions exchanged recover more than half here"
+    frame = refit.recovered_rows(refit.stored_runs(RULES), RULES, {})
+    assert frame.set_index("arm").value["minilm_permuted"] > 0.5
 
 
 def test_what_lacks_seeds_is_hollow_and_heading_and_rows_count_them(refitted: Path) -> None:
@@ -101,7 +105,7 @@ def test_what_lacks_seeds_is_hollow_and_heading_and_rows_count_them(refitted: Pa
         frame = refit.recovered_rows({arm: {seed: of[seed] for seed in kept} for arm, of in runs.items()}, rules, {})
         drawn = str([panel.to_dict() for panel in refit._draw(frame, rules, Theme())])
         assert ("hollow: fewer than" in drawn) == ("'filled': False" in drawn) == (count < len(SEEDS))
-        assert f" %, {count} of {len(SEEDS)} seeds" in drawn
+        assert f" %\\n{count} of {len(SEEDS)} seeds" in drawn
         assert (f"(1 of {len(SEEDS)} seeds so far)" in refit.finding(frame, rules)) == (count == 1)
 
 

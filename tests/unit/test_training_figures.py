@@ -20,13 +20,15 @@ from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
-from analysis.figures.experiments.board_rows import board, seeds_needed
+from analysis.figures.experiments.board_rows import board
 from analysis.figures.runs.stored import all_runs, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
-from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, spread_names
+from analysis.figures.training.final_loss import beyond_the_axis
+from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, covering_curves, spread_names
+from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK
 from analysis.figures.training.verdict import verdict
@@ -39,8 +41,9 @@ from tests import trainings
 STEPS = (0, 100, 200, 300, 400)
 OWN_MATRIX = title("tupe_a")
 ADDED = (8.0, 7.0, 6.0, 5.2, 5.0)
-NAMES = tuple(name for name in links.VIEWS["training"].figures if name != "training_costs_others")
-"""Figures of every store; what is not on the board is drawn from the committed one."""
+COSTLY = ("training_loss_and_cost", "training_costs_others")
+NAMES = tuple(name for name in links.VIEWS["training"].figures if name not in COSTLY)
+"""Figures of every store; what needs variants on the board, or off it, is drawn from the committed one."""
 
 
 def made(name: str, **changed):
@@ -61,6 +64,16 @@ def all_drawn(figure, *columns: str) -> pd.DataFrame:
     frames = {id(frame): frame for frame in panel["datasets"] if set(columns) <= set(frame)}
     rows = pd.concat(list(frames.values()))
     return rows[~rows.index.duplicated()].sort_index()
+
+
+def _scales(spec, channel: str) -> list[dict]:
+    """The scales of a channel, wherever they are in a spec."""
+    if isinstance(spec, list):
+        return [found for part in spec for found in _scales(part, channel)]
+    if not isinstance(spec, dict):
+        return []
+    own = [spec[channel]["scale"]] if "scale" in spec.get(channel, {}) else []
+    return own + [found for name, part in spec.items() if name != "datasets" for found in _scales(part, channel)]
 
 
 def panel_titles(figure) -> list[str]:
@@ -219,6 +232,17 @@ def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three)
     caption = made("training_curves").caption
     assert "Reached by “Apart, own matrix” at 150 steps." in caption
     assert "Not reached by No position (> 400)." in caption
+
+
+def test_a_curve_that_lies_on_another_has_gaps():
+    steps = range(0, 100, 10)
+    mean = pd.DataFrame(
+        [(name, step, base - step / 100) for name, base in (("a", 5.0), ("b", 5.005), ("c", 4.0)) for step in steps],
+        columns=["variant", "step", "value"],
+    )
+    assert covering_curves(mean, ["a", "b", "c"], (3.0, 5.0)) == ["b"]
+    assert covering_curves(mean, ["b", "c", "a"], (3.0, 5.0)) == ["a"], "the later one"
+    assert covering_curves(mean, ["a", "b", "c"], (3.0, 3.1)) == [], "on an axis that shows the difference"
 
 
 def test_the_mean_is_over_seeds(data):
@@ -496,15 +520,19 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
     figure = made("training_gap", preset="cpu2")
     (rows,) = drawn(figure, "written")
     written = rows.set_index("title").written
-    most = seeds_needed("cpu2")
     for row in figure.frame().itertuples():
         found = stored.standing(row.variant, "bert_a")
         if found is None:
             continue
-        assert written[row.title].endswith(f", {row.n} of {most} seeds"), "as on the board"
-        assert ("undecided so far" in written[row.title]) == bool(found.missing)
+        beyond = re.search(rf"{re.escape(quote(row.title))} (\S+, [^(]+) \(([^)]+)\)", beyond_the_axis(figure.frame()))
+        assert bool(beyond) == (row.title not in written), "drawn, or named as too far above"
+        text = " ".join(beyond.groups()) if beyond else written[row.title]
+        assert text.endswith(f"{row.n} of {row.asked} seeds" if row.n < row.asked else f"{row.n} seeds"), "as few"
+        assert ("undecided so far" in text) == bool(found.missing) == (row.n < row.asked)
         unresolved = found.word == NOT_RESOLVED and not found.missing
-        assert (f"{quote(row.title)}, since {found.reason.replace(row.variant, 'it')}" in figure.caption) == unresolved
+        reason = found.reason.replace(row.variant, "it").partition(" (it ")[0]
+        assert (f"{quote(row.title)}, since {reason}" in figure.caption) == unresolved
+    assert "never left" not in figure.caption, "Convergence says which seeds leave the plateau, by a stricter measure"
     (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
     assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
 
@@ -532,7 +560,7 @@ def test_what_is_stuck_in_a_setting_has_one_row(store):
 
 
 def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
-    """The committed runs; what has an interval so wide that it says nothing stands at the edge, not as a long line."""
+    """The committed runs; a difference whose interval is so wide that it says nothing is no row but in a sentence."""
     figure = made("training_gap", preset="cpu2")
     (panel,) = drawing.panels(figure)
     datasets = [rows for rows in panel.to_dict()["datasets"].values() if rows]
@@ -540,9 +568,12 @@ def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
     table = figure.frame()
     widths = (table.high - table.low).dropna()
     wide = set(table.title[(table.high - table.low > 3 * widths.median()) & (table.gap > 0.2)])
-    edge = {row["title"] for rows in datasets if "edge" in rows[0] for row in rows}
+    rows = {row["title"] for rows in datasets if "written" in rows[0] for row in rows}
     assert wide
-    assert wide <= edge
+    assert not wide & rows
+    assert rows | {name for name in table.title if quote(name) in beyond_the_axis(table)} == set(table.title)
+    seeds = [row["title"] for rows in datasets if "seed" in rows[0] for row in rows]
+    assert set(seeds) < rows, "no dot without a row"
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
@@ -652,8 +683,11 @@ def test_a_plateau_that_is_never_left_is_said(data):
     run("no_position", 0, (8, 7, 7, 7, 7))
     store_build.refresh()
     figure = made("training_plateau")
-    assert [text for rows in drawn(figure, "written") for text in rows.written] == ["0 of 1 seed left"]
-    assert "did not leave the plateau within the run" in figure.caption
+    assert [text for rows in drawn(figure, "written") for text in rows.written] == [
+        "1 of 1 seed did not leave",
+        "never",
+    ]
+    assert "had not left when their training ended" in figure.caption
     drawing.compose(figure).to_dict()
 
 
@@ -811,7 +845,7 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
         written = {(row["title"], row["column"]): row["written"] for row in cells}
         for name, value in times.items():
             if not name.startswith("causal"):
-                assert written[title(name), "step_ratio"] == training_costs._percent(
+                assert written[title(name), "step_ratio"] == training_costs.percent_of(
                     value / times.get("bert_a", 1.0) - 1
                 )
         assert "preset cpu" in figure.caption
@@ -819,6 +853,44 @@ def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
         losses = {name: text for (name, column), text in written.items() if column == "loss"}
         known = {name for name, text in losses.items() if text != training_costs.UNJUDGED}
         assert known - {title("bert_a")} == judged, "the loss stands beside its cost"
+
+
+@pytest.mark.parametrize("cost", AXES_OF_COSTS)
+def test_loss_is_drawn_against_a_cost_and_the_line_joins_what_none_beats_in_both(store, cost):
+    """Each share and each gap is the stored one; a variant off the line has another that costs and loses no more."""
+    figure = FIGURES["training_loss_and_cost"].of(
+        {**links.VIEWS["experiments"].defaults(), "preset": "width128", "cost": cost}
+    )
+    measure = AXES_OF_COSTS[cost].measure
+    stored = (
+        query("SELECT variant, value FROM newest_costs WHERE preset = 'width128' AND measure = ?", [measure])
+        .set_index("variant")
+        .value
+    )
+    gaps = {row.variant: row.gap.value for row in board("width128").judged} | {"bert_a": 0.0}
+    rows = figure.frame()
+    assert set(rows[rows.gap.notna()].variant) == set(gaps) & set(stored.index)
+    for row in rows.itertuples():
+        assert row.cost == pytest.approx(stored[row.variant] / stored["bert_a"] - 1)
+        assert row.gap == pytest.approx(gaps[row.variant]) if row.variant in gaps else row.gap != row.gap
+    drawn_rows = rows[rows.gap.notna()]
+    if measure in training_costs.MACHINE:
+        assert not rows.best.any(), "a difference of a few percent of measured time is noise"
+    else:
+        cheap, low = (drawn_rows[name].to_numpy()[:, None] >= drawn_rows[name].to_numpy() for name in ("cost", "gap"))
+        best = (cheap & low).sum(axis=1) == 1
+        assert drawn_rows.best.tolist() == best.tolist(), "only itself costs and loses as little"
+    assert valid_panels(figure)
+    lowest = drawn_rows.loc[drawn_rows.gap.idxmin(), "title"]
+    assert {title("bert_a"), lowest} < set(pd.concat(drawn(figure, "down")).name)
+    assert ("processor's time of the process" in figure.caption) == (cost == "time")
+    assert "clock on the wall" in FIGURES["training_costs"].of({"preset": "cpu"}).caption
+
+
+def test_no_position_is_said_to_do_more_arithmetic_only_where_sizes_are_matched(store):
+    rows = training_costs.stored("width128")
+    assert training_costs.more_without_positions(rows, "width128").startswith("No position does 1.4 % more arithmetic")
+    assert not training_costs.more_without_positions(training_costs.stored("cpu"), "cpu"), "sizes are not matched there"
 
 
 def test_score_variance_is_compared_at_the_start_and_the_end(data):
@@ -839,11 +911,15 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     (names,) = (rows for rows in panel.to_dict()["datasets"].values() if "up" in rows[0])
     ends = {row["name"].replace("\n", " ").partition(" →")[0] for row in names}
     assert ends == {
-        "Added once layer 0", "Added once layer 1", OWN_MATRIX, f"{OWN_MATRIX}, unscaled",
+        "Added once, layer 0", "Added once, layer 1", OWN_MATRIX, f"{OWN_MATRIX}, unscaled",
     }  # fmt: skip
     assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
-    assert "he scores of “Apart, own matrix” in layer 0 spread 1 times as far as adding's" in figure.finding
+    assert "he scores of “Apart, own matrix” spread 1 times as far as adding's in layer 0" in figure.finding
+    (dashes,) = {
+        str(dict(zip(found["domain"], found["range"], strict=True))) for found in _scales(panel.to_dict(), "strokeDash")
+    }
+    assert dashes.count("[1, 0]") == 3, "a dash tells variants of one colour apart, and never layers of one variant"
     assert "spread as far as adding's times 1 (layer 0) and 1 (layer 1)" in figure.caption
     assert figure.frame().step.min() == 0
 
@@ -856,7 +932,7 @@ def test_one_seed_of_huge_scores_does_not_decide_how_far_they_spread(data):
             trainings.write(variant, seed, rows)
     store_build.refresh()
     assert (
-        "he scores of “Apart, own matrix” in layer 0 spread 0.1 times as far as adding's"
+        "he scores of “Apart, own matrix” spread 0.1 times as far as adding's in layer 0"
         in made("training_scores").finding
     )
 
@@ -878,7 +954,7 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     [(0, "0 %"), (0.00036, "+0.04 %"), (-0.00036, "−0.04 %"), (-0.046, "−4.6 %"), (0.372, "+37 %")],
 )
 def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
-    assert training_costs._percent(share) == written
+    assert training_costs.percent_of(share) == written
 
 
 # ---- All of them ----

@@ -18,7 +18,7 @@ def costs(
 
     import torch
 
-    from analysis.ablation.costs import ROUNDS, measure
+    from analysis.ablation.costs import ROUNDS, clock_of, measure
     from analysis.ablation.job import device_name
     from analysis.ablation.plan import jobs
     from analysis.store.files import Run, write_rows
@@ -35,7 +35,13 @@ def costs(
         device=device_name(device),
         dtype="bfloat16 autocast" if device == "cuda" else "float32",
         preset=preset,
-        config={"rounds": ROUNDS, "threads": 1, "batch": planned[0].batch, "length": planned[0].length},
+        config={
+            "rounds": ROUNDS,
+            "clock": clock_of(device).__name__,
+            "threads": 1,
+            "batch": planned[0].batch,
+            "length": planned[0].length,
+        },
         seconds=time.perf_counter() - started,
     )
     announce(write_rows(rows, run))

@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, plural, sentences, signed_or_zero
+from analysis.core.formatting import capitalised, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import seeds_needed
@@ -27,14 +27,16 @@ NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
 OPEN = "open"
-CORRECTED = "after correction"
+CORRECTED = "by correction"
 """Under the word of a contrast that is open although its interval is clear of the margin."""
 LETTERS = 24
 """Letters in a line of a label on a phone: longer ones would leave the plot little room."""
 ROW = 30
 """Pixels of a row: two lines of text."""
-THEN = "then "
-"""The beginning of the words of a change that goes on from the row above it."""
+TICKS = tuple(tenth / 10 for tenth in range(-20, 21, 2))
+"""The numbers of the axis, in nats."""
+NUMBER = "containerSize()[0] < 700 ? '' : replace(format(datum.tick, '.1f'), '-', '\u2212')"
+"""The number above a group, where it has room beside the title of the group."""
 
 
 @dataclass(frozen=True)
@@ -154,10 +156,10 @@ def contrasts(_: Parameters) -> Figure:
             f"What one change adds to the final loss, in {NATS}, with its 95 % interval; {undecided} of "
             f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
-            "A row that begins with “then” changes the encoder of the row above it, and begins where that row ends; "
-            "every other row changes the encoder that the title of its group, or the words before its colon, name.",
+            "A row that begins with “then” changes the encoder of the row above it; every other row changes the one "
+            "that the title of its group, or the words before its colon, name.",
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
-            "outside the grey band around the beginning of its row, and the same where it lies within. Filled: "
+            "outside the grey band around zero, and the same where it lies within. Filled: "
             "decided, with as many seeds as "
             f"the rules ask for ({len(encoder_rules().seeds)}; {seeds_needed(judged)} of recipe {judged}). Hollow: "
             "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
@@ -264,7 +266,6 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
     """
     by_id = {row.id: row for row in frames.rows(found)}
     records: list[dict[str, object]] = []
-    end = 0.0
     for change in group.changes:
         row = by_id.get(change.statement)
         if row is None:
@@ -276,15 +277,11 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
             after, before, word = before, after, turned(word)
             effect, low, high = -effect, -high, -low
         seeds = int(row.seeds) if row.seeds == row.seeds else 0
-        # A chain of which a link is not measured begins anew.
-        start = end if change.words.startswith(THEN) and end == end else 0.0
-        end = start + effect
         records.append(
             {
                 "group": group.title, "preset": group.preset, "id": row.id, "statement": row.statement,
                 "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
-                "low": low, "high": high, "start": start, "end": end, "from": start + low, "to": start + high,
-                "margin": margin, "seeds": seeds, "verdict": row.verdict, "word": word,
+                "low": low, "high": high, "margin": margin, "seeds": seeds, "verdict": row.verdict, "word": word,
                 "measured": bool(effect == effect),
                 "text": _text(effect, word, seeds, seeds_needed(group.preset), _note(row, margin)),
             }
@@ -308,18 +305,32 @@ def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
 
 
 def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
-    """The decided effects of telling in every layer and of a matrix of its own; else how many are decided."""
+    """The decided effects of telling in every layer, with its steps, and of a matrix of its own; else their number."""
     by_id = {row.id: row for row in frames.rows(found)}
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        parts.append(f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}")
+        parts.append(
+            f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}{_steps(by_id, words)}"
+        )
     if matrix != OPEN:
-        parts.append(f"a matrix of their own {_changes(matrix, by_id[MATRIX])}")
+        changes = _changes(matrix, by_id[MATRIX])
+        parts.append(f"a matrix of their own {changes.replace('the loss', 'it') if parts else changes}")
     if not parts:
         decided = sum(word != OPEN for word in words.values())
         return f"{decided or 'None'} of {plural(len(found), 'contrast')} {'are' if decided > 1 else 'is'} decided"
     return capitalised("; ".join(parts))
+
+
+def _steps(by_id: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """The steps that lead to the total, and how many of them are open, in brackets; empty where one is not measured."""
+    steps = [change.statement for change in GROUPS[0].changes if change.statement != TOTAL]
+    if not all(id in words for id in steps):
+        return ""
+    undecided = sum(words[id] == OPEN for id in steps)
+    effects = join_names(signed_or_zero(by_id[id].effect) for id in steps)
+    alone = "each open alone" if undecided == len(steps) else f"{undecided} open alone" if undecided else ""
+    return f" (steps {effects}{', ' if alone else ''}{alone})"
 
 
 def _changes(word: str, row: Any) -> str:
@@ -334,15 +345,14 @@ def _changes(word: str, row: Any) -> str:
 def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
     """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
     labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
-    shown = table.assign(
-        label=labels, written=table.text, band_low=table.start - table.margin, band_high=table.start + table.margin
-    )
-    ends = shown[["end", "from", "to", "band_low", "band_high"]]
+    shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
+    ends = shown[["effect", "low", "high", "band_low", "band_high"]]
     least, most = float(ends.min().min()), float(ends.max().max())
     room = 0.03 * (most - least)
+    ticks = [tick for tick in TICKS if least - room <= tick <= most + room]
     x = marks.number(
-        alt.X, "end", ["change of the final loss, each step from", "where the last one ended (nats; left is lower)"],
-        domain=(least - room, most + room), nice=False, ticks=4,
+        alt.X, "effect", "change of the final loss (nats; left is lower)",
+        domain=(least - room, most + room), nice=False, values=ticks, form=".1f",
     )  # fmt: skip
     tips: list[marks.Tip] = [
         "pair", ("effect", "change, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds", "verdict", "statement", "id",
@@ -354,13 +364,16 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         marks.rule(theme, x=0),
         titles,
     ]
-    if (chained := known[known.start != 0]).size:
-        tick = alt.Chart(chained).mark_tick(color=theme.colour(SOFT), orient="vertical", size=ROW, thickness=1)
-        layers.append(tick.encode(x=marks.same_axis(x, "start"), y=y))
+    # The numbers of the axis above each group: the axis itself is a screen below the first.
+    heads = [label for label in y["sort"] if set(label) == {marks.TITLE_ROW}]
+    numbers = pd.DataFrame([{"label": head, "tick": tick} for head in heads for tick in ticks])
+    if len(numbers):
+        text = alt.Chart(numbers).mark_text(fontSize=marks.TEXT, color=theme.colour(SOFT), dy=4, text=alt.expr(NUMBER))
+        layers.append(text.encode(x=marks.same_axis(x, "tick"), y=y))
     for decided, part in ((True, known[known.word != OPEN]), (False, known[known.word == OPEN])):
         if len(part):
             layers += marks.row_plot(
-                part, x=x, y=y, theme=theme, tooltip=tips, ends=("from", "to"), filled=decided, size=marks.LARGE_DOT,
+                part, x=x, y=y, theme=theme, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
     layers.append(marks.texts_beside(shown, y, theme))
@@ -369,7 +382,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         *layers, theme=theme, width=520, height=height,
         title="Final loss after a change, less that before it",
         below=[
-            f"grey: within ±{table.margin.iloc[0]:g} nats of where the row begins, the same",
-            *([f"{CORRECTED}: open only once it is corrected for the other tests"] if held else []),
+            f"grey: within ±{table.margin.iloc[0]:g} nats, the same; hollow: open",
+            *([f"{CORRECTED}: clear of the grey by itself,", "open once its family's tests count"] if held else []),
         ],
     )  # fmt: skip

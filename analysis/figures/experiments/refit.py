@@ -1,7 +1,7 @@
 """The sentence encoder refitted: what each way of telling positions recovers of their worth."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -22,8 +22,9 @@ from analysis.store import read
 
 MODEL = "all-MiniLM-L6-v2"
 COMMAND = "python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV"
-LETTERS = 24
-"""Letters in a line of a row's label."""
+LETTERS, ROW = 24, 52
+"""Letters in a line of a row's label, and the least pixels of a row of what was trained under the rules."""
+QUARTERS = (0, 0.25, 0.5, 0.75, 1)
 CONTROLS = {
     "minilm_permuted": "positions exchanged have the same rows, reordered",
     "minilm_separated_at_random": "random directions are as many as the positions' own",
@@ -56,11 +57,12 @@ def stored_runs(rules: RefitRules) -> Runs:
     return runs
 
 
-def origin() -> dict[str, str]:
-    """The origin of the runs."""
+def origin(purpose: str = JUDGED) -> dict[str, str]:
+    """The origin of the runs of a purpose."""
     found = read.query(
         "SELECT run_id, created, git_sha, device, dtype, versions FROM runs WHERE run_id IN "
-        f"(SELECT DISTINCT run_id FROM refits WHERE purpose = '{JUDGED}') ORDER BY created"
+        "(SELECT DISTINCT run_id FROM refits WHERE purpose = ?) ORDER BY created",
+        [purpose],
     )
     first = found.iloc[0]
     return {
@@ -126,7 +128,7 @@ def refit_recovered(_: Parameters) -> Figure:
     runs = stored_runs(rules)
     frame = recovered_rows(runs, rules, _pilot_shares(rules))
     trained = frame[frame.seeds > 0]
-    judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
+    judged = rules.purposes[JUDGED]
     return Figure(
         title=f"What {MODEL} recovers when it is told positions in another way",
         finding=finding(frame, rules),
@@ -137,24 +139,19 @@ def refit_recovered(_: Parameters) -> Figure:
             "is what the encoder without positions ends with and 100 % what the intact one does, both trained on in "
             f"the same way; shaded: at most {percent(rules.margins[MISSED])} is missed, which the rules count as "
             "recovered.",
-            f"Diamonds: pilots of {pilot.tokens:,} tokens and one other seed, each at the best of "
-            f"{len(rules.rates)} rates; they choose that rate and decide nothing."
-            if frame.pilot.notna().any()
-            else "",
             f"Directions are those in which the first {READ} positions vary most: no text here is longer.",
             f"Word order: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the "
             "pooled vectors tells from their copies with two words exchanged; guessing finds 50 %, "
-            f"{_order_at_the_ends(frame, rules)}; pilots were not asked.",
-            _controls(frame),
+            f"{_order_at_the_ends(frame, rules)}.",
+            _controls(trained.arm),
             f"Lines: 95 % intervals of the mean (Student's t) over {frame.seeds.max()} seeds."
             if frame.seeds.max() > 1
             else "",
             "A seed changes the order of the texts alone, so that this is one model.",
             _still_to_run(frame, len(judged.seeds)),
-            _still_to_be_trained(frame, rules),
+            _still_to_be_trained(frame),
         ),
         alt=f"Rows of recovered shares: {listed(dict(zip(frame.way, frame.value, strict=True)), percent)}. "
-        f"Pilots: {listed(dict(zip(frame.way, frame.pilot, strict=True)), percent) or 'none'}. "
         f"{plural(int((frame.seeds == 0).sum()), 'way')} without a judged training.",
         command=COMMAND,
         provenance=origin(),
@@ -162,6 +159,51 @@ def refit_recovered(_: Parameters) -> Figure:
         summary=lambda: trained[["way", "value", "low", "high", "order", "stsb", "seeds"]],
         draw=lambda theme: _draw(frame, rules, theme),
         columns=1,
+    )
+
+
+@figure("refit_pilots", Parameters)
+def refit_pilots(_: Parameters) -> Figure:
+    """The same of the pilots of ways that are not trained under the rules yet. Raises NoResults where there is none."""
+    rules = refit_rules()
+    frame = _others(recovered_rows(stored_runs(rules), rules, _pilot_shares(rules)), rules)
+    frame = frame[(frame.seeds == 0) & frame.pilot.notna()][["arm", "way", "pilot"]]
+    if frame.empty:
+        raise NoResults(f"No pilot is stored of a way that is still to be trained. Run: {COMMAND} --purpose pilot")
+    judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
+    return Figure(
+        title="What the pilots recovered",
+        finding=f"In pilots {judged.tokens // pilot.tokens} times shorter, which decide nothing, the others recovered "
+        f"{percent(frame.pilot.min())} to {percent(frame.pilot.max())}",
+        frame=lambda: frame,
+        caption=sentences(
+            f"Each is one training on {pilot.tokens:,} tokens by a seed that the rules do not count, at the best of "
+            f"{len(rules.rates)} rates; the pilots choose that rate. 0 % is what the pilot without positions ends "
+            "with and 100 % what the intact one does.",
+            _controls(frame.arm),
+        ),
+        alt=f"Pilots: {listed(dict(zip(frame.way, frame.pilot, strict=True)), percent)}.",
+        command=f"{COMMAND} --purpose pilot",
+        provenance=origin(PILOT),
+        citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
+        draw=lambda theme: [_draw_pilots(frame, theme)],
+    )
+
+
+def what_controls_show() -> str:
+    """A sentence on what the controls recover, in their pilots where they are not trained under the rules yet."""
+    rules = refit_rules()
+    frame = recovered_rows(stored_runs(rules), rules, _pilot_shares(rules))
+    rows = frame.assign(shown=frame.value.fillna(frame.pilot))
+    rows = rows[rows.arm.isin(list(CONTROLS)) & rows.shown.notna()]
+    if rows.empty or rows.shown.max() > rules.margins[MISSED]:
+        return ""
+    parts = [
+        f"{uncapitalised(row.way)} {percent(row.shown)}{'' if row.seeds else ' (pilot)'}" for row in frames.rows(rows)
+    ]
+    return (
+        f"Training on does not repair every change as large: the {'controls get' if len(rows) > 1 else 'control gets'} "
+        f"back next to nothing, {join_names(parts)}."
     )
 
 
@@ -195,9 +237,9 @@ def _order_at_the_ends(frame: pd.DataFrame, rules: RefitRules) -> str:
     return f"and without positions {order[rules.floor]:.1f} %, intact {order[rules.control]:.1f} %"
 
 
-def _controls(frame: pd.DataFrame) -> str:
-    """A sentence on what the controls that are drawn have changed."""
-    said = [text for arm, text in CONTROLS.items() if arm in set(frame.arm[frame.value.notna() | frame.pilot.notna()])]
+def _controls(arms: Iterable[str]) -> str:
+    """A sentence on what those of these arms that are controls have changed."""
+    said = [text for arm, text in CONTROLS.items() if arm in set(arms)]
     return f"Controls: {'; '.join(said)}." if said else ""
 
 
@@ -211,91 +253,129 @@ def _still_to_run(frame: pd.DataFrame, asked: int) -> str:
     return ""
 
 
-def _still_to_be_trained(frame: pd.DataFrame, rules: RefitRules) -> str:
+def _still_to_be_trained(frame: pd.DataFrame) -> str:
     """A sentence that counts and names the ways of which no judged training is stored; empty where each has one."""
     untrained = frame[frame.seeds == 0]
     if untrained.empty:
         return ""
     names = join_names([uncapitalised(way) for way in untrained.way])
     verb = "is" if len(untrained) == 1 else "are"
-    pilots = f"; diamonds show their pilots of {rules.purposes[PILOT].tokens:,} tokens"
-    return (
-        f"{len(untrained)} of {len(frame)} ways {verb} not trained under the rules yet: {names}"
-        f"{pilots if untrained.pilot.notna().all() else ''}."
-    )
+    return f"{len(untrained)} of {len(frame)} ways {verb} not trained under the rules yet: {names}."
+
+
+def _names(rows: pd.DataFrame) -> list[str]:
+    return [f"{row.way} (control)" if row.arm in CONTROLS else row.way for row in frames.rows(rows)]
 
 
 def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares of what the rules have trained, with the word order that is found; below them the pilots'.
+    """Recovered shares of what the rules have trained, and below them the word order that is found.
 
-    The intact encoder and the one without positions are the ends of the axis. A way of which nothing is stored has no
-    row: the caption names it.
+    In both the encoder without positions and the intact one are the ends. A way that is not trained has no row.
     """
-    judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
-    asked = len(judged.seeds)
+    asked = len(rules.purposes[JUDGED].seeds)
     others = _others(frame, rules)
-    trained = others[others.seeds > 0]
-    trained = trained.assign(
-        shown=trained.value,
-        group=f"Trained on for {judged.tokens:,} tokens",
-        written=[
-            f"{percent(row.value)}, {row.seeds} of {plural(asked, 'seed')}\nword order {row.order:.1f} %"
-            for row in frames.rows(trained)
-        ],
-    )
-    pilots = others[(others.seeds == 0) & others.pilot.notna()]
-    pilots = pilots.assign(
-        shown=pilots.pilot,
-        group=f"Pilots, {judged.tokens // pilot.tokens} times shorter: they decide nothing",
-        written=[percent(share) for share in pilots.pilot],
-    )
-    rows = pd.concat([trained, pilots], ignore_index=True)
-    names = [f"{row.way} (control)" if row.arm in CONTROLS else row.way for row in frames.rows(rows)]
-    labels, y, titles, height = marks.grouped_rows(names, rows.group.tolist(), theme, LETTERS)
-    rows = rows.assign(label=labels)
-    known = rows[["shown", "low", "high"]].to_numpy(dtype=float)
-    ends = (min(0.0, *known[~np.isnan(known)]) - 0.03, max(1.0, *known[~np.isnan(known)]) + 0.03)
-    tips: list[marks.Tip] = [
-        ("way", "told"),
-        ("value", "recovered", ".1%"),
-        *marks.interval_tips(".1%"),
-        ("order", "exchanged words found, %", ".1f"),
-        ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
-        "seeds",
-    ]
-    x = _share(ends)
-    below = ["shaded: enough by the rules; word order: the share found"]
-    layers: list[Chart] = []
-    is_trained = rows.seeds > 0
-    if is_trained.any():
-        band = alt.Chart(rows[is_trained].assign(enough=1 - rules.margins[MISSED], whole=1.0))
-        layers.append(
-            band.mark_bar(color=theme.grid, height={"band": 1}).encode(
-                x=marks.same_axis(x, "enough"), x2=alt.X2("whole:Q"), y=y
-            )
-        )
-    layers += [marks.rule(theme, x=0), marks.rule(theme, x=1), titles]
-    for complete in (True, False):
-        part = rows[is_trained & ((rows.missing == 0) == complete)]
-        if len(part):
-            layers += marks.row_plot(
-                part, x=x, y=y, theme=theme, color=theme.ink, filled=complete, size=marks.LARGE_DOT, tooltip=tips,
-            )  # fmt: skip
-    if rows.missing[is_trained].any():
+    rows = others[others.seeds > 0]
+    if rows.empty:
+        return []
+    names = marks.wrapped_labels(_names(rows), LETTERS)
+    rows = rows.assign(label=[names[name] for name in _names(rows)])
+    order = frame.set_index("arm").order
+    most = float(order[rules.control])
+    below = ["shaded: enough by the rules"]
+    if rows.missing.any():
         below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
-    layers += marks.row_plot(
-        rows[~is_trained], x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT),
-        shape=HOLLOW_DIAMOND, size=marks.LARGE_DOT, opacity=0.7,
-        tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
-    )  # fmt: skip
+    recovered = rows.assign(
+        shown=rows.value,
+        enough=1 - rules.margins[MISSED],
+        whole=1.0,
+        written=[f"{percent(row.value)}\n{row.seeds} of {plural(asked, 'seed')}" for row in frames.rows(rows)],
+    )
+    found = rows.assign(
+        shown=rows.order,
+        low=rows.order_low,
+        high=rows.order_high,
+        enough=most - rules.margins[ORDER_ERROR],
+        whole=most,
+        written=[f"{value:.1f} %" for value in rows.order],
+    )
+    return [
+        _panel(recovered, _share, (0.0, 1.0), theme, "Share recovered of what positions are worth", below),
+        _panel(found, _order, (float(order[rules.floor]), most), theme, "Word order that the vectors still tell", ()),
+    ]
+
+
+def _panel(
+    rows: pd.DataFrame,
+    axis: Callable[[tuple[float, float], tuple[float, float]], alt.X],
+    ends: tuple[float, float],
+    theme: Theme,
+    title: str,
+    below: Sequence[str],
+) -> Chart:
+    """One measure: a row a way, with its interval; shaded what is enough, and a line at each of the two ends."""
+    known = rows[["shown", "low", "high"]].to_numpy(dtype=float)
+    known = known[~np.isnan(known)]
+    room = 0.03 * (ends[1] - ends[0])
+    x = axis((min(ends[0], *known) - room, max(ends[1], *known) + room), ends)
+    y = marks.labelled_rows(rows.label.tolist(), grid=True)
+    band = alt.Chart(rows).mark_bar(color=theme.grid, height={"band": 1})
+    layers: list[Chart] = [
+        band.encode(x=marks.same_axis(x, "enough"), x2=alt.X2("whole:Q"), y=y),
+        *(marks.rule(theme, x=end) for end in ends),
+    ]
+    for complete, part in rows.groupby(rows.missing == 0):
+        layers += marks.row_plot(
+            part, x=x, y=y, theme=theme, color=theme.ink, filled=bool(complete), size=marks.LARGE_DOT,
+            tooltip=(
+                ("way", "told"),
+                ("value", "recovered", ".1%"),
+                ("order", "exchanged words found, %", ".1f"),
+                ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
+                "seeds",
+            ),
+        )  # fmt: skip
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
-    return [marks.panel(*layers, theme=theme, width=520, height=height, title="Share recovered", below=below)]
+    height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)
+    return marks.panel(*layers, theme=theme, width=520, height=height, title=title, below=below)
 
 
-def _share(ends: tuple[float, float]) -> alt.X:
-    """The axis of shares, whose two ends by definition are named."""
-    title = "share of what positions are worth, recovered"
-    x = marks.number(alt.X, "shown", title, form=".0%", domain=ends, values=[0, 0.25, 0.5, 0.75, 1])
-    names = "datum.value == 0 ? [datum.label, 'no position'] : datum.value == 1 ? [datum.label, 'intact'] : datum.label"
-    x["axis"]["labelExpr"] = names
+def _draw_pilots(frame: pd.DataFrame, theme: Theme) -> Chart:
+    """A thin row a pilot."""
+    names = marks.wrapped_labels(_names(frame), LETTERS)
+    rows = frame.assign(
+        label=[names[name] for name in _names(frame)],
+        shown=frame.pilot,
+        written=[percent(share) for share in frame.pilot],
+    )
+    x = _share((min(0.0, rows.shown.min()) - 0.03, max(1.0, rows.shown.max()) + 0.03), (0.0, 1.0))
+    y = marks.labelled_rows(rows.label.tolist(), grid=True)
+    dots = marks.row_plot(
+        rows, x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT), shape=HOLLOW_DIAMOND,
+        size=marks.LARGE_DOT, opacity=0.8, tooltip=(("way", "told"), ("pilot", "recovered by its pilot", ".1%")),
+    )  # fmt: skip
+    return marks.panel(
+        marks.rule(theme, x=0), marks.rule(theme, x=1), *dots, marks.texts_beside(rows[["label", "written"]], y, theme),
+        theme=theme, width=520, height=marks.row_height(rows.label.tolist(), 20) * len(rows),
+    )  # fmt: skip
+
+
+def _share(domain: tuple[float, float], ends: tuple[float, float]) -> alt.X:
+    """The axis of shares, whose two ends are by definition 0 and 1."""
+    return _ends_named(marks.number(alt.X, "shown", None, form=".0%", domain=domain, values=QUARTERS), ends)
+
+
+def _order(domain: tuple[float, float], ends: tuple[float, float]) -> alt.X:
+    """The axis of the word order that is found, with its two ends and the tens between them."""
+    between = [ten for ten in range(0, 101, 10) if ends[0] + 5 < ten < ends[1] - 5]
+    title = ["% of held-out sentences told from copies", "with two words exchanged (guessing: 50)"]
+    return _ends_named(
+        marks.number(alt.X, "shown", title, form=".3~g", domain=domain, values=[ends[0], *between, ends[1]]), ends
+    )
+
+
+def _ends_named(x: alt.X, ends: tuple[float, float]) -> alt.X:
+    """The axis with the names of its two ends under their numbers."""
+    names = [f"abs(datum.value - {end!r}) < 1e-6 ? [datum.label, '{name}']"
+             for end, name in zip(ends, ("no position", "intact"), strict=True)]  # fmt: skip
+    x["axis"]["labelExpr"] = f"{names[0]} : {names[1]} : datum.label"
     return x

@@ -33,6 +33,8 @@ REMARKS = ("not learnt", "not GLUE")
 KEY = 32
 """Letters in a line of the legend, which begins beside the names of variants: as many as a phone has room for."""
 MAJORITY = "Majority class"
+FRAMED = 0.1
+"""The share of the scale's end below which a cell is so pale that it has a frame."""
 FEW = 6
 """The most rows of a table whose grey cells have room for their interval."""
 PALE = 3
@@ -142,6 +144,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
             scale=part_around_zero(theme.diverging, *ends),
             key=key if group is groups[0] else None,
             strong=f"abs(datum.difference) > {theme.strong * max(map(abs, ends))}",
+            framed=f"!datum.open && abs(datum.difference) < {FRAMED * max(map(abs, ends))}",
             tooltip=(*TIPS, *DIFFERENCE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),

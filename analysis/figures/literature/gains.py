@@ -52,8 +52,10 @@ class GainOverBaseline:
 COMPARISONS = (
     GainOverBaseline(UNTIED, "TUPE-A − BERT-A", TUPE, "TUPE-A", "BERT-A"),
     GainOverBaseline(UNTIED, "TUPE-R − BERT-R", TUPE, "TUPE-R", "BERT-R"),
-    GainOverBaseline(UNTIED, "TUPE-A^mid − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A"),
-    GainOverBaseline(UNTIED, "TUPE-A^tie-cls − BERT-A^d, cross terms and scale", TUPE, "TUPE-A^tie-cls", "BERT-A^d"),
+    GainOverBaseline(UNTIED, "TUPE-A (midway) − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A"),
+    GainOverBaseline(
+        UNTIED, "TUPE-A ([CLS] tied) − BERT-A (own matrices), cross terms and scale", TUPE, "TUPE-A^tie-cls", "BERT-A^d"
+    ),
     GainOverBaseline(
         UNTIED,
         "Replication: TUPE − added positions",
@@ -154,7 +156,7 @@ def literature(_: Parameters) -> Figure:
             f"{signed(original.gain)} ({signed(original.gain_without_cola)} without CoLA), the replication "
             f"{signed(replication.gain)} ({signed(replication.gain_without_cola)}). On all "
             f"{len(tables[TUPE].glue_columns)} columns of TUPE's table TUPE-A − BERT-A is "
-            f"{signed(averages['TUPE-A'] - averages['BERT-A'])} and TUPE-A^tie-cls − BERT-A^d "
+            f"{signed(averages['TUPE-A'] - averages['BERT-A'])} and TUPE-A ([CLS] tied) − BERT-A (own matrices) "
             f"{signed(averages['TUPE-A^tie-cls'] - averages['BERT-A^d'])}. Perplexities are compared by their "
             "logarithm (nats per token). Scales differ between units. Few of these papers print a spread, so no "
             "significance is claimed."

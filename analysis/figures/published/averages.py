@@ -20,6 +20,7 @@ from analysis.figures.published.table_parts import (
     query_command,
     quoted,
     spans,
+    spelled,
     spread,
     where,
     wrapped_title,
@@ -136,8 +137,22 @@ def _best_gain(others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> 
     if others.empty:
         return ""
     best = others.iloc[others.difference_all.argmax()]
-    text = f"{best.variant} gains most over {baseline}: {signed(best.difference_all)} points"
-    return f"{text}, and {signed(best.difference_ticked)} without {join_names(left_out)}" if left_out else text
+    text = f"{spelled(best.variant)} gains most over {baseline}: {signed(best.difference_all)} points"
+    if not left_out:
+        return text
+    gains = others[others.difference_all > 0]
+    mostly = int((gains.difference_ticked <= gains.difference_all / 2).sum())
+    text += f", {signed(best.difference_ticked)} without {join_names(left_out)}"
+    if len(gains) < 2 or not mostly:
+        return text
+    make = "makes" if len(left_out) == 1 else "make"
+    return f"{text}, which {make} up half or more of the gain in {mostly} of {len(gains)} rows"
+
+
+def in_order(means: pd.DataFrame, steps: Mapping[str, str]) -> pd.DataFrame:
+    """The averages, the highest first; last those of variants in `steps`, which were trained for another length."""
+    other = means.variant.isin(list(steps))
+    return means.assign(other=other).sort_values(["other", "all_columns"], ascending=[True, False], kind="stable")
 
 
 def _dumbbells(
@@ -146,13 +161,20 @@ def _dumbbells(
     """Averages over all columns and over the ticked ones less the baseline's, joined; at the right, the average itself.
 
     The variant that gains most over all columns stands first. steps: those of variants that were trained for another
-    length than the baseline, which stand beside their names.
+    length than the baseline, which stand apart below the others.
     """
     kinds = {name: f"difference_{kind}" for kind, name in names.items() if name}
     shown = means[means.variant != baseline] if len(means) > 1 else means
-    shown = shown.sort_values("difference_all", ascending=False, kind="stable")
+    shown = in_order(shown, steps)
     parts = [shown[["variant", "all_columns"]].assign(set=name, value=shown[column]) for name, column in kinds.items()]
     frame = pd.concat(parts, ignore_index=True)
+    groups = [
+        f"Trained for {steps[name]} steps" if name in steps else f"Trained as long as {baseline}"
+        for name in shown.variant
+    ]
+    known = in_words(shown.variant, {})
+    apart = len(set(groups)) > 1
+    grouped, y, titles, height = marks.grouped_rows(known.tolist(), groups, theme)
     frame, labels = labelled(
         frame.assign(
             written=[signed(value) for value in frame.value],
@@ -161,11 +183,14 @@ def _dumbbells(
         ),
         in_words(frame.variant, steps),
     )
+    if apart:
+        frame = frame.assign(label=frame.variant.map(dict(zip(shown.variant, grouped, strict=True))))
     x = marks.number(
         alt.X, "value", marks.wrap_lines(f"points, average minus that of {baseline}", 40), nice=False, padding=46,
         ticks=5,
     )  # fmt: skip
-    y = marks.labelled_rows(labels, grid=True)
+    if not apart:
+        y, height = marks.labelled_rows(labels, grid=True), len(labels) * marks.row_height(labels, 30)
     beside = alt.Chart(frame.drop_duplicates("variant")[["label", "average"]]).mark_text(
         align="left", dx=8, fontSize=marks.TEXT, color=theme.ink
     )
@@ -180,9 +205,10 @@ def _dumbbells(
         ),
         *marks.values_beside(alt.Chart(frame).encode(y=y), theme, "left", x),
         beside.encode(x=alt.value("width"), y=y, text=alt.Text("average:N")),
+        *([titles] if apart else []),
         theme=theme,
         width=marks.WIDE,
-        height=len(labels) * marks.row_height(labels, 30),
+        height=height,
         title=wrapped_title(f"Difference to {baseline}"),
         below=marks.wrap_lines(f"right: average of {names['all']}; {baseline} has {own:.2f}", 56),
     )  # fmt: skip

@@ -17,6 +17,8 @@ USED = (
     "difference", "printed_baseline", "sd_baseline", "sd_text", "sd_text_baseline",
 )  # fmt: skip
 """The columns of a cell that a chart needs; with all of them, its specification would repeat every caveat."""
+SUPERSCRIPTS = {"^tie-cls": " ([CLS] tied)", "^mid": " (midway)", "^d": " (own matrices)"}
+"""The superscript of a variant's name in a paper -> the same in words."""
 VARIANT: tuple[marks.Tip, ...] = (("row", "variant"), "column", "printed")
 BASELINE: marks.Tip = ("printed_baseline", "baseline, printed")
 SOURCE: tuple[marks.Tip, ...] = ("setting", ("transcribed_from", "read in"))
@@ -76,12 +78,22 @@ def other_steps(table: Table, baseline: str) -> dict[str, str]:
     }
 
 
+def spelled(name: str) -> str:
+    """A variant's name with its superscript in words.
+
+    >>> spelled("TUPE-A^mid")
+    'TUPE-A (midway)'
+    """
+    base, caret, script = name.partition("^")
+    return base + SUPERSCRIPTS.get(caret + script, caret + script)
+
+
 def in_words(names: pd.Series, steps: Mapping[str, str]) -> pd.Series:
     """Names of variants with what each does, where it is one of ours, and with the steps of those in `steps`."""
     ours = [variant for _, variant in VARIANTS.items() if variant.known_as and not variant.settings.get("causal")]
     titles = {variant.known_as: f": {variant.title}" for variant in ours}
     after = {name: f", {count} steps" for name, count in steps.items()}
-    words = [f"{name}{titles.get(name, '')}{after.get(name, '')}" for name in names]
+    words = [f"{spelled(name)}{titles.get(name, '')}{after.get(name, '')}" for name in names]
     return pd.Series(words, index=names.index)
 
 

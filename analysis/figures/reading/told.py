@@ -17,6 +17,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
+from analysis.figures.training.row_marks import HUE, hues
 from analysis.rules import all_encoder_rules, encoder_rules, training_rules
 from analysis.statistics import difference
 
@@ -30,6 +31,8 @@ GROUPS = (ONCE, EVERY, ROTATED)
 RING = "Ring: the rules ask for more seeds than are stored, so that it decides nothing."
 NAME = 30
 """Letters in a line of a row's name."""
+INDENT = "\N{EM SPACE}"
+"""The space before a name for each change from adding."""
 LINE_BETWEEN = 8
 """Pixels between the names of two rows that have several lines."""
 UNDECIDED = "not decided yet"
@@ -189,17 +192,21 @@ def names_explained(names: Iterable[str]) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _with_meaning(name: str) -> str:
+def _with_meaning(name: str, changes: int) -> str:
     """A name in lines, and below it in brackets the meaning of its parts that are not plain words.
 
-    >>> print(_with_meaning("Added once, normalised"))
+    changes: from adding, by which the lines are indented.
+
+    >>> print(_with_meaning("Added once, normalised", 0))
     Added once, normalised
     (words and positions start
     equally strong)
     """
     meanings = [meaning for part, meaning in PARTS_OF_NAMES.items() if part in name]
-    lines = [name, *([f"({'; '.join(meanings)})"] if meanings else [])]
-    return "\n".join(marks.wrap_label(line, NAME) for line in lines)
+    texts = [name, *([f"({'; '.join(meanings)})"] if meanings else [])]
+    lines = [line for text in texts for line in marks.wrap_lines(text, NAME - changes)]
+    # Vega cuts space off the beginning of a line unless something stands before it.
+    return "\n".join((marks.INVISIBLE + INDENT * changes if changes else "") + line for line in lines)
 
 
 def _finding_of_compared(frame: pd.DataFrame) -> str:
@@ -243,11 +250,13 @@ def reading_told(params: ToldParameters) -> Figure:
         frame=lambda: frame,
         caption=sentences(
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
+            "" if params.rows == ALL else "Each row changes one thing of the one that it is indented under.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
             f"{_presets_in_words(frame[frame.judged])}. Shaded: ±{margin:g} nats, within which two losses count as "
             "the same by the rules.",
+            "Colours say how positions are told, as on the board.",
             RING * bool((~frame.judged).any()),
             f"Triangle: too far for the axis. {_lower(frame, baseline)}" if params.rows == ALL else "",
             f"{text}.",
@@ -297,11 +306,15 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     order += [UNDECIDED, *undecided] if undecided else []
     y, height = marks.rows_down("label", order, limit=300), marks.ROW
     if not variant:
-        explained = {label: _with_meaning(label) for label in frame.label}
+        changes = [COMPARED[name] for name in frame.variant]
+        explained = {label: _with_meaning(label, count) for label, count in zip(frame.label, changes, strict=True)}
         level = marks.level_labels(list(explained.values()))
         frame = frame.assign(label=[level[explained[label]] for label in frame.label])
         order = frame.label.tolist()
         y, height = marks.labelled_rows(order, grid=True), marks.row_height(order) + LINE_BETWEEN
+        y["axis"]["labelAlign"] = "left"
+        lines = [line.replace(INDENT, 2 * INDENT) for label in order for line in label.split("\n")]
+        y["axis"]["labelPadding"] = marks.LABEL_LETTER * max(map(len, lines))
     strong = [UNDECIDED, *frame[frame.variant == variant].label]
     y["axis"]["labelFontWeight"] = {
         "condition": {
@@ -318,7 +331,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap])
+    rows = frame.assign(written=[signed_or_zero(gap, 3) for gap in frame.gap], hue=hues(frame.variant, theme))
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
@@ -326,7 +339,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
             layers += marks.row_plot(
-                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=theme.ink,
+                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=HUE,
                 shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
             )  # fmt: skip
     rows, every = rows[rows.gap.abs() <= limit], rows
@@ -336,7 +349,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             x=x,
             y=y,
             theme=theme,
-            color=theme.ink,
+            color=HUE,
             size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
             filled=bool(judged),
             tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),

@@ -11,7 +11,7 @@ from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import percent, plural, sentences, signed, span
+from analysis.core.formatting import fixed, percent, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -71,7 +71,7 @@ def advantage(params: SettingsParameters) -> Figure:
     runs = comparable[comparable.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
         title=f"How the advantage over {named(base)} changes with training",
-        finding=_doubling(table, fits, base),
+        finding=_leads(table, base),
         frame=lambda: table,
         caption=sentences(
             f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
@@ -200,26 +200,21 @@ def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFra
     return pd.DataFrame({"title": title(variant), "steps": steps, "size": sign * size, "low": low, "high": high})
 
 
-def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) -> str:
-    """The effect of doubled training on the first variant's difference or, without a fit, its first and last values."""
-    variant, fit = next(iter(fits.items()))
-    if fit is not None:
-        if fit.exponent < 0 and (table.gap[table.variant == variant] < 0).all():
-            within = "" if np.isnan(fit.low) else f" (95 % interval {span((100 * 2**fit.low, 100 * 2**fit.high))} %)"
-            return (
-                f"The lead of {named(variant)} over {named(base)} in final loss shrinks: each doubling of the training "
-                f"leaves {percent(2**fit.exponent)} of it{within}"
-            )
-        return (
-            f"Each doubling of the training multiplies the loss difference of {named(variant)} to {named(base)} by "
-            f"{2**fit.exponent:.2f}"
-        )
+def _leads(table: pd.DataFrame, base: str) -> str:
+    """The first variant's difference at each length; of one that is lower at all of them, as its lead."""
+    variant = str(table.variant.iloc[0])
     rows = table[table.variant == variant]
-    first, last = rows.iloc[0], rows.iloc[-1]
-    return (
-        f"The final loss of {named(variant)} differs from that of {named(base)} by {signed(first.gap)} nats after "
-        f"{first.steps:,} steps and by {signed(last.gap)} after {last.steps:,}"
-    )
+    after = f"after {', '.join(f'{steps:,}' for steps in rows.steps)} steps"
+    last = " (the last with one seed)" if rows.seeds.iloc[-1] == 1 and (rows.seeds > 1).any() else ""
+    if (rows.gap < 0).all():
+        shrinks = " shrinks" if rows.gap.is_monotonic_increasing else ""
+        leads = ", ".join(fixed(-gap) for gap in rows.gap)
+        colon = ":" if shrinks else " is"
+        return (
+            f"The lead of {named(variant)} over {named(base)} in final loss{shrinks}{colon} {leads} nats {after}{last}"
+        )
+    gaps = ", ".join(signed(gap) for gap in rows.gap)
+    return f"The final loss of {named(variant)} differs from that of {named(base)} by {gaps} nats {after}{last}"
 
 
 def _summary(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) -> str:

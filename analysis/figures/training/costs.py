@@ -20,7 +20,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, judged_presets
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, objective, title, usual_baseline
+from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, ORDERLESS, objective, title, usual_baseline
 from analysis.figures.training.row_marks import VARIANT
 from analysis.rules import training_rules
 from analysis.store import read
@@ -54,6 +54,15 @@ MOST_LOSS = 0.5
 """The largest difference of loss, in nats, whose bar is drawn to scale; a longer one fills its room."""
 UNJUDGED = "\N{EN DASH}"
 """The final loss of a variant with fewer seeds than the rules ask for."""
+WALL_CLOCK_ROUNDS = 15
+"""The rounds of measurements that timed by the clock on the wall, before the settings of a run named the clock."""
+TIMED = f"""
+    CAST(r.config ->> 'rounds' AS INTEGER) AS rounds,
+    coalesce(r.config ->> 'clock', if(rounds > {WALL_CLOCK_ROUNDS}, 'process_time', 'perf_counter')) AS clock
+"""
+"""The rounds and the clock of a run `r` in SQL."""
+CLOCKS = {"process_time": "the processor's time of the process alone", "perf_counter": "by the clock on the wall"}
+"""The function of Python's `time` that measured -> the same in words."""
 LETTERS, ROW = 19, 26
 """Letters in a line of a label on a phone, and pixels of a row."""
 MARGIN, BARS, NUMBERS = 0.05, 0.33, 0.97
@@ -85,7 +94,7 @@ def costs(params: CostsParameters) -> Figure:
 
     Raises NoResults where none was measured at the preset.
     """
-    rows = _stored(params.preset)
+    rows = stored(params.preset)
     known, recipe = on_board(set(rows.variant), params.preset), board_preset(params.preset)
     return _figure("What each variant costs", params.preset, rows, known, f"on the board of recipe {recipe}")
 
@@ -93,7 +102,7 @@ def costs(params: CostsParameters) -> Figure:
 @figure("training_costs_others", CostsParameters)
 def others(params: CostsParameters) -> Figure:
     """The same of the variants that are not on the board. Raises NoResults where none was measured."""
-    rows = _stored(params.preset)
+    rows = stored(params.preset)
     rest = set(rows.variant) - on_board(set(rows.variant), params.preset)
     if not rest:
         raise NoResults(
@@ -117,11 +126,15 @@ def on_board(measured: set[str], preset: str) -> set[str]:
     return measured & compared or measured
 
 
-def _stored(preset: str) -> pd.DataFrame:
-    """The newest measurement of each cost of each variant, adding first. Raises NoResults where there is none."""
+def stored(preset: str) -> pd.DataFrame:
+    """The newest measurement of each cost of each variant, with its rounds and its clock; adding first.
+
+    Raises NoResults where there is none.
+    """
     rows = read.query(
-        """
-        SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command
+        f"""
+        SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command,
+            {TIMED}
         FROM costs c JOIN runs r USING (run_id) WHERE c.preset = ?
         QUALIFY row_number() OVER (PARTITION BY c.variant, c.measure ORDER BY r.created DESC, c.run_id) = 1
         """,
@@ -143,13 +156,11 @@ def _stored(preset: str) -> pd.DataFrame:
 def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], where: str) -> Figure:
     """One figure of some variants. rows: of all variants, among which are their baselines."""
     runs = rows.drop_duplicates("run_id")
-    devices = sorted(set(rows.device[rows.measure.isin(MACHINE)].dropna()))
     wide = rows.pivot(index="variant", columns="measure", values="value").reindex(list(dict.fromkeys(rows.variant)))
     shares = compared(wide)
     shares = shares[shares.index.isin(variants)]
     shown = rows[rows.variant.isin(variants)]
     own = wide[wide.index.isin(variants)]
-    machine = f"device: {join_names(devices)}" if devices else "on a machine that was not recorded"
     losses = _losses(set(own.index), preset)
     causal = any(objective(name) == CAUSAL for name in variants)
     return Figure(
@@ -167,9 +178,10 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
             if losses
             else "",
-            f"Time is measured ({machine}): the median of steps in turns with those of {named(BASELINES[MASKED])}, "
-            "of which no interval is stored. Arithmetic, that of one forward and one backward pass, and parameters "
-            "are counted.",
+            "Bars of costs share one scale; those of losses have their own." if losses else "",
+            how_measured(rows, "step_ratio"),
+            how_measured(rows, "flops_per_token"),
+            "Parameters are counted.",
             "Causal models, which predict every token, are compared with the causal one." if causal else "",
             _memory(own),
         ),
@@ -179,6 +191,59 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
         draw=lambda theme: [_draw(shares, losses, theme)],
+    )
+
+
+def how_measured(rows: pd.DataFrame, measure: str) -> str:
+    """A sentence on how a cost was counted or timed, by what `stored` gives."""
+    found = rows[rows.measure == measure]
+    if found.empty:
+        return ""
+    if measure == "step_ratio":
+        machine = f"device: {join_names(sorted(set(found.device.dropna())) or ['not recorded'])}"
+        return (
+            f"Time is measured ({machine}; {timed(found)}), in turns with that of {named(BASELINES[MASKED])}: the "
+            "median, of which no interval is stored."
+        )
+    return {
+        "flops_per_token": "Arithmetic is counted, that of one forward and one backward pass.",
+        "parameters": "Parameters are counted, those of positions longer than any training text too.",
+        "peak_memory_mib": "Memory is the peak of a process that does nothing else, its libraries included.",
+    }[measure]
+
+
+def earlier_times(preset: str) -> pd.DataFrame:
+    """The measurement of each variant's time a step before the newest: variant, value, rounds and clock."""
+    return read.query(
+        f"""
+        SELECT c.variant, c.value, {TIMED} FROM costs c JOIN runs r USING (run_id)
+        WHERE c.preset = ? AND c.measure = 'step_ratio'
+        QUALIFY row_number() OVER (PARTITION BY c.variant ORDER BY r.created DESC, c.run_id) = 2
+        """,
+        [preset],
+    )
+
+
+def timed(rows: pd.DataFrame) -> str:
+    """The clock and the number of steps of measurements, in words; the steps where they are stored."""
+    clocks = [CLOCKS[str(clock)] for clock in dict.fromkeys(rows.clock)]
+    counts = [f"{int(count)} steps" for count in dict.fromkeys(rows.rounds.dropna())]
+    return ", ".join([*clocks, *counts])
+
+
+def more_without_positions(rows: pd.DataFrame, preset: str) -> str:
+    """A sentence on the arithmetic of a model without positions, where matching sizes makes it more than adding's."""
+    counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
+    without, adding = ORDERLESS[MASKED], BASELINES[MASKED]
+    if preset not in PRESETS or not PRESETS[preset].matched or not {without, adding} <= set(counted.index):
+        return ""
+    share = counted[without] / counted[adding] - 1
+    if share <= 0:
+        return ""
+    return (
+        f"{named(without)} does {percent(share, 1)} more arithmetic than adding, because sizes are matched: the "
+        "parameters that others have in a table of positions go into its feed-forward layers. Rows of a table are "
+        "looked up, which takes no arithmetic; a feed-forward layer multiplies."
     )
 
 
@@ -205,13 +270,13 @@ def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
         table["Parameters"] = written.pop("parameters")
         if "bert_a" in wide.index:
             shares = wide.parameters / wide.parameters["bert_a"] - 1
-            table["Against adding"] = ["" if pd.isna(share) else _percent(share) for share in shares]
+            table["Against adding"] = ["" if pd.isna(share) else percent_of(share) for share in shares]
     table[UNMATCHED] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
     table |= {COSTS[name].column: values for name, values in written.items()}
     return pd.DataFrame(table)
 
 
-def _percent(share: float) -> str:
+def percent_of(share: float) -> str:
     """A difference in size, to about two digits; a small one is not printed as none."""
     return "0 %" if share == 0 else signed_percent(share, 0 if abs(share) >= 0.1 else 1 if abs(share) >= 0.0005 else 2)
 
@@ -307,7 +372,7 @@ def _draw(shares: pd.DataFrame, losses: Mapping[str, float], theme: Theme) -> Ch
                 place + MARGIN + BARS * (min(high, max(low, value)) - low) / ((high - low) or 1)
                 for value in (0.0, value_here)
             )
-            written = signed_or_zero(value_here) if column == LOSS else _percent(value_here)
+            written = signed_or_zero(value_here) if column == LOSS else percent_of(value_here)
             records.append(
                 {
                     "label": label, "title": title(name), "column": column, "zero": zero, "end": end,

@@ -11,7 +11,7 @@ from analysis.claims.statements import stored
 from analysis.claims.statements.base import StandingRow
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
 from analysis.core import frames
-from analysis.core.formatting import fixed, join_names, plural, sentences, signed
+from analysis.core.formatting import fixed, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -90,7 +90,7 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
     most = max(map(len, planned.values()))
     verdicts = {name: "" if one is None or one.missing else one.word for name, one in judged.items()}
     table["standing"] = [verdicts[name] for name in table.variant]
-    table["asked"] = [most if judged[name] else 0 for name in table.variant]
+    table["asked"] = [(len(planned.get(name, ())) or most) if judged[name] else 0 for name in table.variant]
     table["reason"] = [_reason(judged[name], len(planned.get(name, ())), most) for name in table.variant]
     table["told_apart"] = [
         verdicts[name] in (BETTER, WORSE) if verdicts[name] else bool(rejected)
@@ -109,10 +109,9 @@ def gap(params: ComparedParameters) -> Figure:
     trainings = select_trainings(params, baseline=params.baseline)
     table, tests = compared_losses(trainings)
     base = trainings.baseline
-    near = table[~(table.gap > largest_near(table.gap))]
-    domain = _axis_range(near)
-    clipped = bool((near.low < domain[0]).any() or (near.high > domain[1]).any())
-    beyond = [str(name) for name in table.title[table.gap > domain[1]]]
+    domain = _axis_range(table[~(table.gap > largest_near(table.gap))])
+    drawn = table[~(table.gap > domain[1])]
+    clipped = bool((drawn.low < domain[0]).any() or (drawn.high > domain[1]).any())
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
         title=f"Final loss, and its difference to {named(base)}",
@@ -120,10 +119,10 @@ def gap(params: ComparedParameters) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss less that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
-            f"their means with 95 % t intervals; {trainings.conditions()}. Colours say how positions are told, as in "
-            "the learning curves.",
+            f"their means with intervals of 95 % (Student's t); {trainings.conditions()}. Colours say how positions "
+            "are told, as in the learning curves.",
             f"Measured on {trainings.sample}. Below 0 is better.",
-            f"At the edge, and too far for the axis: {join_names(beyond)}." if beyond else "",
+            beyond_the_axis(table),
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
@@ -139,8 +138,15 @@ def gap(params: ComparedParameters) -> Figure:
         alt=f"Dots, one row per variant. {_summary(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
-        draw=lambda theme: _draw(table, runs, title(base), domain, theme),
+        draw=lambda theme: _draw(drawn, runs, title(base), domain, theme),
     )
+
+
+def beyond_the_axis(table: pd.DataFrame) -> str:
+    """A sentence with the variants that end too far above the baseline for the axis; empty where none does."""
+    far = table[table.gap > _axis_range(table[~(table.gap > largest_near(table.gap))])[1]]
+    parts = [f"{quote(str(row.title))} {_difference(row).splitlines()[0]} ({_seeds(row)})" for row in frames.rows(far)]
+    return f"Too high for the picture: {'; '.join(parts)}." if parts else ""
 
 
 def _reason(standing: StandingRow | None, own: int, most: int) -> str:
@@ -150,8 +156,10 @@ def _reason(standing: StandingRow | None, own: int, most: int) -> str:
     """
     if standing is None or standing.missing or not standing.reason:
         return ""
-    reason = standing.reason.replace(standing.variant, "it")
-    return f"{reason}; the rules ask for {own} of it, not {most}" if own < most else reason
+    # The rules count an evaluation below the plateau as leaving it, Convergence only where the next one is below, too:
+    # whether it left in the end is said there alone.
+    reason = standing.reason.replace(standing.variant, "it").partition(" (it ")[0]
+    return f"{reason}; the rules ask for {own} seeds of it, not {most}" if own < most else reason
 
 
 def _standing(trainings: Trained, variant: str) -> StandingRow | None:
@@ -210,7 +218,7 @@ def _draw(
         gap=runs.value - runs.seed.map(by_seed.to_dict()),
         label=lambda rows: rows.title.map(labels),
     )
-    seeds = seeds[seeds.gap.notna() & ~seeds.variant.isin(base) & seeds.gap.between(*domain)]
+    seeds = seeds[seeds.label.notna() & ~seeds.variant.isin(base) & seeds.gap.between(*domain)]
     x = marks.number(
         alt.X, "gap", f"nats, variant minus {baseline}; left is a lower loss", domain=domain, nice=False, padding=8,
         ticks=5,
@@ -221,7 +229,6 @@ def _draw(
         label=table.title.map(labels),
         hue=hues(table.variant, theme),
     )
-    beyond = shown.gap > domain[1]
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
@@ -238,15 +245,13 @@ def _draw(
     columns = [
         "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "hue",
     ]  # fmt: skip
-    layers += significant_or_hollow(shown.loc[~beyond, columns], x, y, theme, tooltip, color=HUE)
-    # A triangle at the edge: the difference, or where it is smaller the end of its interval, lies beyond the axis.
-    cut = ((beyond, 1, marks.LARGE_DOT), (~beyond & (shown.high > domain[1]), 1, marks.SEED),
-           (~beyond & (shown.low < domain[0]), 0, marks.SEED))  # fmt: skip
-    for rows, end, size in cut:
+    layers += significant_or_hollow(shown[columns], x, y, theme, tooltip, color=HUE)
+    # A triangle at the edge: the end of the interval lies beyond the axis.
+    for rows, end in ((shown.high > domain[1], 1), (shown.low < domain[0], 0)):
         if rows.any():
             layers += marks.row_plot(
                 shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
-                ends=None, shape=TRIANGLE if end else "triangle-left", size=size, color=HUE, tooltip=tooltip,
+                ends=None, shape=TRIANGLE if end else "triangle-left", size=marks.SEED, color=HUE, tooltip=tooltip,
             )  # fmt: skip
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [
@@ -254,7 +259,7 @@ def _draw(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
                 f"shaded: within ±{margin:g} nats, which counts as none on the board",
-                "right: the difference and if it is beyond chance; the loss",
+                "at the right: the difference with its verdict, and the final loss",
             ],
         )
     ]  # fmt: skip
@@ -264,7 +269,11 @@ def _difference(row: Any) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
-    seeds = f"{row.n} of {row.asked} seeds" if row.asked else plural(row.n, "seed")
     chance = ("lower" if row.gap < 0 else "higher") if row.told_apart else "undecided"
     verdict = WORDS.get(row.standing, row.standing) or ("undecided so far" if row.asked else chance)
-    return f"{signed(row.gap)}, {verdict}\n{row.mean:.2f}, {seeds}"
+    return f"{signed(row.gap)}, {verdict}\n{row.mean:.2f}, {_seeds(row)}"
+
+
+def _seeds(row: Any) -> str:
+    """The pairs of seeds, of those that the rules ask for where some are missing."""
+    return f"{row.n} of {row.asked} seeds" if row.n < row.asked else plural(row.n, "seed")

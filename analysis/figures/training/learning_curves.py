@@ -1,5 +1,6 @@
 """Validation loss against the length of training."""
 
+from contextlib import suppress
 from typing import Any
 
 import altair as alt
@@ -12,6 +13,7 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import capitalised, fixed, join_names, percent, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.board_rows import board, default_preset, judged_presets
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     CAUSAL,
@@ -25,7 +27,16 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.line_marks import LOSS, NAME_LINE, lines, names, padded_range, plot_height, scales
+from analysis.figures.training.line_marks import (
+    LOSS,
+    NAME_LINE,
+    covering_curves,
+    lines,
+    names,
+    padded_range,
+    plot_height,
+    scales,
+)
 from analysis.figures.training.run_curves import curve, means, thinned
 from analysis.statistics import Crossing, difference, ranks, steps_to
 
@@ -74,7 +85,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
         caption=sentences(
             f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
             f"every run; {trainings.conditions(variants)}.",
-            "Thin: one seed; thick: the mean over seeds.",
+            "Thin: one seed; thick: the mean over seeds; with wide gaps where it lies on another.",
             f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
             "interpolated linearly between evaluations."
             if target is not None
@@ -171,12 +182,25 @@ def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
     # Of a single seed nothing is tested, and each curve is one draw.
     tested = {name: losses for name, losses in finals.items() if len(losses.keys() & finals[best].keys()) > 1}
     tied = ranks(tested).tied(best) if len(tested) > 1 else ()
+    on_board = _on_the_board(trainings)
     if tied:
-        whom = join_names(named(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
+        most = 1 if on_board else MOST_NAMED
+        whom = join_names(named(name) for name in tied) if len(tied) <= most else f"{len(tied)} others"
         text += f", not told apart from {whom}"
     if best == baseline or baseline not in mean_losses or baseline in tied:
         return text
-    return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}"
+    return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}{on_board}"
+
+
+def _on_the_board(trainings: Trained) -> str:
+    """The baseline's final loss by the recipe of the board, in brackets, where rules judge this recipe, too."""
+    usual = default_preset()
+    if trainings.preset == usual or trainings.preset not in judged_presets():
+        return ""
+    with suppress(AddendError):
+        loss = board(usual).row(trainings.baseline).loss
+        return "" if loss is None else f" (on the board, by {usual}, at {loss:.2f})"
+    return ""
 
 
 def _draw(
@@ -200,7 +224,8 @@ def _draw(
         ("step", "", ","), ("tokens", "", ","), ("seconds", "", ",.0f"), ("value", "mean validation loss", ".3f"),
         "seeds",
     )  # fmt: skip
-    layers = [lines(rows, mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip)]
+    covering = covering_curves(mean, variants, domain)
+    layers = [lines(rows, mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip, covering=covering)]
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
         note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s last evaluation"]})
@@ -231,7 +256,7 @@ def _draw(
     ends.update(finals.set_index("variant").value)
     ends = ends.reset_index().assign(written=lambda frame: [fixed(value) for value in frame.value])
     height = plot_height(ends, HEIGHT)
-    labels = names(ends, variants, baseline, theme, domain=domain, height=height)
+    labels = names(ends, variants, baseline, theme, domain=domain, height=height, covering=covering)
     panel = marks.panel(alt.layer(*layers), labels, theme=theme, width=marks.WIDE, height=height)
     return [panel.resolve_scale(y="independent")]
 

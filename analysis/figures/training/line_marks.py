@@ -1,6 +1,6 @@
 """The marks of figures with a line a variant: colours, dashes, thin seeds and thick means, names at the ends."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import altair as alt
 import numpy as np
@@ -18,6 +18,10 @@ NAME_CHARACTERS = 14
 """Letters of a name on one line: on a phone longer ones would leave the curves little room."""
 LOSS = "validation loss (nats per predicted token)"
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 2, 2, 2], [12, 4], [4, 2, 1, 2], [1, 3], [10, 2], [5, 5], [3, 1])
+GAPS = [9, 7]
+"""The dash of a curve that lies on another."""
+ON_ANOTHER, MOSTLY = 0.012, 0.5
+"""Two curves nearer than this share of the axis, along this share of the steps, lie on each other."""
 DASH_ORDER = (
     "tupe_a", "no_position", "concat_20", "sinusoidal", "tupe_a_unscaled", "rotary", "alibi",
     "bert_a_norm", "no_cross", "bert_a_d", "bert_r", "tupe_r", "relative_only", "deberta",
@@ -30,10 +34,13 @@ DASH_ORDER = (
 """The order in which variants of one colour get their dashes, the same in every chart."""
 
 
-def scales(variants: Sequence[str], baseline: str, theme: Theme) -> tuple[alt.Color, alt.StrokeDash]:
+def scales(
+    variants: Sequence[str], baseline: str, theme: Theme, covering: Collection[str] = ()
+) -> tuple[alt.Color, alt.StrokeDash]:
     """A colour for how each variant tells positions, and a dash that tells it from others of that colour.
 
-    Where all variants tell them in one way, its colour would tell nothing apart, and each gets a hue of its own.
+    covering: variants whose curves lie on others, which are seen through their gaps. Where all variants tell them in
+    one way, its colour would tell nothing apart, and each gets a hue of its own.
     """
     ways = {name: way(name) for name in variants}
     order = [*DASH_ORDER, *sorted(set(variants) - set(DASH_ORDER))]
@@ -42,7 +49,7 @@ def scales(variants: Sequence[str], baseline: str, theme: Theme) -> tuple[alt.Co
         same_way = [other for other in order if other != baseline and ways.get(other) == ways[name]]
         index = 0 if name == baseline else same_way.index(name) + (ways[name] == ways.get(baseline))
         variant_colours[name] = theme.colour(colours.of_way(ways[name]))
-        variant_dashes[name] = DASHES[index % len(DASHES)]
+        variant_dashes[name] = GAPS if name in covering else DASHES[index % len(DASHES)]
     if len(variants) > 1 and len(set(ways.values())) == 1:
         variant_colours = dict(zip(variants, theme.many(len(variants)), strict=True))
     return marks.hues("variant", variant_colours), marks.dashes("variant", variant_dashes)
@@ -75,12 +82,13 @@ def names(
     domain: tuple[float, float],
     height: int,
     log: bool = False,
+    covering: Collection[str] = (),
 ) -> Chart:
     """Names right of the plot, each with a piece of its line. ends: variant, value.
 
     Their scale is that of the plot's pixels, which a page may stretch.
     """
-    colour, dash = scales(variants, baseline, theme)
+    colour, dash = scales(variants, baseline, theme, covering)
     named = ends.assign(name=end_labels(ends))
     return names_at_ends(named, "variant", colour, dash, theme, domain=domain, height=height, log=log)
 
@@ -141,6 +149,18 @@ def padded_range(values: pd.Series) -> tuple[float, float]:
     return low - room, high + room
 
 
+def covering_curves(mean: pd.DataFrame, variants: Sequence[str], domain: tuple[float, float]) -> list[str]:
+    """The variants whose mean curves lie on one of an earlier variant for most of the training."""
+    values = mean.pivot_table(index="step", columns="variant", values="value")
+    near = ON_ANOTHER * (domain[1] - domain[0])
+    found: list[str] = []
+    for place, name in enumerate(variants):
+        before = [values[other] for other in variants[:place] if other in values and other not in found]
+        if name in values and any(((values[name] - other).abs() < near).mean() > MOSTLY for other in before):
+            found.append(name)
+    return found
+
+
 def lines(
     rows: pd.DataFrame,
     mean: pd.DataFrame,
@@ -152,17 +172,22 @@ def lines(
     y: alt.Y,
     tooltip: Sequence[marks.Tip],
     dots: float = 0,
+    covering: Collection[str] = (),
 ) -> Chart:
     """A thin line a seed and the mean thick; one seed is its own mean.
 
     A pointer finds evaluations, not the lines between them. dots: the area of an evaluation's dot; 0 hides it.
+    covering: as `scales` has it; these are drawn last.
     """
-    color, dash = scales(variants, baseline, theme)
+    color, dash = scales(variants, baseline, theme, covering)
     seeds = alt.Chart(rows).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)
     titled = mean.assign(title=mean.variant.map(title))
-    means = marks.line_plot(
-        titled, x=x, y=y, theme=theme, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip)
-    )
+    means: list[Chart] = []
+    for part in (titled[~titled.variant.isin(covering)], titled[titled.variant.isin(covering)]):
+        if len(part):
+            means += marks.line_plot(
+                part, x=x, y=y, theme=theme, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip)
+            )
     return alt.layer(seeds.encode(x=x, y=y, color=color, detail=alt.Detail("seed:N")), *means)
 
 

@@ -1,6 +1,7 @@
 """Steps until the loss of a variant leaves the plateau on which a model without position stays."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -30,8 +31,6 @@ from analysis.statistics import (
 )
 
 NAN = float("nan")
-WIDE = 0.5
-"""The share of the axis from which an interval is printed, not drawn: it says little and hides its seeds."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +117,9 @@ def plateau(params: TrainingParameters) -> Figure:
             f"begins to use order ({trainings.conditions()}). It has left this plateau once its validation loss is "
             f"{PLATEAU_MARGIN:g} nats below the level at which {named(orderless)} ends ({level:.2f}, mean of "
             f"{plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation.",
-            "Small dots are seeds, diamonds the mean with its 95 % t interval, which is printed where it is wider than "
-            "half the axis.",
-            "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
-            if table.censored.any()
-            else "",
+            "Small dots are seeds, diamonds the mean with its 95 % interval (Student's t).",
+            "Triangles: seeds that had not left when their training ended, of which there is no mean; "
+            f"{named(orderless)} never does, since it sets the level.",
             trainings.description(others),
         ),
         alt="Dots, one row per variant. "
@@ -130,7 +127,7 @@ def plateau(params: TrainingParameters) -> Figure:
         + ".",
         command=command("training_plateau", params, trainings, [*others, orderless]),
         provenance=trainings.provenance([*others, orderless]),
-        draw=lambda theme: _draw(exits, theme),
+        draw=lambda theme: _draw(exits, orderless, theme),
         columns=1,
     )
 
@@ -147,27 +144,22 @@ def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
     )
 
 
-def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
-    """Steps until a model leaves the plateau."""
-    table, seeds = exits.table, exits.seeds
+def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
+    """Steps until a model leaves the plateau; last the model without position, which never does."""
+    seeds = exits.seeds
     end = float(seeds.step.max())
-    wide = table.high - table.low > WIDE * end
+    never = {"variant": orderless, "title": title(orderless), "n": exits.orderless_runs,
+             "censored": exits.orderless_runs, "mean": end, "low": NAN, "high": NAN, "told": "never"}  # fmt: skip
+    table = pd.concat([exits.table, pd.DataFrame([never])], ignore_index=True)
     labels = marks.wrapped_labels(table.title.tolist(), LETTERS)
     censored = table.censored > 0
-    shown = table[["title", "n"]].assign(
-        low=table.low.mask(wide),
-        high=table.high.mask(wide),
+    shown = table[["title", "n", "low", "high"]].assign(
         label=table.title.map(labels),
         hue=hues(table.variant, theme),
         # The mean of runs that ended before they left is no step at which anything happened.
         step=table["mean"].mask(censored, end),
         censored=censored,
-        written=[
-            f"{row.n - row.censored} of {plural(row.n, 'seed')} left"
-            if row.censored
-            else f"{row.told} (n = {row.n}{f', ± {row.high - row.mean:,.0f}' if is_wide else ''})"
-            for row, is_wide in zip(frames.rows(table), wide, strict=True)
-        ],
+        written=[_in_words(row) for row in frames.rows(table)],
     )
     layers = seeds_and_means(
         seeds[["title", "seed", "step", "censored"]].assign(label=seeds.title.map(labels)),
@@ -186,6 +178,16 @@ def _draw(exits: PlateauExits, theme: Theme) -> list[Chart]:
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
             title="Steps until the plateau is left",
-            below=["diamond and bar: mean and 95 % interval; dot: a seed", "triangle: not left within the training"],
+            below=[
+                "diamond and bar: mean and 95 % interval; dot: a seed",
+                "triangle: had not left when the training ended",
+            ],
         )
     ]
+
+
+def _in_words(row: Any) -> str:
+    """The mean with its seeds, or the seeds that did not leave."""
+    if not row.censored:
+        return f"{row.told} (n = {row.n})"
+    return "never" if row.told == "never" else f"{row.censored} of {plural(row.n, 'seed')} did not leave"

@@ -23,7 +23,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.line_marks import DASHES, lines, names, names_at_ends, plot_height, scales
+from analysis.figures.training.line_marks import lines, names, names_at_ends, plot_height, scales
 from analysis.figures.training.run_curves import means, thinned
 from analysis.statistics import difference
 
@@ -130,7 +130,8 @@ def _compared(ratios: pd.DataFrame) -> str:
 def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     """The spread of a variant's scores in the first layer as a multiple of the baseline's, early and at the end.
 
-    Of the baseline alone, its own before and after training.
+    Where the baseline's overtake them, the step after which they stay ahead. Of the baseline alone, its own before
+    and after training.
     """
     last, first_layer = spreads.step.max(), spreads.layer.min()
     ratios = _ratios(spreads, last, baseline)
@@ -143,12 +144,24 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     name = _compared(ratios)
     both = set.intersection(*(set(spreads[spreads.variant == one].step) for one in (name, baseline)))
     early = min(both, key=lambda step: abs(step - EARLY * last))
-    first = float(_ratios(spreads, early, baseline)[name].iloc[0])
-    sooner = "Attention sharpens sooner: " if first > 1 else ""
-    return capitalised(
-        f"{sooner}after {early:,.0f} of {last:,.0f} steps, the scores of {named(name)} in layer {first_layer} spread "
-        f"{significant(first, 2)} times as far as {named(baseline)}'s"
+    # Of a variant that is drawn as one curve for all layers, that curve.
+    own = spreads[spreads.variant == name]
+    own = own if shared_variants([name]) else own[own.layer == first_layer]
+    others = spreads[(spreads.variant == baseline) & (spreads.layer == first_layer)].set_index("step").value
+    logarithms = own.assign(value=np.log(own.value)).groupby("step").value.mean()
+    course = (logarithms - np.log(others)).map(math.exp)
+    course = course[course.index.isin(both)]
+    first, end = float(course[early]), float(course.iloc[-1])
+    text = (
+        f"after {early:,.0f} of {last:,.0f} steps, the scores of {named(name)} spread {significant(first, 2)} times as "
+        f"far as {named(baseline)}'s in layer {first_layer}"
     )
+    if first > 1 > end:
+        turn = course.index[course >= 1].max()
+        text += f"; after {turn:,.0f} {named(baseline)}'s spread further, {significant(1 / end, 2)} times at the end"
+    else:
+        text += f", and {significant(end, 2)} times at the end"
+    return capitalised(text)
 
 
 def _ends(spreads: pd.DataFrame, baseline: str) -> str:
@@ -236,7 +249,7 @@ def _together(
     shared, layers = shared_variants(variants), sorted(set(mean.layer))
 
     def name(variant: str, layer: int) -> str:
-        return title(variant) if len(layers) == 1 or variant in shared else f"{title(variant)} layer {layer}"
+        return title(variant) if len(layers) == 1 or variant in shared else f"{title(variant)}, layer {layer}"
 
     def by_curve(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
         named = frame.assign(
@@ -251,13 +264,8 @@ def _together(
     hue_of, dash_of = (dict(zip(one["scale"]["domain"], one["scale"]["range"], strict=True)) for one in (color, dash))
     order = [(variant, layer) for variant in variants for layer in (layers[:1] if variant in shared else layers)]
     hues = marks.hues("curve", {name(*one): hue_of[one[0]] for one in order})
-    patterns = marks.dashes(
-        "curve",
-        {
-            name(variant, layer): dash_of[variant] if variant in shared else DASHES[layers.index(layer) % len(DASHES)]
-            for variant, layer in order
-        },
-    )
+    # A dash tells variants of one colour apart, as in every chart; the layers of one variant are named at their ends.
+    patterns = marks.dashes("curve", {name(*one): dash_of[one[0]] for one in order})
     ends = curves.groupby("curve", sort=False).value.last().reset_index()
     ends = ends.assign(name=[f"{curve} {_end(value)}" for curve, value in zip(
         ends.curve, ends.value, strict=True)])  # fmt: skip

@@ -8,6 +8,8 @@ from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.glue.study_rows import task_titles
 from analysis.figures.literature.gains import caveats
+from analysis.figures.published.averages import in_order
+from analysis.figures.published.table_parts import other_steps
 from analysis.links import Value
 from analysis.literature import tables
 from dashboard.session.markdown_escape import escape_markdown
@@ -51,7 +53,7 @@ def _chart_order(table: published_table.Table, values: dict[str, Value]) -> list
     """The variants as the chart of averages has them below one another; the baseline, which is its zero, first."""
     with suppress(AddendError):  # The chart says why there is none.
         baseline = table.baseline(str(values["published_baseline"]))
-        means = tables.average(table).sort_values("all_columns", ascending=False, kind="stable")
+        means = in_order(tables.average(table), other_steps(table, baseline))
         return [baseline, *(str(name) for name in means.variant if name != baseline)]
     return []
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from analysis.figures.published.table_parts import spelled
 from analysis.literature.tables import GLUE_AVERAGE, Table
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
@@ -29,7 +30,7 @@ def show_published(table: Table, key: str, order: Sequence[str] = ()) -> None:
     grid = printed.fillna("")
     headers = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
     grid.columns = [head if headers.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(headers)]
-    grid.insert(0, "", [f"{row} {table.marks(row, '')}".strip() for row in grid.index])
+    grid.insert(0, "", [f"{spelled(str(row))} {table.marks(row, '')}".strip() for row in grid.index])
     # The average stands beside the names, where a phone shows it.
     averages = set(table.scores.column[table.scores.task == GLUE_AVERAGE])
     pinned = {
@@ -97,7 +98,7 @@ def _cell(cell: pd.Series) -> None:
 def caveats(table: Table) -> None:
     """The caveats, marked as in the table."""
     sentences = [
-        (f"{note.mark} **{escape_markdown(note.about)}** " if note.mark else "") + escape_markdown(note.text)
+        (f"{note.mark} **{escape_markdown(spelled(note.about))}** " if note.mark else "") + escape_markdown(note.text)
         for note in table.notes
     ]
     if sentences:

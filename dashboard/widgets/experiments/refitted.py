@@ -15,11 +15,15 @@ from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
-CURVES = "How the loss falls while they are trained on"
+FOLDED = {
+    "refit_pilots": "Pilots of the others, which decide nothing",
+    "refit_curves": "How the loss falls while they are trained on",
+}
+"""Figure -> the title of the fold in which it stands."""
 
 
 def draw(pickers: Pickers) -> None:
-    """The figure of what each way recovers, the statements that it decides, and in a fold how fast it does."""
+    """The figure of what each way recovers, in folds the pilots and how fast it does, and what they decide."""
     values = pickers.done()
     show.copy_link(PAGE, values)
     if not refit.is_stored():
@@ -28,11 +32,14 @@ def draw(pickers: Pickers) -> None:
         return
     with show.reporting_problems():
         show.show(stored_figure("refit_recovered", values), PAGE, values)
+        if sentence := refit.what_controls_show():
+            st.markdown(escape_markdown(sentence))
+    for name, title in FOLDED.items():
+        fold = st.expander(title, key=f"{PAGE}.{name}.fold", on_change="rerun")
+        if fold.open:
+            with fold, show.reporting_problems():
+                show.show(stored_figure(name, values), PAGE, values)
     _show_statements()
-    fold = st.expander(CURVES, key=f"{PAGE}.refit_curves.fold", on_change="rerun")
-    if fold.open:
-        with fold, show.reporting_problems():
-            show.show(stored_figure("refit_curves", values), PAGE, values)
 
 
 def _show_statements() -> None:

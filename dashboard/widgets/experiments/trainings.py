@@ -9,8 +9,9 @@ from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import percent
 from analysis.figures import Figure, stored_figure
+from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.advantage import two_recipes
-from analysis.figures.training.costs import UNMATCHED, cost_table
+from analysis.figures.training.costs import UNMATCHED, cost_table, more_without_positions
 from analysis.figures.training.data import (
     BASELINES,
     COMMAND,
@@ -22,10 +23,11 @@ from analysis.figures.training.data import (
     usual_recipe,
 )
 from analysis.figures.training.data import index as stored_trainings
-from analysis.figures.training.final_loss import unresolved
+from analysis.figures.training.final_loss import beyond_the_axis, unresolved
 from analysis.figures.training.learning_curves import AXES
+from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.verdict import verdict_of
-from analysis.links import Value
+from analysis.links import VIEWS, Value
 from analysis.narrative.choosing import sizes
 from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
@@ -46,30 +48,31 @@ PARTS = {
     "scores": ("Spread of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
     "settings": ("Other settings", ("training_advantage", "training_settings")),
-    "costs": ("Costs", ("training_costs", "training_costs_others")),
+    "costs": ("Costs", ("training_loss_and_cost", "training_costs", "training_costs_others")),
 }
 """Value of the link's field `part` -> its title, and its figures."""
 TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
 OWN_MATRICES = "tupe_a"
 """The variant whose cost at two sizes the tab Costs tells."""
+STAND_INS = {"tupe_a": "bert_a_d_unscaled", "rotary": "every_layer_attention"}
+"""Variant of the usual curves -> the one that is shown in its place where a recipe did not train it."""
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
 SECOND = {
+    "training_costs": "Every cost of each variant, in bars and as a table",
     "training_settings": "Other learning rates, and norms first: how each ends there",
     "training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds",
     "training_costs_others": "Costs of the variants that are not on the board",
 }
 """Figure -> the title of the fold in which it stands under another one that answers first."""
-ONLY_WHERE_STORED = ("training_costs_others",)
-"""Figures under a fold that is left out where there is nothing in it."""
+ONLY_WHERE_STORED = ("training_loss_and_cost", "training_costs_others")
+"""Figures that are left out where nothing of them is stored; where the first is, the second stands in its place."""
 FOLDED = {"experiments_contrasts": "Contrasts that are not run yet"}
 """Figure -> the title of its folded sentences, where they are no numbers."""
 ELSEWHERE = ("settings", "costs")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
-TWO_RECIPES = ("gap", "settings")
-"""Parts in which readers meet one difference with another number in the exploratory recipe than in the judged one."""
 UNJUDGED = ("contrasts", "settings", "costs")
 """Parts that are not about one recipe, which could be judged."""
 USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
@@ -97,6 +100,8 @@ def draw(pickers: Pickers) -> None:
         preset = "" if part == "contrasts" else _pick_preset(pickers, trainings, part)
         # The rules of contrasts say which trainings they compare, and costs are of no training.
         runs = trainings if part in ("contrasts", "costs") else _pick_runs(pickers, trainings, part, preset)
+        if part == "costs":
+            pickers.segments("cost", "Cost", list(AXES_OF_COSTS), lambda name: AXES_OF_COSTS[name].title)
     if part == "curves" and set(runs.objective) == {MASKED}:
         _pick_variants(pickers, runs, set(trainings.variant))
     values = pickers.done()
@@ -106,16 +111,17 @@ def draw(pickers: Pickers) -> None:
     above = st.container()
     drawn = []
     for name in PARTS[part][1]:
-        if name not in SECOND:
-            drawn.append(_show_figure(name, values, set(trainings.preset)))
-            continue
         if name in ONLY_WHERE_STORED and not _is_stored(name, values):
+            continue
+        if name not in SECOND or not drawn:
+            drawn.append(_show_figure(name, values, set(trainings.preset)))
             continue
         fold = st.expander(SECOND[name], key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
-    if part in TWO_RECIPES and values["objective"] == MASKED and (sentence := two_recipes(str(values["preset"]))):
+    # The difference of the judged recipe is met there, beside which the exploratory one has another.
+    if part == "gap" and values["objective"] == MASKED and (sentence := two_recipes(str(values["preset"]))):
         st.markdown(escape_markdown(sentence))
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
@@ -149,8 +155,9 @@ def _pick_preset(pickers: Pickers, trainings: pd.DataFrame, part: str) -> str:
         return str(
             pickers.choice("preset", "Recipe", presets, recipe, width=430, help=glossary_hint("preset"), **clear)
         )
-    name = PARTS[part][1][0]
+    name = next(name for name in PARTS[part][1] if name not in ONLY_WHERE_STORED)
     offered = [preset for preset in stored_presets() if _is_stored(name, pickers.values() | {"preset": preset})]
+    offered.sort(key=lambda preset: preset not in judged_presets())
     shown = chosen if chosen in offered or not offered else offered[0]
     if len(offered) > 1:
         key = f"{PAGE}.preset_of_{part}"
@@ -228,6 +235,9 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> Non
     """
     stored = set(runs.variant)
     own, chosen = sorted(stored - set(VARIANTS)), list(pickers.get("variants"))
+    if tuple(chosen) == VIEWS[PAGE].defaults()["variants"]:
+        chosen += [other for name, other in STAND_INS.items() if name not in stored and other in stored]
+        pickers.set("variants", tuple(chosen))
     if own and not set(own) & set(chosen):
         pickers.set("variants", (*chosen, *own))
     known = [*VARIANTS, *sorted(named - set(VARIANTS))]
@@ -308,15 +318,18 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             return None
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
-        if name == "training_gap" and (reasons := unresolved(figure.frame())):
-            st.markdown(escape_markdown(reasons))
+        if name == "training_gap":
+            for sentence in (beyond_the_axis(figure.frame()), unresolved(figure.frame())):
+                if sentence:
+                    st.markdown(escape_markdown(sentence))
         if name == "training_costs":
+            if sentence := more_without_positions(figure.frame(), str(figure_values["preset"])):
+                st.markdown(escape_markdown(sentence))
             _say_how_costs_change_with_size(figure.frame())
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),
                 UNMATCHED: st.column_config.Column(width=510),
             }
-            with st.expander("The numbers as a table"):
-                st.dataframe(cost_table(figure.frame()), hide_index=True, height="content", column_config=columns)
+            st.dataframe(cost_table(figure.frame()), hide_index=True, height="content", column_config=columns)
         return figure_values
     return None

@@ -1,0 +1,104 @@
+"""Names beside the points of a scatter, each at a free place; the last ones are left out where there is none."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import altair as alt
+import pandas as pd
+
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Theme
+
+GAP = 9
+"""Pixels between a point and its name."""
+RADIUS = 5
+"""Pixels from the middle of a point to its edge."""
+SHIFTS = (0, -7, 7, -13, 13, 20, -20)
+"""The pixels by which a name may stand above or below its point, in the order in which they are tried."""
+PHONE = 420
+"""The width in pixels of a plot below which names are placed for a phone."""
+PHONE_PLOT = 250
+"""The width in pixels of a plot on a phone."""
+
+Box = tuple[float, float, float, float]
+
+
+def placed(
+    points: pd.DataFrame,
+    domain: tuple[Sequence[float], Sequence[float]],
+    width: float,
+    height: float,
+    line: Sequence[tuple[float, float]] = (),
+) -> pd.DataFrame:
+    """The rows whose names find room, with `side`, which is left or right, and `down`, the pixels below the middle.
+
+    points: x, y, name and named, those that matter most first. domain: both ends of each axis. line: corners of a line
+    of level and upright pieces that no name may cover.
+    """
+    (left, right), (bottom, top) = domain
+
+    def in_pixels(x: float, y: float) -> tuple[float, float]:
+        return (x - left) / (right - left) * width, (top - y) / (top - bottom) * height
+
+    places = [in_pixels(x, y) for x, y in zip(points.x, points.y, strict=True)]
+    taken: list[Box] = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places]
+    corners = [in_pixels(*corner) for corner in line]
+    for (x, y), (next_x, next_y) in pairwise(corners):
+        taken.append((min(x, next_x) - 1, min(y, next_y) - 1, max(x, next_x) + 1, max(y, next_y) + 1))
+    rows = []
+    for index, (x, y) in enumerate(places):
+        if not points.named.iloc[index]:
+            continue
+        length = marks.LABEL_LETTER * len(points.name.iloc[index])
+        for shift, side in ((shift, side) for shift in SHIFTS for side in ("right", "left")):
+            start = x + GAP if side == "right" else x - GAP - length
+            middle = y + shift
+            box = (start, middle - marks.LABEL_LINE / 2, start + length, middle + marks.LABEL_LINE / 2)
+            if box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height:
+                continue
+            if not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                rows.append(points.iloc[index].to_dict() | {"side": side, "down": shift})
+                break
+    return pd.DataFrame(rows, columns=[*points.columns, "side", "down"])
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def names(
+    points: pd.DataFrame,
+    domain: tuple[Sequence[float], Sequence[float]],
+    x: alt.X,
+    y: alt.Y,
+    theme: Theme,
+    *,
+    width: int,
+    height: int,
+    line: Sequence[tuple[float, float]] = (),
+) -> list[Chart]:
+    """The layers of names, placed once for a wide plot and once for a phone's, which has those of the column `strong`.
+
+    They are bold. What the other arguments mean, `placed` says.
+    """
+    layers: list[Chart] = []
+    on_phone = f"containerSize()[0] < {PHONE}"
+    for room, named, hidden in ((width, True, on_phone), (PHONE_PLOT, points.strong, f"!({on_phone})")):
+        found = placed(points.assign(named=named), domain, room, height, line)
+        for (side, strong), group in found.groupby(["side", "strong"]):
+            style = {
+                "align": "left" if side == "right" else "right",
+                "dx": GAP if side == "right" else -GAP,
+                "dy": alt.expr("datum.down"),
+                "fontSize": marks.TEXT,
+                "fontWeight": 600 if strong else 400,
+                # Not there at all, since a name that is merely not seen takes room at the edge of the plot.
+                "text": alt.expr(f"{hidden} ? '' : datum.name"),
+            }
+            text = alt.Chart(group).encode(x=x, y=y)
+            layers += [
+                text.mark_text(**style, stroke=theme.ground, strokeWidth=3, strokeJoin="round"),
+                text.mark_text(**style, color=theme.ink),
+            ]
+    return layers

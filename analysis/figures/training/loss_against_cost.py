@@ -1,0 +1,239 @@
+"""Final loss against one cost: a point a variant of the board, and those that no other beats in both."""
+
+import math
+from itertools import pairwise
+from typing import Annotated, NamedTuple
+
+import altair as alt
+import pandas as pd
+
+from analysis.ablation.variants import WAYS, named, way
+from analysis.core import colours, frames
+from analysis.core.errors import NoResults
+from analysis.core.formatting import join_names, plural, sentences, signed, signed_percent
+from analysis.figures import beside_points, marks
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.board_rows import board
+from analysis.figures.figure import Figure, figure, one_of
+from analysis.figures.reading.told import COMPARED
+from analysis.figures.training import costs
+from analysis.figures.training.costs import CostsParameters
+from analysis.figures.training.data import BASELINES, MASKED, title
+from analysis.figures.training.row_marks import VARIANT
+from analysis.rules import training_rules
+
+BASELINE = BASELINES[MASKED]
+TIME = "step_ratio"
+
+
+class Axis(NamedTuple):
+    """One cost as the horizontal axis. title: on its button; noun: in sentences."""
+
+    title: str
+    measure: str
+    noun: str
+
+
+AXES = {
+    "arithmetic": Axis("Arithmetic", "flops_per_token", "arithmetic"),
+    "time": Axis("Time", TIME, "time a step"),
+    "parameters": Axis("Parameters", "parameters", "parameters"),
+    "memory": Axis("Memory", "peak_memory_mib", "memory"),
+}
+"""Value of the link's field `cost` -> the cost that losses are drawn against."""
+HEIGHT = 430
+"""Pixels of the plot."""
+EDGE = 0.08
+"""The free room at each end of an axis, as a share of what is drawn."""
+
+
+class LossAgainstCostParameters(CostsParameters):
+    """The preset at whose size the costs were measured, and the cost."""
+
+    cost: Annotated[str, one_of(AXES)] = "arithmetic"
+
+
+@figure("training_loss_and_cost", LossAgainstCostParameters)
+def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
+    """Final loss less adding's against a cost less adding's. Raises NoResults where no variant has both."""
+    axis, stored = AXES[params.cost], costs.stored(params.preset)
+    earlier = costs.earlier_times(params.preset)
+    rows = _rows(stored, params.preset, axis.measure, earlier)
+    recipe, source = costs.board_preset(params.preset), stored[stored.measure == axis.measure]
+    runs = source.drop_duplicates("run_id")
+    drawn, missing = rows[rows.gap.notna()], rows[rows.gap.isna()]
+    return Figure(
+        title=f"Final loss against {axis.noun}",
+        finding=_finding(drawn, axis),
+        frame=lambda: rows,
+        caption=sentences(
+            f"Each point is a variant of recipe {recipe}, less {named(BASELINE)}'s loss and {axis.noun}; lower and "
+            "further left is better."
+            + ("" if recipe == params.preset else f" Costs are measured at the size of preset {params.preset}."),
+            "" if axis.measure in costs.MACHINE else "Black line: the variants that no other beats in both.",
+            "Vertical bars: 95 % intervals of the difference in final loss, paired by seed.",
+            costs.how_measured(stored, axis.measure),
+            f"Level lines lead to an earlier measurement ({costs.timed(earlier)})."
+            if drawn.earlier.notna().any()
+            else "",
+            f"A triangle is beyond {costs.MOST_LOSS:g} nats." if (drawn.gap > costs.MOST_LOSS).any() else "",
+            f"Not drawn, having too few seeds in common with adding: {join_names(map(named, missing.variant))}."
+            if len(missing)
+            else "",
+        ),
+        alt="Points: "
+        + "; ".join(f"{row.title} {signed(row.gap)} nats, {signed_percent(row.cost, 1)}" for row in frames.rows(drawn))
+        + ".",
+        command=runs.command.iloc[0],
+        provenance={
+            row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
+        },
+        draw=lambda theme: [_draw(drawn, axis, theme)],
+    )
+
+
+def _rows(stored: pd.DataFrame, preset: str, measure: str, earlier: pd.DataFrame) -> pd.DataFrame:
+    """A row a variant of the board with the cost: variant, title, cost, earlier, gap, low, high, outcome, seeds, best.
+
+    Costs and losses have those of adding subtracted. earlier: an earlier measurement of a time.
+    """
+    wide = stored.pivot(index="variant", columns="measure", values="value")
+    known = costs.on_board(set(wide.index), preset)
+    found = {row.variant: row for row in board(costs.board_preset(preset)).rows}
+    if measure not in wide or not {BASELINE} <= set(wide.index) & set(found):
+        raise NoResults(
+            f"No variant has both a final loss and this cost for the preset {preset!r}. Measure costs with: "
+            f"python -m analysis measure costs --preset {preset}"
+        )
+    shares = wide[measure] / wide[measure][BASELINE] - 1
+    before = dict(zip(earlier.variant, earlier.value - 1, strict=True)) if measure == TIME else {}
+    judged = {row.variant for row in board(costs.board_preset(preset)).judged} | {BASELINE}
+    records = []
+    for name in shares.dropna().index:
+        if name not in known & set(found):
+            continue
+        gap = found[name].gap if name in judged else None
+        base = name == BASELINE
+        records.append(
+            {
+                "variant": name,
+                "title": title(name),
+                "cost": float(shares[name]),
+                "earlier": before.get(name, math.nan),
+                "gap": 0.0 if base else gap.value if gap else math.nan,
+                "low": gap.low if gap else math.nan,
+                "high": gap.high if gap else math.nan,
+                "outcome": found[name].outcome,
+                "seeds": gap.seeds if gap else math.nan,
+            }
+        )
+    rows = pd.DataFrame(records)
+    counted = measure not in costs.MACHINE
+    return rows.assign(best=[counted and _unbeaten(rows, row.cost, row.gap) for row in frames.rows(rows)])
+
+
+def _unbeaten(rows: pd.DataFrame, cost: float, gap: float) -> bool:
+    """True where no other row has at most this cost and at most this loss, and less of one of them."""
+    as_good = rows[(rows.cost <= cost) & (rows.gap <= gap)]
+    return gap == gap and not ((as_good.cost < cost) | (as_good.gap < gap)).any()
+
+
+def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
+    """A sentence on the variants that end lower than adding without costing more; of times, on how far they differ."""
+    others = drawn[drawn.variant != BASELINE]
+    count = plural(len(others), "variant")
+    ends = f"by {costs.percent_of(others.cost.min())} to {costs.percent_of(others.cost.max())}"
+    if axis.measure in costs.MACHINE:
+        apart = (others.cost - others.earlier).abs().median()
+        noise = f"; two measurements of one variant differ by {_points(apart)}" if apart == apart else ""
+        return f"The {axis.noun} of {count} differs from adding's {ends}{noise}"
+    free = others[(others.outcome == "lower") & (others.cost <= 0)].sort_values("gap")
+    if free.empty:
+        return f"None of {count} ends lower than adding with no more {axis.noun}: theirs differs from adding's {ends}"
+    best = free.iloc[0]
+    return (
+        f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}; "
+        f"{named(best.variant)} lowest ({signed(best.gap)} nats, {axis.noun} {costs.percent_of(best.cost)})"
+    )
+
+
+def _points(share: float) -> str:
+    return f"about {plural(round(100 * share), 'point')}"
+
+
+def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
+    far = drawn.gap > costs.MOST_LOSS
+    rows = drawn.assign(
+        x=100 * drawn.cost,
+        y=drawn.gap.where(~far, costs.MOST_LOSS),
+        low=drawn.low.where(~far),
+        high=drawn.high.where(~far),
+        before=100 * drawn.earlier,
+        far=far,
+        written=[signed(gap) for gap in drawn.gap],
+        way=[WAYS[way(name)].title for name in drawn.variant],
+    )
+    rows = rows.assign(name=rows.title.where(~far, rows.title + " " + rows.written))
+    # Names are placed in this order, and only the first where there is little room.
+    rows = rows.assign(
+        strong=rows.best | (rows.variant == BASELINE) | (rows.gap == rows.gap.min()), home=rows.variant.isin(COMPARED)
+    ).sort_values(["strong", "home", "gap"], ascending=[False, False, True], ignore_index=True)
+    domain = (
+        _padded([0.0, *rows.x, *rows.before.dropna()]),
+        _padded([0.0, *rows.y, *rows.low.dropna(), *rows.high.dropna()]),
+    )
+    x = marks.number(alt.X, "x", f"{axis.noun}, % more or less than adding", domain=domain[0], ticks=8)
+    y = marks.number(alt.Y, "y", ["final loss less adding's", "(nats; lower is better)"], domain=domain[1], ticks=8)
+    drawn_ways = set(map(way, rows.variant))
+    ways = {one.title: theme.colour(colours.of_way(name)) for name, one in WAYS.items() if name in drawn_ways}
+    key = marks.hues("way", ways, marks.legend(place="top", columns=3))
+    margin = training_rules().margin
+    band = alt.Chart(pd.DataFrame({"y": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=0.6)
+    layers: list[Chart] = [
+        band.encode(y=y, y2=alt.Y2("end:Q"), x=alt.value(0), x2=alt.value("width")),
+        marks.rule(theme, x=0),
+        marks.rule(theme, y=0),
+    ]
+    base = alt.Chart(rows)
+    layers.append(
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(strokeWidth=1.5, opacity=0.45, clip=True)
+        .encode(x=x, y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q"), color=key)
+    )
+    if rows.before.notna().any():
+        spans = base.transform_filter("isValid(datum.before)").mark_rule(strokeWidth=1.5, opacity=0.3)
+        layers.append(spans.encode(x=x, x2=alt.X2("before:Q"), y=y, color=key))
+    frontier = rows[rows.best].sort_values("x")
+    points = list(zip(frontier.x, frontier.y, strict=True))
+    corners = [corner for one, after in pairwise(points) for corner in (one, (after[0], one[1]))] + points[-1:]
+    if len(frontier) > 1:
+        steps = pd.DataFrame(corners, columns=["x", "y"]).assign(place=range(len(corners)))
+        line = alt.Chart(steps).mark_line(color=theme.ink, strokeWidth=marks.LINE)
+        layers.append(line.encode(x=x, y=y, order="place:Q"))
+    tooltip = marks.tips(
+        VARIANT, ("written", "final loss, nats"), ("low", "95 % interval from", "+.3f"), ("high", "to", "+.3f"),
+        ("x", f"{axis.noun}, %", "+.1f"),
+    )  # fmt: skip
+    for beyond, group in rows.groupby("far"):
+        points = alt.Chart(group).mark_point(
+            filled=True, opacity=1, size=marks.LARGE_DOT, shape="triangle-up" if beyond else "circle"
+        )
+        layers.append(points.encode(x=x, y=y, color=key, tooltip=tooltip))
+    layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, line=corners)
+    return marks.panel(
+        *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
+        below=[
+            f"grey: within ±{margin:g} nats, which the rules call the same",
+            "level lines: to an earlier measurement; upright: 95 % intervals"
+            if rows.before.notna().any()
+            else "black line: those that none beats in both; bars: 95 % intervals"
+            if len(corners) > 1
+            else "bars: 95 % intervals",
+        ],
+    )  # fmt: skip
+
+
+def _padded(values: list[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    room = EDGE * (high - low or 1)
+    return low - room, high + room

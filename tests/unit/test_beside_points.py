@@ -1,0 +1,63 @@
+"""Proves that names beside points cover neither one another, nor a point, nor the line that they are told to spare."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.core import frames
+from analysis.figures import marks
+from analysis.figures.beside_points import GAP, RADIUS, placed
+
+WIDTH, HEIGHT = 400, 200
+DOMAIN = ((0.0, WIDTH), (0.0, HEIGHT))
+
+
+def boxes(found: pd.DataFrame) -> list[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each name, in pixels; here a unit of an axis is a pixel."""
+    result = []
+    for row in frames.rows(found):
+        length, middle = marks.LABEL_LETTER * len(row.name), HEIGHT - row.y + row.down
+        left = row.x + GAP if row.side == "right" else row.x - GAP - length
+        result.append((left, middle - marks.LABEL_LINE / 2, left + length, middle + marks.LABEL_LINE / 2))
+    return result
+
+
+def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def crowd(count: int) -> pd.DataFrame:
+    draws = np.random.default_rng(0).uniform(0, 1, (count, 2)) * [WIDTH, HEIGHT]
+    return pd.DataFrame({"x": draws[:, 0], "y": draws[:, 1], "name": [f"variant {k}" for k in range(count)]}).assign(
+        named=True
+    )
+
+
+def test_no_name_covers_another_name_or_a_point() -> None:
+    points = crowd(60)
+    found = placed(points, DOMAIN, WIDTH, HEIGHT)
+    names = boxes(found)
+    dots = [
+        (x - RADIUS, HEIGHT - y - RADIUS, x + RADIUS, HEIGHT - y + RADIUS)
+        for x, y in zip(points.x, points.y, strict=True)
+    ]
+    assert 5 < len(found) < len(points), "some find room, and not all"
+    for place, name in enumerate(names):
+        assert 0 <= name[0] <= name[2] <= WIDTH
+        assert 0 <= name[1] <= name[3] <= HEIGHT
+        assert not any(overlap(name, other) for other in [*names[:place], *dots])
+
+
+def test_the_first_point_has_its_name_and_one_without_a_name_gets_none() -> None:
+    points = crowd(60).assign(named=lambda rows: rows.index != 3)
+    found = placed(points, DOMAIN, WIDTH, HEIGHT)
+    assert "variant 0" in set(found.name)
+    assert "variant 3" not in set(found.name)
+
+
+def test_a_name_spares_the_line() -> None:
+    points = pd.DataFrame({"x": [100.0], "y": [100.0], "name": ["variant"], "named": [True]})
+    assert placed(points, DOMAIN, WIDTH, HEIGHT).down.tolist() == [0]
+    line = [(100.0, 100.0), (300.0, 100.0)]
+    (name,) = boxes(found := placed(points, DOMAIN, WIDTH, HEIGHT, line))
+    assert not overlap(name, (100, 100, 300, 100))
+    assert found.side.tolist() == ["left"], "the nearest place that is free"
