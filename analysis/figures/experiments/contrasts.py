@@ -3,12 +3,14 @@
 A row is one statement of the rules, whose two encoders differ as its words say.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 import pandas as pd
+from scipy import special
 
 from analysis.core import frames
 from analysis.core.colours import SOFT
@@ -27,8 +29,8 @@ NATS = "nats per predicted token"
 JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
 OPEN = "open"
-CORRECTED = "by correction"
-"""Under the word of a contrast that is open although its interval is clear of the margin."""
+CORRECTED, UNEVEN = "by correction", "seeds differ"
+"""Under the word of a contrast that is open although its interval is clear of the margin: why it is."""
 LETTERS = 24
 """Letters in a line of a label on a phone: longer ones would leave the plot little room."""
 ROW = 30
@@ -115,6 +117,7 @@ OTHERS = Group(
         SingleChange("C36a", "words of 80 %: concatenated"),
         SingleChange("C36b", "words of 50 %: concatenated"),
         SingleChange("C36f", "concatenated, then projected back"),
+        SingleChange("C36e", "sinusoids: 16 beside narrower words"),
         SingleChange("C34m", "first layer: a matrix of their own"),
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
@@ -166,6 +169,10 @@ def contrasts(_: Parameters) -> Figure:
             f"measured at once. The rules of recipe width128 were frozen before its trainings; those of {judged} were "
             "compared after its runs were stored.",
             _corrected(found),
+            f"“{UNEVEN}”: clear of the band, and open because the differences of paired seeds spread by more than "
+            f"{encoder_rules().paired_spread:g} nats, which the rules do not allow."
+            if table.text.str.endswith(UNEVEN).any()
+            else "",
             f"Not run yet, and on no path: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
         ),
         alt="Differences of final loss, one row each: "
@@ -187,17 +194,19 @@ def _families() -> dict[str, str]:
     return {contest.id: contest.family for rules in all_encoder_rules() for contest in rules.statements}
 
 
-def _open_by_correction(row: Any) -> bool:
-    """True of an open contrast of a family that has all its seeds and lies clear of the band."""
-    if row.id not in _families():
-        return False
+def _held_back(row: Any) -> str:
+    """What leaves an open contrast open that has all its seeds and lies clear of the band; empty for any other."""
     clear = row.low > row.line or row.high < -row.line
-    return row.verdict == OPEN and row.seeds >= len(encoder_rules().seeds) and clear
+    if row.id not in _families() or row.verdict != OPEN or row.seeds < len(encoder_rules().seeds) or not clear:
+        return ""
+    # The interval is one of Student's t over pairs of seeds.
+    spread = (row.high - row.low) / 2 * math.sqrt(row.seeds) / special.stdtrit(row.seeds - 1, 0.975)
+    return UNEVEN if spread >= encoder_rules().paired_spread else CORRECTED
 
 
 def _corrected(found: pd.DataFrame) -> str:
     """A sentence on the contrasts that only the correction leaves open; empty where there are none."""
-    clear = [str(row.id) for row in frames.rows(found) if _open_by_correction(row)]
+    clear = [str(row.id) for row in frames.rows(found) if _held_back(row) == CORRECTED]
     if not clear:
         return ""
     families = _families()
@@ -290,9 +299,9 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
 
 
 def _note(row: Any, margin: float) -> str:
-    """The correction that leaves a contrast open, or the margin of its rule where that is another; else empty."""
-    if _open_by_correction(row):  # The same for both directions.
-        return CORRECTED
+    """What leaves a contrast open that is clear of the band, or the margin of its rule where that is another."""
+    if reason := _held_back(row):  # The same for both directions.
+        return reason
     return f"rule: ±{row.line:g}" if row.line != margin else ""
 
 

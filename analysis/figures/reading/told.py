@@ -331,7 +331,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[signed_or_zero(gap, 3) for gap in frame.gap], hue=hues(frame.variant, theme))
+    rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap], hue=hues(frame.variant, theme))
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]

@@ -152,7 +152,7 @@ def _progress() -> str:
     decided = sum(statement.verdict != OPEN for statement in contrasts)
     if decided == len(contrasts):
         return ""
-    return f"Of {len(contrasts)} such comparisons the rules have decided {decided}."
+    return f"Of the {len(contrasts)} comparisons that claim {CLAIM} makes, the rules have decided {decided}."
 
 
 def compared(name: str) -> str:

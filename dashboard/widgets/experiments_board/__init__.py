@@ -13,6 +13,7 @@ from analysis.core.colours import of_way
 from analysis.core.formatting import plural, signed, signed_or_zero
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
+from analysis.figures.published.table_parts import spelled
 from dashboard.widgets.moving_pictures import show_component
 
 STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
@@ -138,7 +139,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
     return {
         "variant": row.variant,
         "title": row.title,
-        "known_as": VARIANTS[row.variant].known_as if row.variant in VARIANTS and not board.imported else "",
+        "known_as": spelled(VARIANTS[row.variant].known_as) if row.variant in VARIANTS and not board.imported else "",
         "outcome": row.outcome,
         "open": row.variant == opened,
         "judged": row.outcome != "few",
