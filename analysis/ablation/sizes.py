@@ -17,10 +17,11 @@ def reached_parameters(config: Mapping[str, Setting], length: int) -> int:
 
     Rows of positions beyond that length, and tables of positions that are fixed, are left out.
     """
+    from analysis.ablation.encoder import AddendConfig
+
     reached = {**config, "max_position_embeddings": length}
     fixed = config.get("combine", "none") != "none" and config.get("position") != "learned"
-    width = int(config.get("position_dim") or config["hidden_size"])
-    return parameters(reached) - (length * width if fixed else 0)
+    return parameters(reached) - (length * AddendConfig(**config).position_width if fixed else 0)
 
 
 @lru_cache(maxsize=256)

@@ -601,6 +601,22 @@ _TABLE = (
         size="Fewer parameters: the table of positions is not trained.",
     ),
     Variant(
+        name="sinusoidal_lead",
+        title="Added, leading sinusoids",
+        combines="added",
+        summary="The first 16 dimensions of the sinusoidal code, of standard deviation 0.1 and not trained, are added "
+        "to the first 16 of words that take the whole width: the control of Concatenated, leading sinusoids, with the "
+        "same sinusoids and no others.",
+        settings={
+            "position": "sinusoidal",
+            "combine": "add",
+            "position_dim": 16,
+            "leading": True,
+            "position_deviation": 0.1,
+        },
+        size="Fewer parameters: the table of positions is not trained.",
+    ),
+    Variant(
         name="sinusoidal_strong",
         title="Stronger sinusoids",
         combines="added",

@@ -22,6 +22,7 @@ DECODERS = FOLDER / "decoders.toml"
 ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
 ENCODERS = FOLDER / "encoders.toml"
 WIDER = FOLDER / "wider.toml"
+LEADING = FOLDER / "leading.toml"
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
@@ -178,12 +179,14 @@ def decoder_rules() -> TrainingRules:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderContest:
-    """A statement about two variants, as `encoders.toml` and `wider.toml` have it.
+    """A statement about two variants, as `encoders.toml` and the files after it have it.
 
-    kind: `final_loss`, `steps_to_leave` (the plateau) or `difference_of_differences` (of final losses between `preset`
-    and `against_preset`). expect: the word whose test supports the statement. margin: in nats per predicted token.
-    family: the statements over which its p-values are corrected. supported, contradicted: the sentence about it in each
-    case, with {size} for the difference in nats without its sign and {ratio} for the ratio of steps.
+    kind: `final_loss`, `loss_4x` (the same at four times the training length), `steps_to_leave` (the plateau) or
+    `difference_of_differences` (of final losses between `preset` and `against_preset`). expect: the word whose test
+    supports the statement. margin: in nats per predicted token. family: the statements over which its p-values are
+    corrected. supported, contradicted: the sentence about it in each case, with {size} for the difference in nats
+    without its sign and {ratio} for the ratio of steps. spread: `any` where the rules' limit on the spread of paired
+    differences does not hold for it.
     """
 
     id: str
@@ -198,6 +201,7 @@ class EncoderContest:
     supported: str
     contradicted: str
     against_preset: str = ""
+    spread: str = ""
 
     @property
     def parent(self) -> str:
@@ -238,7 +242,7 @@ class PlateauRule:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderRules(FrozenRules):
-    """Everything that `encoders.toml` or `wider.toml` says. Losses and margins in nats per predicted token.
+    """Everything that `encoders.toml` or a file after it says. Losses and margins in nats per predicted token.
 
     begun_under: the file of rules, by its name, under which a variant's runs were begun, where it is another one with
     the same recipe.
@@ -283,7 +287,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    return encoder_rules(), _load_encoder_rules(WIDER)
+    return encoder_rules(), _load_encoder_rules(WIDER), _load_encoder_rules(LEADING)
 
 
 def _load_encoder_rules(path: Path) -> EncoderRules:

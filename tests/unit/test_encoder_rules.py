@@ -144,6 +144,8 @@ def planted(preset: str, losses: dict[str, float], *, exits: bool = True) -> Any
             return []
         if "validation_loss" in sql:
             return [{"run_id": row["run_id"], "left": 2_000.0} for row in rows] if exits else []
+        if "final_loss_4x" in sql:
+            return [{"run_id": row["run_id"], "value": 2 * row["final_loss"]} for row in rows]
         return rows
 
     return ask

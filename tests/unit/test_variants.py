@@ -79,7 +79,7 @@ def made(name: str, **more: Any) -> AddendForMaskedLM:
         for weight in model.parameters():
             if weight.ndim == 1:
                 weight.copy_(torch.from_numpy(rng.normal(0.5, 0.5, weight.shape)))
-        if name in ("sinusoidal", "random_fixed", "sinusoidal_strong", "concat_lead"):
+        if name in ("sinusoidal", "random_fixed", "sinusoidal_strong", "concat_lead", "sinusoidal_lead"):
             return model
         table = getattr(model.addend.embeddings, "position_embeddings", None)
         if table is not None:
@@ -344,6 +344,12 @@ def strong_sines(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarra
     return r.norm(words(r, ids, segments) + sines(r, len(ids)) * 0.1 * np.sqrt(2), f"{EMBED}.LayerNorm")
 
 
+def added_leading_sines(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
+    code = sines(r, len(ids)) * 0.1 * np.sqrt(2)
+    code[:, 16:] = 0
+    return r.norm(words(r, ids, segments) + code, f"{EMBED}.LayerNorm")
+
+
 def leading_sines(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
     code = sines(r, len(ids))[:, :16] * 0.1 * np.sqrt(2)
     return r.norm(np.concatenate([words(r, ids, segments), code], -1), f"{EMBED}.LayerNorm")
@@ -460,6 +466,7 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "bert_a_wide": (added, plain),
     "bert_a_wide_narrow": (narrow, plain),
     "concat_lead": (leading_sines, plain),
+    "sinusoidal_lead": (added_leading_sines, plain),
     "sinusoidal_strong": (strong_sines, plain),
     "concat_project": (projected_sum, plain),
     "no_cross": (absent, no_cross(2)),
@@ -478,6 +485,7 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
 }
 SINGLE = {
     "concat_lead": 2e-6,
+    "sinusoidal_lead": 2e-6,
     "sinusoidal_strong": 2e-6,
     "alibi": 2e-6,
     "causal_rotary": 2e-6,

@@ -18,7 +18,8 @@ class AddendConfig(PreTrainedConfig):
     back to the width by one learned projection).
     position_dim: with concat, the width that positions take (of hidden_size).
     word_width: with add, the width of the word table where words are narrower than the model; zeros fill the rest.
-    leading: with concat, a sinusoidal table holds the first dimensions of a code that is as wide as the model.
+    leading: a sinusoidal table holds only the first `position_dim` dimensions of a code that is as wide as the model:
+    with concat it is as narrow as these, and with add the rest of it is zero.
     blocked: with concat, each part keeps a normalisation and a block of every head's W_Q and W_K to itself.
     position_norm: with add, word + segment and position are each layer-normalised, and not the sum.
     scale_words: words are multiplied by sqrt(hidden_size) (Vaswani et al. 2017, section 3.4).
@@ -111,6 +112,11 @@ class AddendConfig(PreTrainedConfig):
         if self.word_width:
             return self.word_width
         return self.hidden_size - (self.position_dim if self.combine == "concat" else 0)
+
+    @property
+    def position_width(self) -> int:
+        """The width of the table of positions; one that is added is as wide as what it is added to."""
+        return self.hidden_size if self.combine == "add" else self.position_dim or self.hidden_size
 
     @property
     def head_dim(self) -> int:

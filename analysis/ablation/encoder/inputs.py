@@ -22,7 +22,7 @@ class Inputs(nn.Module):
         width = config.word_dim
         self.word_embeddings = nn.Embedding(config.vocab_size, width, padding_idx=config.pad_token_id)
         if config.combine != "none":
-            self.position_embeddings = PositionTable(config, config.position_dim or config.hidden_size)
+            self.position_embeddings = PositionTable(config, config.position_width)
         if config.segments:
             self.token_type_embeddings = nn.Embedding(config.type_vocab_size, width)
         self.LayerNorm = nn.LayerNorm(width if config.blocked else config.hidden_size, eps=config.layer_norm_eps)
@@ -99,6 +99,8 @@ class PositionTable(nn.Module):
         deviation = config.position_deviation or config.initializer_range
         if config.position == "sinusoidal":
             table = encode("sinusoidal", length=length, dim=config.hidden_size if config.leading else width)[:, :width]
+            if config.leading and config.combine == "add":
+                table = table * (np.arange(width) < config.position_dim)
             if config.position_deviation:
                 self.weight.data.copy_(torch.from_numpy(table * deviation * 2**0.5))
                 return

@@ -1,9 +1,9 @@
-"""Encoders compared with each other against a margin, by `analysis/rules/encoders.toml` and `wider.toml`."""
+"""Encoders compared with each other against a margin, by `analysis/rules/encoders.toml` and the files after it."""
 
 import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -31,15 +31,28 @@ RUNS = """
 SELECT run_id, variant, seed, final_loss, diverged, config FROM pretrainings WHERE preset = '{preset}'
 ORDER BY variant, seed, created
 """
+LONGER = "SELECT run_id, value FROM curves WHERE preset = '{preset}' AND metric = 'final_loss_4x'"
+"""The loss of each run on texts four times as long as those of its training."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PresetRuns:
-    """The judged runs of a preset: variant -> seed -> run. plateau: in nats. problem: why none can be judged yet."""
+    """The judged runs of a preset: variant -> seed -> run. plateau: in nats. problem: why none can be judged yet.
+
+    longer: run -> its loss in nats at four times the training length.
+    """
 
     runs: Mapping[str, Mapping[int, TrainedRun]]
     plateau: float | None = None
     problem: str = ""
+    longer: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, variant: str, kind: str) -> dict[int, TrainedRun]:
+        """The runs of a variant by seed, with the loss that statements of a kind compare."""
+        runs = dict(self.runs.get(variant, {}))
+        if kind != "loss_4x":
+            return runs
+        return {seed: replace(run, loss=self.longer.get(run.run_id)) for seed, run in runs.items()}
 
 
 Rows = Sequence[Mapping[str, Any]]
@@ -69,7 +82,8 @@ def load_runs(ask: Ask, rules: EncoderRules, preset: str) -> PresetRuns:
             plateau_exit=exit_steps.get(row["run_id"]),
         )
     problem = "" if plateau is not None else f"its plateau is not known until {named(rules.plateau.variant)} is trained"
-    return PresetRuns(runs=runs, plateau=plateau, problem=problem)
+    longer = {row["run_id"]: row["value"] for row in ask(LONGER.format(preset=preset))}
+    return PresetRuns(runs=runs, plateau=plateau, problem=problem, longer=longer)
 
 
 def chosen_rates(rows: Rows, rules: EncoderRules, preset: str) -> Mapping[str, float] | None:
@@ -114,14 +128,14 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
     here = presets[contest.preset]
     return margin_contests.compare_sides(
         (contest.variant, contest.baseline),
-        (here.runs.get(contest.variant, {}), here.runs.get(contest.baseline, {})),
+        (here.of(contest.variant, contest.kind), here.of(contest.baseline, contest.kind)),
         rules.seeds,
         kind=contest.kind,
         expect=contest.expect,
         margin=contest.margin,
         limits=ComparabilityLimits(
             half=rules.by_half * rules.recipes[contest.preset].steps,
-            paired_spread=rules.paired_spread,
+            paired_spread=None if contest.spread == "any" else rules.paired_spread,
             earlier=rules.earlier,
         ),
         problem=here.problem,
@@ -151,7 +165,7 @@ def _compare_presets(
 
 
 def judge(ask: Ask) -> list[Judgement]:
-    """Every statement of `encoders.toml` and of `wider.toml` with its verdict."""
+    """Every statement of `encoders.toml` and the files after it with its verdict."""
     return [judgement for rules in all_encoder_rules() for judgement in _judge(ask, rules)]
 
 
@@ -197,7 +211,7 @@ def _judgement(
             )
             for preset in contest.presets
             for name in names
-            for seed, run in sorted(presets[preset].runs.get(name, {}).items())
+            for seed, run in sorted(presets[preset].of(name, contest.kind).items())
             if seed in rules.seeds
         ),
     )
