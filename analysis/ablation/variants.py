@@ -19,39 +19,32 @@ Setting = str | int | float | bool
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One way of telling a model the positions of its words. doing: the same in a title, as the subject of a verb."""
+    """One way of telling a model the positions of its words."""
 
     title: str
     summary: str
-    doing: str
 
 
 WAYS = {
     "relative": Way(
         title="Relative",
         summary="attention is told how far apart two words are; nothing is added to words",
-        doing="telling distances",
     ),
     "apart": Way(
         title="Kept apart",
-        summary="positions enter the scores of attention by matrices or terms of their own, and not the sum of words",
-        doing="keeping positions apart",
+        summary="positions enter the scores of attention by matrices or terms of their own, mostly in every layer",
     ),
     "layers": Way(
         title="Told again",
         summary="the same positions are added in every layer, and not only at the input",
-        doing="telling positions in every layer",
     ),
     "added": Way(
         title="Added",
         summary="positions are told once, at the input or in the first layer: BERT, GPT-2",
-        doing="adding in another way",
     ),
-    "multiplied": Way(
-        title="Multiplied", summary="each position scales the dimensions of the word", doing="multiplying"
-    ),
-    "concatenated": Way(title="Concatenated", summary="words and positions stand side by side", doing="concatenating"),
-    "none": Way(title="None", summary="no position is told", doing="leaving positions out"),
+    "multiplied": Way(title="Multiplied", summary="each position scales the dimensions of the word"),
+    "concatenated": Way(title="Concatenated", summary="words and positions stand side by side"),
+    "none": Way(title="None", summary="no position is told"),
 }
 """Ways of telling positions, by name."""
 _WAYS_BY_COMBINATION = {
@@ -103,6 +96,17 @@ class Variant:
         if self.settings.get("untied") == "shared" and self.settings.get("told_layers") != 1:
             return "layers"
         return _WAYS_BY_COMBINATION[self.combines]
+
+    @property
+    def tells_all_attention(self) -> bool:
+        """It tells positions to what attention compares in every layer, and not to the stream of states alone.
+
+        Positions that are added to the stream reach every layer too, but mixed with words.
+        """
+        settings = self.settings
+        if "untied" in settings:
+            return not settings.get("told_layers") and settings.get("told_to") != "hidden"
+        return any(settings.get(name) for name in ("rotary", "polar", "relative_buckets", "alibi", "disentangled"))
 
     def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Setting]:
         """Everything this variant sets, for a model that is this wide. matched: as `Pretraining` says."""

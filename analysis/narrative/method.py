@@ -93,7 +93,7 @@ PARTS = (
         where="A term can be large and change nothing: all four terms whose key is the bias do so at layer 0.",
         example=worked_example.centred,
         values={"group": "all"},
-        see="All terms of a head; More switches the centring off",
+        see="All terms of a head; Options switches the centring off",
     ),
     MethodPart(
         anchor="share",

@@ -241,8 +241,8 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     )
     seeds = plural(min(way.seeds for way in ways), "seed")
     return (
-        f'<table class="ways"><caption>Encoders of width 128, each with one change from the one '
-        f"that it is indented under ({seeds} each; bars are 95 % intervals)</caption><thead><tr>"
+        f'<table class="ways"><caption>Encoders of width 128, each changed from the one that '
+        f"it is indented under ({seeds} each; bars are 95 % intervals; rounded)</caption><thead><tr>"
         '<th>How positions are told</th><th colspan="2">Final loss less<br>adding’s (nats;<br>lower is better)</th>'
         "<th>Steps until<br>order is used</th></tr>"
         f"</thead><tbody>{rows}</tbody></table>"

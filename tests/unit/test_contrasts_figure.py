@@ -91,7 +91,7 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
         reason = "seeds differ" if "spread by" in sentences[id] else "by correction"
         assert str(row.text).endswith(f"\n{reason}") == held, "what is clear and open says why"
         assert row.margin == MARGIN, "one band for all, as on the board"
-        assert str(row.text).endswith(f"rule: ±{lines[id]:g}") == (lines[id] != MARGIN)
+        assert (f"The rule of {id} asks with a margin of {lines[id]:g} nats" in figure.caption) == (lines[id] != MARGIN)
 
 
 def test_a_change_begins_where_its_words_say(store) -> None:

@@ -8,7 +8,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS, named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import capitalised, join_names, plural
+from analysis.core.formatting import join_names, plural, uncapitalised
 from analysis.figures.training.data import (
     BASELINES,
     MASKED,
@@ -106,6 +106,11 @@ class VariantRow:
         return self.loss is not None
 
     @property
+    def tells_all_attention(self) -> bool:
+        """It tells positions to what attention compares in every layer."""
+        return self.variant in VARIANTS and VARIANTS[self.variant].tells_all_attention
+
+    @property
     def place(self) -> float:
         """The difference that orders the rows: 0 of the baseline; infinite where there is none."""
         return 0.0 if self.outcome == "baseline" else self.gap.value if self.gap else math.inf
@@ -187,7 +192,7 @@ class ExperimentsBoard:
 
     @property
     def finding(self) -> str:
-        """A sentence on the ways that end lower than adding, and on those that do not; of imported rows, a count."""
+        """How many variants end lower than adding, by whether every layer's attention is told positions."""
         if self.imported:
             needed = plural(self.needed, "seed")
             if not self.judged:
@@ -205,31 +210,28 @@ class ExperimentsBoard:
                 f"Too few seeds to judge: of {plural(len(counts), 'variant')} none has more than {most} of "
                 f"{plural(self.needed, 'seed')}"
             )
-        outcomes = {
-            way: [row.outcome for row in self.judged if row.way == way]
-            for way in dict.fromkeys(row.way for row in self.judged)
-        }
-        lower = [way for way, found in outcomes.items() if set(found) == {"lower"}]
-        mixed = [way for way, found in outcomes.items() if "lower" in found and way not in lower]
-        unresolved = [way for way, found in outcomes.items() if set(found) == {"unresolved"}]
-        others = [way for way in outcomes if way not in (*lower, *mixed, *unresolved)]
-        # The first part says of what it speaks; those after it leave that out.
-        parts = [f"{_doing(lower)} {'beats' if len(lower) == 1 else 'beat'} adding"] if lower else []
-        for way in mixed:
-            count = f"in {outcomes[way].count('lower')} of {plural(len(outcomes[way]), 'variant')}"
-            trained = sum(row.way == way and row.outcome not in ("", "baseline") for row in self.rows)
-            count += " that can be judged" if trained > len(outcomes[way]) else ""
-            parts.append(f"{_doing([way])} {'does' if parts else 'beats adding'} {count}")
-        if others:
-            do = "does" if len(others) == 1 else "do"
-            parts.append(f"{_doing(others)} {do} not{'' if parts else ' beat adding'}")
-        if unresolved:
-            parts.append(f"not resolved: {_doing(unresolved)}")
-        return ". ".join(capitalised(part) for part in parts)
+        everywhere = [row for row in self.judged if row.tells_all_attention]
+        others = [row for row in self.judged if not row.tells_all_attention]
+        beside = [row for row in others if row.way == "concatenated"]
+        if not everywhere:
+            return f"{_lower(others)} variants beat adding{_among(beside)}"
+        told = f"{_lower(everywhere)} variants that tell positions to the attention of every layer beat adding"
+        if not others:
+            return told
+        lower = sum(row.outcome == "lower" for row in others)
+        do = "does" if lower == 1 else "do"
+        return f"{told}; of {plural(len(others), 'other')} {lower or 'none'} {do}{_among(beside)}"
 
 
-def _doing(ways: Sequence[str]) -> str:
-    return join_names(WAYS[way].doing for way in ways)
+def _lower(rows: Sequence[VariantRow]) -> str:
+    """How many of some rows end lower than adding: `All 8`, `None of 4` or `2 of 6`."""
+    lower = sum(row.outcome == "lower" for row in rows)
+    return f"All {lower}" if lower == len(rows) > 1 else f"{lower or 'None'} of {len(rows)}"
+
+
+def _among(beside: Sequence[VariantRow]) -> str:
+    """A clause on the rows that concatenate; empty where there are none."""
+    return f", among them {uncapitalised(_lower(beside))} that concatenate" if beside else ""
 
 
 def seeds_needed(preset: str) -> int:

@@ -30,7 +30,7 @@ JOINED = " compared with "
 """The words between the two encoders in the name of a pair."""
 OPEN = "open"
 CORRECTED, UNEVEN = "by correction", "seeds differ"
-"""Under the word of a contrast that is open although its interval is clear of the margin: why it is."""
+"""Under the word of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 24
 """Letters in a line of a label on a phone: longer ones would leave the plot little room."""
 ROW = 30
@@ -169,6 +169,11 @@ def contrasts(_: Parameters) -> Figure:
             f"measured at once. The rules of recipe width128 were frozen before its trainings; those of {judged} were "
             "compared after its runs were stored.",
             _corrected(found),
+            "".join(
+                f"The rule of {row.id} asks with a margin of {row.line:g} nats; its word here is that of the band, as "
+                "of all others."
+                for row in frames.rows(frame[frame.line != margin])
+            ),
             f"“{UNEVEN}”: clear of the band, and open because the differences of paired seeds spread by more than "
             f"{encoder_rules().paired_spread:g} nats, which the rules do not allow."
             if table.text.str.endswith(UNEVEN).any()
@@ -292,17 +297,10 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
                 "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
                 "low": low, "high": high, "margin": margin, "seeds": seeds, "verdict": row.verdict, "word": word,
                 "measured": bool(effect == effect),
-                "text": _text(effect, word, seeds, seeds_needed(group.preset), _note(row, margin)),
+                "text": _text(effect, word, seeds, seeds_needed(group.preset), _held_back(row)),
             }
         )  # fmt: skip
     return pd.DataFrame(records)
-
-
-def _note(row: Any, margin: float) -> str:
-    """What leaves a contrast open that is clear of the band, or the margin of its rule where that is another."""
-    if reason := _held_back(row):  # The same for both directions.
-        return reason
-    return f"rule: ±{row.line:g}" if row.line != margin else ""
 
 
 def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
@@ -392,6 +390,6 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         title="Final loss after a change, less that before it",
         below=[
             f"grey: within ±{table.margin.iloc[0]:g} nats, the same; hollow: open",
-            *([f"{CORRECTED}: clear of the grey by itself,", "open once its family's tests count"] if held else []),
+            *([f"{CORRECTED}: clear of the grey by itself,", "open among the tests made together"] if held else []),
         ],
     )  # fmt: skip

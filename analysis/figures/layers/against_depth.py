@@ -112,7 +112,7 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     first, count = str(largest.mode()[0]), int((largest == largest.mode()[0]).sum())
     at = "every layer" if count == len(lead) else f"{count} of {len(lead)} layers"
     verb = "is the largest" if measure == "share" else "changes attention most"
-    finding = f"Of the terms of word and position, {first} {verb} at {at}"
+    finding = f"Of the terms of word and position, {first} {verb} in this text at {at}"
     text = f"Largest is {join_names(parts)}"
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[together > sizes]

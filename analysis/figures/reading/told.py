@@ -250,7 +250,7 @@ def reading_told(params: ToldParameters) -> Figure:
         frame=lambda: frame,
         caption=sentences(
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
-            "" if params.rows == ALL else "Each row changes one thing of the one that it is indented under.",
+            "" if params.rows == ALL else "Each row changes the one that it is indented under; numbers are rounded.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "

@@ -74,6 +74,10 @@ def advantage(params: SettingsParameters) -> Figure:
         finding=_leads(table, base),
         frame=lambda: table,
         caption=sentences(
+            f"Recipe {EXPLORATORY} hides {percent(PRESETS[EXPLORATORY].masked_share)} of the words; the judged one "
+            f"hides {percent(PRESETS[training_rules().preset].masked_share)}, and so learns more in as many steps."
+            if params.preset == EXPLORATORY
+            else "",
             f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
             f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: the difference in "
             "final loss. Dots are seeds; the line is a power law fitted to their logarithms, with the 95 % confidence "

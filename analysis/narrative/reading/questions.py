@@ -41,8 +41,8 @@ def one_head(head: int) -> str:
     )
     return sentences(
         f"This sentence is only an example. Over all {int(rows.texts.iloc[0])} texts that these measurements use, the "
-        f"four terms make up so much of what varies in the scores of head {head}: {shares}. The rest comes from "
-        "segments and biases.",
+        f"four terms make up the following shares of what varies in the scores of head {head}: {shares}. The rest "
+        "comes from segments and biases.",
         negative,
     )
 

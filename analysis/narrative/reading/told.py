@@ -146,9 +146,8 @@ def _outcome(judged: Judgement, contrast: Contrast) -> str:
 
 
 def _progress() -> str:
-    """The number of statements of the frozen rules that are decided; empty if all are."""
-    ids = {contest.id for contest in encoder_rules().statements if contest.parent == CLAIM}
-    contrasts = [statement for statement in stored.parts(CLAIM) if statement.id in ids]
+    """The number of the claim's statements that are decided; empty if all are."""
+    contrasts = stored.parts(CLAIM)
     decided = sum(statement.verdict != OPEN for statement in contrasts)
     if decided == len(contrasts):
         return ""

@@ -92,8 +92,8 @@ def _room() -> Check | None:
     value = float(enough.value.iloc[0])
     return Check(
         step="cut",
-        question=f"{default_model.NAME} has {_width()} directions. How many must positions keep at least, of these "
-        "numbers, for the model to judge sentences as well as before?",
+        question=f"{default_model.NAME} has {_width()} directions. How many must its whole table of positions keep at "
+        "least, of these numbers, for the model to judge sentences as well as before?",
         options=tuple(map(str, offered)),
         right=offered.index(least),
         because=f"With {plural(least, 'direction')} of their own the agreement with people is {value:.3f} and falls by "

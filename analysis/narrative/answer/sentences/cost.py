@@ -32,7 +32,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         sentence += (
             " Where positions take more room, it saves more: in our encoders, 32 dimensions beside 128 cost "
             f"{percent(measured['parameters'])} more parameters and {percent(measured['flops_per_token'])} more "
-            "arithmetic."
+            "arithmetic in all."
         )
     small = arithmetic.effect < SMALL
     return ComputedSentence(

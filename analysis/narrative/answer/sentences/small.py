@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import OPEN, Ask
-from analysis.core.formatting import join_names, plural
+from analysis.core.formatting import join_names, percent, plural
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 from analysis.rules import encoder_rules, training_rules
 
@@ -67,7 +67,11 @@ def _longer(ask: Ask) -> str:
     parts = join_names(f"{row['lead']:.2f} after {row['steps']:,}" for row in rows)
     seeds = join_names(str(row["seeds"]) for row in rows)
     verb = "shrinks" if shrinks else "changes"
-    return f" TUPE-A’s lead in nats {verb} with longer training (exploratory): {parts} steps ({seeds} seeds)."
+    hidden = percent(PRESETS[LONGER].masked_share)
+    return (
+        f" TUPE-A’s lead in nats {verb} with longer training (exploratory; {hidden} of words hidden): {parts} "
+        f"steps ({seeds} seeds)."
+    )
 
 
 register(
