@@ -308,6 +308,20 @@ def _round_factor(ratio: float) -> int:
     return int(ratio // power) * power
 
 
+def _viewed(params: CompareParameters, pair: Pair) -> tuple[tuple[int, ...], tuple[TokenView, ...]]:
+    """The head of each side that is drawn, and its maps."""
+    matches = [viewed_head(side, one, [params.term]) for side, one in zip(params.sides(), pair, strict=True)]
+    heads, views = zip(*matches, strict=True)
+    return heads, views
+
+
+def far_apart(params: CompareParameters, pair: Pair) -> bool:
+    """True where one side would be pale on the other's scale, so that each has its own."""
+    _, views = _viewed(params, pair)
+    weaker, stronger = sorted(float(np.abs(view.terms[params.term]).max()) or 1.0 for view in views)
+    return stronger > PALE * weaker
+
+
 @figure("compare_maps", CompareParameters, live=PAIR)
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale.
@@ -322,8 +336,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
                 f"The {side} side has no term {term_label(term)}; "
                 f"it has: {', '.join(map(term_label, visible_terms(decomposition)))}."
             )
-    matches = [viewed_head(side, one, [term]) for side, one in zip(params.sides(), pair, strict=True)]
-    heads, views = zip(*matches, strict=True)
+    heads, views = _viewed(params, pair)
     maps = {side: (view.terms[term], view.labels) for side, view in zip(SIDES, views, strict=True)}
     left, right = (view.terms[term] for view in views)
     if left.shape == right.shape:
@@ -337,7 +350,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
     limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
-    pale = limits[stronger] > PALE * limits[weaker]
+    pale = far_apart(params, pair)
     shown = [name for name in maps if name != "difference" or not pale]
     if pale and "difference" in maps:
         text += (

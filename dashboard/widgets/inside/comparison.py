@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import at_most, join_names
-from analysis.figures.compare.two_sides import SIDES, common_terms
+from analysis.figures.compare.two_sides import SIDES, CompareParameters, common_terms, far_apart
 from analysis.figures.figure import STRONGEST
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.maps import second_head, strongest_head
@@ -233,12 +233,9 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
             suffixes = ("", "2") if own else ("",)
             for suffix, side, result, values in zip(suffixes, SIDES, results, of_sides, strict=False):
                 _side_pickers(pickers, suffix, f", {side}" if own else "", result, values)
-            if terms:
-                pickers.toggle(
-                    "own_scale",
-                    "Each map on its own scale",
-                    help="Else one scale holds for all, unless one side is so weak that it would be pale on it.",
-                )
+            # Sides that lie far apart have scales of their own in any case.
+            if terms and not far_apart(CompareParameters.of(pickers.values()), (results[0], results[1])):
+                pickers.toggle("own_scale", "Each map on its own scale", help="Else one scale holds for all.")
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
 
