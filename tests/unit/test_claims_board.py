@@ -174,6 +174,9 @@ def test_what_takes_no_side_decides_nothing_and_is_counted_for_neither() -> None
         assert not one.decides
         assert deciding.bearing(one) == (OPEN if one.verdict == OPEN else deciding.ASIDE)
     assert not set(deciding.asides()) & set(deciding.opposites())
+    claims = [claim for group in board().content["groups"] for claim in group["claims"]]
+    said = {one["id"]: one["part"] for claim in claims for one in claim["statements"]}
+    assert {id: why for id, why in said.items() if why} == deciding.parts_explained()
 
 
 def test_units_fit_beside_the_strip() -> None:

@@ -24,6 +24,11 @@ def opposites() -> dict[str, str]:
     return _reasons("opposite")
 
 
+def parts_explained() -> dict[str, str]:
+    """Statement -> the part of its claim that it says, where its words alone do not tell."""
+    return _reasons("part")
+
+
 def asides() -> dict[str, str]:
     """Statement -> the reason why its claim may hold or fail whichever way it comes out."""
     return _reasons("aside")

@@ -161,6 +161,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const say = make("div", { class: "say" }, statement.text,
         statement.found ? make("small", { class: "found" }, word, `: ${statement.found}`) : null,
         make("small", {}, statement.found ? null : word, statement.found ? "" : " · ", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
+        statement.part ? make("small", {}, make("b", {}, "Part of the claim: "), statement.part) : null,
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
