@@ -9,10 +9,12 @@
 no process is left with a long one at the end. `bash tests/run --write-slow` measures the times anew.
 """
 
+import gc
 import os
 import re
 import shutil
 from collections import Counter
+from collections.abc import Generator
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -80,6 +82,17 @@ def selects_torch(expression: str) -> bool:
     compiled = Expression.compile(expression)
     others = (some for count in range(len(OTHER_MARKS) + 1) for some in combinations(OTHER_MARKS, count))
     return any(compiled.evaluate(lambda name, marks=marks: name in ("torch", *marks)) for marks in others)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spares the garbage collector what is imported and collected: all of it stays, and takes seconds to scan."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
