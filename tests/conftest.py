@@ -102,10 +102,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
+SHARED = {
+    "browser/": "the browser, with its app",
+    "app/": "pages, which are slow when they are first opened",
+    "unit/test_conformance.py": "rotary architectures",
+    "unit/test_rotary_interventions.py": "rotary architectures",
+}
+"""The beginnings of the paths of tests that share what takes long to make, which they name."""
+
+
 def shared_process(test: str) -> str:
-    """What the tests of one process have in common: a file, or the browser with its app."""
+    """What the tests of one process have in common: what takes long to make, or else a file."""
     path = test.partition("::")[0]
-    return "browser" if path.startswith("browser/") else path
+    return next((shared for start, shared in SHARED.items() if path.startswith(start)), path)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
