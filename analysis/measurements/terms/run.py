@@ -25,8 +25,7 @@ from analysis.measurements.means.stored import StoredBasis, stored_basis
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.masks import describe_mask
 from analysis.measurements.terms.result import PRECISE_FROM, Decomposition, Provenance, TokenInfo
-from analysis.measurements.terms.tokens import tokens_of
-from analysis.measurements.terms.unknown_tokens import unknown_cause
+from analysis.measurements.terms.tokens import tokens_of, unknown_cause
 from analysis.models.families import Family, family_of, longest
 from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
