@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from analysis.core.errors import NoResults, TextError
 from analysis.core.term_names import SOURCES
@@ -21,7 +21,6 @@ from analysis.models.families import Family, family_of
 from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
 from analysis.models.source_inputs import OutputSource, WeightSource
-from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import trace_sources
 from analysis.streams.tensor import stacked
 
@@ -116,7 +115,7 @@ def _positions(loaded: Loaded, family: Family) -> Float[ndarray, "P D"] | None:
     return table if table is None or family.reads == "image" or limit is None else table[-limit:]
 
 
-def _word_position_range(tokenizer: Tokenizer, length: int) -> tuple[int, int]:
+def _word_position_range(tokenizer: PreTrainedTokenizerFast, length: int) -> tuple[int, int]:
     """Positions that a word can hold: not those of the special tokens that frame every text."""
     with as_tokenizer_errors():
         encoded = tokenizer("a", return_special_tokens_mask=True)["special_tokens_mask"]

@@ -10,11 +10,10 @@ Where a tokenizer does not know the words of a text, its files may show the caus
 
 from collections.abc import Sequence
 
-from transformers import BatchEncoding
+from transformers import BatchEncoding, PreTrainedTokenizerFast
 
 from analysis.core.visible_text import visible
 from analysis.measurements.terms.result import LINE, PIECE_MARK, SPACE, TokenInfo
-from analysis.models.tokenizer import Tokenizer
 
 MARKS = {"WordPiece": "##", "Unigram": "▁"}
 """The marks of pieces in vocabularies of a kind; those of BPE have one of several marks."""
@@ -32,7 +31,7 @@ FOREIGN_SHARE = 0.1
 
 
 def tokens_of(
-    tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str, str | None], segments: Sequence[int]
+    tokenizer: PreTrainedTokenizerFast, encoded: BatchEncoding, texts: tuple[str, str | None], segments: Sequence[int]
 ) -> tuple[TokenInfo, ...]:
     """The tokens of one text or pair; `encoded` is what the (fast) tokenizer made of it, `segments` one a token."""
     ids = encoded["input_ids"][0].tolist()
@@ -64,13 +63,13 @@ def tokens_of(
     return tuple(items)
 
 
-def _blank(tokenizer: Tokenizer, token: int) -> str:
+def _blank(tokenizer: PreTrainedTokenizerFast, token: int) -> str:
     """The sign shown for a piece of spaces or line ends; empty for any other piece."""
     means = str(tokenizer.decode([token]))
     return "" if means.strip() else LINE if "\n" in means else SPACE
 
 
-def unknown_cause(tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str, str | None]) -> str:
+def unknown_cause(tokenizer: PreTrainedTokenizerFast, encoded: BatchEncoding, texts: tuple[str, str | None]) -> str:
     """A sentence on why words of a text are unknown; empty where none is, or nothing in the vocabulary says why."""
     words = _unknown_words(tokenizer, encoded, texts)
     if not words:
@@ -81,7 +80,9 @@ def unknown_cause(tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str
     )
 
 
-def _unknown_words(tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str, str | None]) -> list[str]:
+def _unknown_words(
+    tokenizer: PreTrainedTokenizerFast, encoded: BatchEncoding, texts: tuple[str, str | None]
+) -> list[str]:
     """The parts of the texts, as they were typed, that became the unknown token."""
     encoding = (encoded.encodings or [None])[0]
     if encoding is None or tokenizer.unk_token_id is None:
@@ -94,7 +95,7 @@ def _unknown_words(tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[st
     ]
 
 
-def _other_kind(tokenizer: Tokenizer, vocabulary: set[str]) -> str:
+def _other_kind(tokenizer: PreTrainedTokenizerFast, vocabulary: set[str]) -> str:
     """A vocabulary of another class's: its pieces are marked otherwise than this tokenizer marks them."""
     model = tokenizer.backend_tokenizer.model
     kind = type(model).__name__
@@ -114,7 +115,7 @@ def _own_count(vocabulary: set[str], own: str) -> int:
     return sum(own in entry for entry in vocabulary) if own else 0
 
 
-def _changed_case(tokenizer: Tokenizer, vocabulary: set[str], words: Sequence[str]) -> str:
+def _changed_case(tokenizer: PreTrainedTokenizerFast, vocabulary: set[str], words: Sequence[str]) -> str:
     """A tokenizer that changes the case of a text, or leaves it, and a vocabulary that has the other one alone."""
     normalizer = tokenizer.backend_tokenizer.normalizer
     changed = [normalizer.normalize_str(word).strip() if normalizer else word for word in words]
@@ -159,6 +160,6 @@ def _letters(vocabulary: set[str], words: Sequence[str]) -> str:
     return f"The vocabulary has the letters of {spaced[0][:20]!r} one by one. Put spaces between them."
 
 
-def tokenizer_class(tokenizer: Tokenizer) -> str:
+def tokenizer_class(tokenizer: PreTrainedTokenizerFast) -> str:
     """The name of a tokenizer's class, of the one in a sandbox too."""
     return type(getattr(tokenizer, "_tokenizer", None) or tokenizer).__name__
