@@ -4,7 +4,7 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -41,6 +41,25 @@ class Study:
     without: tuple[str, ...]
     including: tuple[str, ...]
     margin: float
+    learnt: Mapping[tuple[str, str], str] = field(init=False)
+    """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
+    averages: Mapping[str, statistics.Average] = field(init=False)
+    """Every variant's average over the kept tasks, if it has all of them."""
+
+    def __post_init__(self) -> None:
+        learnt = {
+            (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
+            for variant, by_task in self.scores.items()
+            for task, runs in by_task.items()
+        }
+        object.__setattr__(self, "learnt", learnt)
+        kept, missing = self.averaged_tasks, self.missing_scores
+        complete = {
+            variant: {task: self.scores[variant][task] for task in kept}
+            for variant in self.results.variants
+            if variant not in missing
+        }
+        object.__setattr__(self, "averages", statistics.averages(complete, within=self.protocol) if kept else {})
 
     @classmethod
     def create(
@@ -112,15 +131,6 @@ class Study:
         """variant -> task -> pre-training seed -> fine-tunings, at the chosen rates."""
         return self.results.scores
 
-    @cached_property
-    def learnt(self) -> dict[tuple[str, str], str]:
-        """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
-        return {
-            (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
-            for variant, by_task in self.scores.items()
-            for task, runs in by_task.items()
-        }
-
     @property
     def not_learnt(self) -> list[str]:
         """GLUE tasks at majority level for every variant that has them."""
@@ -139,20 +149,9 @@ class Study:
     @property
     def missing_scores(self) -> dict[str, list[str]]:
         """Variants without an average, and the kept tasks that they have no score of."""
-        missing = {
-            v: [task for task in self.averaged_tasks if task not in self.scores[v]] for v in self.results.variants
-        }
+        kept = self.averaged_tasks
+        missing = {v: [task for task in kept if task not in self.scores[v]] for v in self.results.variants}
         return {variant: tasks for variant, tasks in missing.items() if tasks}
-
-    @cached_property
-    def averages(self) -> dict[str, statistics.Average]:
-        """Every variant's average over the kept tasks, if it has all of them."""
-        complete = {
-            variant: {task: self.scores[variant][task] for task in self.averaged_tasks}
-            for variant in self.results.variants
-            if variant not in self.missing_scores
-        }
-        return statistics.averages(complete, within=self.protocol) if self.averaged_tasks else {}
 
     def _runs(self, variant: str, task: str) -> Runs | None:
         if task != AVERAGE:
