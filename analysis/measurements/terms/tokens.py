@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from transformers import BatchEncoding, PreTrainedTokenizerFast
 
-from analysis.core.visible_text import visible
 from analysis.measurements.terms.result import LINE, PIECE_MARK, SPACE, TokenInfo
+from analysis.measurements.terms.token_view import visible
 
 MARKS = {"WordPiece": "##", "Unigram": "▁"}
 """The marks of pieces in vocabularies of a kind; those of BPE have one of several marks."""
