@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 from analysis.ablation.variants import VARIANTS
 from analysis.core import settings
 from analysis.core.errors import LinkError
-from analysis.models.random_vit_name import NAME
+from analysis.models.random_vit import NAME
 from analysis.sql.examples import DEFAULT
 
 Value = str | int | bool | tuple[str, ...]

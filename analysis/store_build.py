@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from analysis.store.fill import Ask
-from analysis.store.paths import cached_until_store_changes, data_folder, store_path
+from analysis.store.paths import data_folder, store_path
 from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, sync
 
 
@@ -102,12 +102,7 @@ _last_check: tuple[Path, float, str] | None = None
 
 def is_current() -> bool:
     """True if the store exists and agrees with the files as last checked. This is cheap, since every page calls it."""
-    return store_path().is_file() and _cached_fingerprint() == _current_fingerprint()
-
-
-@cached_until_store_changes()
-def _cached_fingerprint() -> str | None:
-    return stored_fingerprint(store_path())
+    return store_path().is_file() and stored_fingerprint() == _current_fingerprint()
 
 
 def _current_fingerprint() -> str:

@@ -9,10 +9,12 @@
 no process is left with a long one at the end. `bash tests/run --write-slow` measures the times anew.
 """
 
+import gc
 import os
 import re
 import shutil
 from collections import Counter
+from collections.abc import Generator
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -82,6 +84,17 @@ def selects_torch(expression: str) -> bool:
     return any(compiled.evaluate(lambda name, marks=marks: name in ("torch", *marks)) for marks in others)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spares the garbage collector what is imported and collected: all of it stays, and takes seconds to scan."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leaves out files whose tests are all deselected, where importing them would import PyTorch."""
     if collection_path.suffix == ".py" and collection_path.name.startswith("test_") and config.option.markexpr:
@@ -89,10 +102,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
+SHARED = {
+    "browser/": "the browser, with its app",
+    "app/": "pages, which are slow when they are first opened",
+    "unit/test_conformance.py": "rotary architectures",
+    "unit/test_rotary_interventions.py": "rotary architectures",
+}
+"""The beginnings of the paths of tests that share what takes long to make, which they name."""
+
+
 def shared_process(test: str) -> str:
-    """What the tests of one process have in common: a file, or the browser with its app."""
+    """What the tests of one process have in common: what takes long to make, or else a file."""
     path = test.partition("::")[0]
-    return "browser" if path.startswith("browser/") else path
+    return next((shared for start, shared in SHARED.items() if path.startswith(start)), path)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from analysis.ablation.variants import Setting
 
@@ -19,9 +20,9 @@ def reached_parameters(config: Mapping[str, Setting], length: int) -> int:
     """
     from analysis.ablation.encoder import AddendConfig
 
-    reached = {**config, "max_position_embeddings": length}
+    reached: dict[str, Any] = {**config, "max_position_embeddings": length}
     fixed = config.get("combine", "none") != "none" and config.get("position") != "learned"
-    return parameters(reached) - (length * AddendConfig(**config).position_width if fixed else 0)
+    return parameters(reached) - (length * AddendConfig(**reached).position_width if fixed else 0)
 
 
 @lru_cache(maxsize=256)

@@ -85,10 +85,10 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
 
     from analysis import store_build
     from analysis.measurements.interventions.corpus import intervene_corpus, standard
-    from analysis.store import corpora
+    from analysis.store.read import corpus_texts
 
     store_build.refresh()
-    pairs = corpora.texts(corpus)
+    pairs = corpus_texts(corpus)
     with Progress() as progress:
         path = intervene_corpus(
             loaded,

@@ -97,3 +97,7 @@ class ProbeStopped(AddendError):
 
     request: object = None
     """The request that was stopped."""
+
+
+class StopForward(Exception):
+    """Ends a forward pass once the requested layer has run."""

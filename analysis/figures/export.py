@@ -6,6 +6,7 @@ Rendered by vl-convert, so the browser, the command line and a notebook give the
 import hashlib
 import io
 import json
+import re
 import string
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -34,6 +35,7 @@ Manifest = Mapping[str, object]
 PNG_SCALE = 2
 DIGITS = 4
 """Significant digits of numbers in a table for readers."""
+IDS = re.compile(r'(?P<before>\bid="|url\(#|href="#)')
 
 
 def manifest(figure: Figure, address: str) -> dict[str, object]:
@@ -248,3 +250,8 @@ FORMATS: dict[str, tuple[str, Callable[[Figure, Manifest], bytes]]] = {
 def render(figure: Figure, form: str, address: str) -> bytes:
     """The figure in one of `FORMATS`."""
     return FORMATS[form][1](figure, manifest(figure, address))
+
+
+def prefix_ids(svg: str, prefix: str) -> str:
+    """The SVG with a prefix on its ids: several in one page would otherwise use each other's clips and gradients."""
+    return IDS.sub(lambda result: f"{result['before']}{prefix}-", svg)

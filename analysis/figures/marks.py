@@ -110,9 +110,9 @@ def number(
     return channel(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
-def whole_numbers(channel: type[ChannelT], field: str, title: str, *, grid: bool = True) -> ChannelT:
+def whole_numbers(channel: type[ChannelT], field: str, title: str) -> ChannelT:
     """An axis of counts such as layers or distances in tokens, with ticks at whole numbers only."""
-    axis = alt.Axis(tickMinStep=1, format="d", grid=grid)
+    axis = alt.Axis(tickMinStep=1, format="d", grid=True)
     return channel(f"{field}:Q", title=title, scale=alt.Scale(nice=False), axis=axis)
 
 
@@ -318,16 +318,9 @@ def legend(
     )
 
 
-def colour_bar(
-    title: str | list[str],
-    *,
-    length: int = 220,
-    form: str = ".3~g",
-    values: Sequence[float] | UndefinedType = alt.Undefined,
-) -> alt.Legend:
-    """The legend of a scale of colours. length: in pixels; form: Vega's number format; values: those it names."""
-    named = values if isinstance(values, UndefinedType) else list(values)
-    return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400, values=named)
+def colour_bar(title: str | list[str], *, length: int = 220, form: str = ".3~g") -> alt.Legend:
+    """The legend of a scale of colours. length: in pixels; form: Vega's number format."""
+    return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400)
 
 
 def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) -> alt.Color:

@@ -52,8 +52,6 @@ def curves_over_chance(
     along: str,
     title: str = "",
     domain: tuple[float, float] | None = None,
-    log: bool = False,
-    colours: Mapping[str, str] | None = None,
     names: Sequence[Mapping[str, object]] | None = None,
     below: Sequence[str] = (),
     form: str | UndefinedType = alt.Undefined,
@@ -61,23 +59,19 @@ def curves_over_chance(
 ) -> Chart:
     """Curves of a value; the range of random draws as a band and their mean dashed.
 
-    value, along: the titles of the axes. domain: of the values' axis, which begins at zero where none is given. log:
-    whether the other axis is logarithmic. colours: those of series that have their own. names: what stands at the
-    curves, as `names_at` takes it, in place of a legend; nothing where a panel beside names the same curves. below:
-    lines under the title. form: the values' number format. line: a value that is marked. Curves after
+    value, along: the titles of the axes. domain: of the values' axis, which begins at zero where none is given. names:
+    what stands at the curves, as `names_at` takes it, in place of a legend; nothing where a panel beside names the same
+    curves. below: lines under the title. form: the values' number format. line: a value that is marked. Curves after
     the first have gaps, through which one that they lie on is seen.
     """
     rows = chart_rows(rows)
     curves = list(dict.fromkeys(rows.series))
-    x = marks.number(
-        alt.X, "along", along, log=10 if log else alt.Undefined, nice=False, grid=False, ticks=6,
-        padding=alt.Undefined if log else 6,
-    )  # fmt: skip
+    x = marks.number(alt.X, "along", along, nice=False, grid=False, ticks=6, padding=6)
     y = marks.number(alt.Y, "value", value, domain=domain or alt.Undefined, zero=domain is None, form=form)
     random = alt.Chart(rows).encode(x=x, detail=alt.Detail("series:N"))
     lines = marks.line_plot(
         rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True,
-        color=series_colour(rows, theme, colours, legend=names is None),
+        color=series_colour(rows, theme, legend=names is None),
         dash=marks.dashes("series", {name: [9, 9 * index] if index else [1, 0] for index, name in enumerate(curves)}),
         dots=marks.SEED if len(rows) <= MAX_DOTS else 0,
         tooltip=(("series", "of"), ("along:Q", along), *RANDOM),

@@ -4,7 +4,7 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -41,6 +41,25 @@ class Study:
     without: tuple[str, ...]
     including: tuple[str, ...]
     margin: float
+    learnt: Mapping[tuple[str, str], str] = field(init=False)
+    """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
+    averages: Mapping[str, statistics.Average] = field(init=False)
+    """Every variant's average over the kept tasks, if it has all of them."""
+
+    def __post_init__(self) -> None:
+        learnt = {
+            (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
+            for variant, by_task in self.scores.items()
+            for task, runs in by_task.items()
+        }
+        object.__setattr__(self, "learnt", learnt)
+        kept, missing = self.averaged_tasks, self.missing_scores
+        complete = {
+            variant: {task: self.scores[variant][task] for task in kept}
+            for variant in self.results.variants
+            if variant not in missing
+        }
+        object.__setattr__(self, "averages", statistics.averages(complete, within=self.protocol) if kept else {})
 
     @classmethod
     def create(
@@ -112,15 +131,6 @@ class Study:
         """variant -> task -> pre-training seed -> fine-tunings, at the chosen rates."""
         return self.results.scores
 
-    @cached_property
-    def learnt(self) -> dict[tuple[str, str], str]:
-        """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
-        return {
-            (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
-            for variant, by_task in self.scores.items()
-            for task, runs in by_task.items()
-        }
-
     @property
     def not_learnt(self) -> list[str]:
         """GLUE tasks at majority level for every variant that has them."""
@@ -139,20 +149,9 @@ class Study:
     @property
     def missing_scores(self) -> dict[str, list[str]]:
         """Variants without an average, and the kept tasks that they have no score of."""
-        missing = {
-            v: [task for task in self.averaged_tasks if task not in self.scores[v]] for v in self.results.variants
-        }
+        kept = self.averaged_tasks
+        missing = {v: [task for task in kept if task not in self.scores[v]] for v in self.results.variants}
         return {variant: tasks for variant, tasks in missing.items() if tasks}
-
-    @cached_property
-    def averages(self) -> dict[str, statistics.Average]:
-        """Every variant's average over the kept tasks, if it has all of them."""
-        complete = {
-            variant: {task: self.scores[variant][task] for task in self.averaged_tasks}
-            for variant in self.results.variants
-            if variant not in self.missing_scores
-        }
-        return statistics.averages(complete, within=self.protocol) if self.averaged_tasks else {}
 
     def _runs(self, variant: str, task: str) -> Runs | None:
         if task != AVERAGE:
@@ -216,7 +215,7 @@ class Study:
         values = self.values.get(AVERAGE, {})
         return sorted(self.results.variants, key=lambda v: -values.get(v, -np.inf))
 
-    @cached_property
+    @property
     def values(self) -> dict[str, dict[str, float]]:
         """Task, or the average -> variant -> value."""
         values: dict[str, dict[str, float]] = {}
@@ -247,17 +246,27 @@ class Study:
         for keys in families.values():
             correction = statistics.holm([differences[key].p for key in keys], ALPHA)
             corrected |= {key: (p, correction.tests) for key, p in zip(keys, correction.adjusted, strict=True)}
-        return pd.DataFrame([self._contrast(key, differences[key], *corrected[key]) for key in differences])
+        values = self.values
+        return pd.DataFrame(
+            [self._contrast(*key, differences[key], *corrected[key], values[key[1]]) for key in differences]
+        )
 
-    def _contrast(self, key: tuple[str, str], result: statistics.Difference, p: float, tests: int) -> dict[str, object]:
-        variant, task = key
+    def _contrast(
+        self,
+        variant: str,
+        task: str,
+        result: statistics.Difference,
+        p: float,
+        tests: int,
+        values: Mapping[str, float],
+    ) -> dict[str, object]:
         test = statistics.equivalence(result, self.margin, alpha=ALPHA, p=p)
         smallest = statistics.smallest_detectable(result.sd, result.n, ALPHA, POWER)
         tie = statistics.tie(result.mean, smallest)
         # Of means, over the seeds that both have; of medians, as TUPE compares them, over all runs of both.
         value = result.mean
         if self.protocol == "median":
-            value = self.values[task][variant] - self.values[task][self.baseline]
+            value = values[variant] - values[self.baseline]
         unresolved = test.verdict == NOT_RESOLVED
         return {
             "variant": variant,
@@ -282,14 +291,10 @@ class Study:
 
     # ---- Over dev examples, and wins ----
 
-    @cached_property
-    def _replicates(self) -> Replicates:
-        return self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
-
-    def _seed_replicates(self, variant: str, task: str) -> dict[Hashable, np.ndarray]:
+    def _seed_replicates(self, replicates: Replicates, variant: str, task: str) -> dict[Hashable, np.ndarray]:
         if task != AVERAGE:
-            return self._replicates.get((variant, task), {})
-        parts = [self._replicates.get((variant, values), {}) for values in self.averaged_tasks]
+            return replicates.get((variant, task), {})
+        parts = [replicates.get((variant, kept), {}) for kept in self.averaged_tasks]
         seeds: set[Hashable] = set.intersection(*(set(part) for part in parts)) if parts else set()
         center = np.median if self.protocol == "median" else np.mean
         averages: dict[Hashable, np.ndarray] = {}
@@ -300,17 +305,18 @@ class Study:
             averages[seed] = np.mean([values[:shortest] for values in task_values], axis=0)
         return averages
 
-    @property
+    @cached_property
     def comparisons(self) -> pd.DataFrame:
         """The contrasts with intervals over dev examples and, for averages, the probability of improvement."""
         rows = self.contrasts
         if rows.empty:
             return rows
+        replicates = self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
         spans, wins = [], []
         for row in frames.rows(rows):
             span = statistics.examples_interval(
-                self._seed_replicates(row.variant, row.task),
-                self._seed_replicates(self.baseline, row.task),
+                self._seed_replicates(replicates, row.variant, row.task),
+                self._seed_replicates(replicates, self.baseline, row.task),
                 within=self.protocol,
             )
             spans.append((span.low, span.high, span.resamples))

@@ -17,8 +17,8 @@ from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.utils.generic import ModelOutput
 
+from analysis.core.errors import StopForward
 from analysis.models.foreign_errors import as_model_errors
-from analysis.models.stop_forward import StopForward
 from analysis.streams.tensor import total
 
 IMPLEMENTATION = "addend"

@@ -12,8 +12,7 @@ from traceback import extract_tb
 
 import torch
 
-from analysis.core.errors import AddendError, ModelError
-from analysis.models.stop_forward import StopForward
+from analysis.core.errors import AddendError, ModelError, StopForward
 
 OWN = ("analysis", "dashboard")
 """Packages whose errors are passed on: those who ask for a pass may end it by an exception of theirs."""

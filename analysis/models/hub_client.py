@@ -1,10 +1,10 @@
 """The HTTP client of huggingface_hub, with checks of every response before the library acts on it.
 
 The library names files of its cache by headers of the answer (ETag, X-Repo-Commit), and reads descriptions of any size
-for any time. Whoever runs a mirror writes those headers, so they are held to what a hub's own look like.
+for any time. Whoever runs a mirror writes those headers, so they are held to what a hub's own look like. The library
+uses this client in a process that has imported this module.
 """
 
-import functools
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -27,12 +27,6 @@ TEXT_BYTES = file_checks.MAX_TOKENIZER_BYTES
 """Of a config or a tokenizer; what is stated is checked before, this is what arrives."""
 DESCRIPTION_SECONDS = 10.0
 """The time that a description of a repository may take to arrive."""
-
-
-@functools.cache
-def install() -> None:
-    """Has huggingface_hub use this client in this process from now on; does so once."""
-    set_client_factory(client)
 
 
 def client() -> httpx2.Client:
@@ -66,6 +60,7 @@ def check(response: httpx2.Response) -> None:
         response.stream = BoundedStream(stream, path, max_bytes or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
 
 
+set_client_factory(client)
 _check_download: Callable[[], None] | None = None
 
 

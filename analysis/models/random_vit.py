@@ -1,17 +1,18 @@
-"""A tiny ViT with random weights, for trying the page where no model is at hand. It has learned nothing."""
+"""A tiny ViT with random weights, for trying the page where no model is at hand. It has learned nothing.
+
+Importing this needs no torch.
+"""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from transformers import ViTConfig, ViTModel
-from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+if TYPE_CHECKING:
+    from analysis.models.load import Loaded
+    from analysis.models.source import Source
 
-from analysis.models.load import Loaded, best_device
-from analysis.models.random_vit_name import NAME, SEED
-from analysis.models.source import Source
-from analysis.models.submodules import move_model
-
+NAME = "tiny-random-vit"
+TITLE = "tiny ViT with random weights (it has learned nothing)"
+SEED = 0
 SHAPE: dict[str, Any] = {
     "hidden_size": 64,
     "num_attention_heads": 4,
@@ -22,14 +23,28 @@ SHAPE: dict[str, Any] = {
 }
 GAIN = 1.5
 """Of a layer's outputs over its inputs: attention is then far from uniform."""
-_CONFIG = ViTConfig(**SHAPE)
-SOURCE = Source(NAME, f"seed {SEED}", Path(), {**_CONFIG.to_dict(), "model_type": _CONFIG.model_type})
-"""It lies in no folder."""
 
 
-def random_vit() -> Loaded:
+def source() -> "Source":
+    """The source of the model, which lies in no folder."""
+    from transformers import ViTConfig
+
+    from analysis.models.source import Source
+
+    config = ViTConfig(**SHAPE)
+    return Source(NAME, f"seed {SEED}", Path(), {**config.to_dict(), "model_type": config.model_type})
+
+
+def random_vit() -> "Loaded":
     """The model, the same on every machine."""
-    model = ViTModel(_CONFIG, add_pooling_layer=False)
+    import torch
+    from transformers import ViTConfig, ViTModel
+    from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+
+    from analysis.models.load import Loaded, best_device
+    from analysis.models.submodules import move_model
+
+    model = ViTModel(ViTConfig(**SHAPE), add_pooling_layer=False)
     rng = torch.Generator().manual_seed(SEED)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -41,4 +56,4 @@ def random_vit() -> Loaded:
                 weight.normal_(0, 0.02, generator=rng)
     processor = ViTImageProcessorPil(size={"height": SHAPE["image_size"], "width": SHAPE["image_size"]})
     device = best_device()
-    return Loaded(move_model(model.eval(), device), processor, SOURCE, device)
+    return Loaded(move_model(model.eval(), device), processor, source(), device)

@@ -16,13 +16,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from analysis.core.errors import ModelError
+from analysis.core.errors import ModelError, StopForward
 from analysis.core.term_names import ADDED_TERMS, SCORE_BIAS, SOURCES, TERMS, term_pair
 from analysis.models.capture import Call, run_with_listener
 from analysis.models.capture_softmax import capture_attention
 from analysis.models.families import Family
 from analysis.models.source_inputs import follow_sources
-from analysis.models.stop_forward import StopForward
 from analysis.streams.rules import FREEZE
 from analysis.streams.tensor import stacked
 

@@ -14,7 +14,7 @@ from analysis.links import Values
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import Provenance
 from analysis.measurements.terms.stored_image import stored_image
-from analysis.models import random_vit_name as random_vit
+from analysis.models import random_vit
 from analysis.probes.drawn_images import IMAGES, Picture, open_upload
 from analysis.probes.model_request import ModelRequest, ResultT, silent
 
@@ -58,20 +58,18 @@ class PictureRequest(ModelRequest[ResultT]):
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
         """The source of the model's files; see `ModelRequest.find`."""
         if self.model.strip() == random_vit.NAME:
-            from analysis.models.random_vit import SOURCE
             from analysis.models.source import check_revision
 
-            check_revision(SOURCE.name, "is drawn at random here", (self.revision or "").strip(), SOURCE.revision)
-            return SOURCE
+            source = random_vit.source()
+            check_revision(source.name, "is drawn at random here", (self.revision or "").strip(), source.revision)
+            return source
         return super().find(progress, fetch=fetch)
 
     def load(self, progress: Callable[[str], None] = silent, result: Source | None = None) -> Loaded:
         """The model; see `ModelRequest.load`."""
         result = result or self.find(progress)
         if result.name == random_vit.NAME:
-            from analysis.models.random_vit import random_vit as build
-
-            return build()
+            return random_vit.random_vit()
         return super().load(progress, result)
 
 

@@ -102,7 +102,7 @@ class PatternsRequest(TextRequest[Patterns]):
 
     def run(self, loaded: Loaded | None = None) -> Patterns:
         """Every layer's pattern. Raises ModelError and TextError."""
-        from analysis.measurements.terms.patterns import text_patterns
+        from analysis.measurements.terms.layers import text_patterns
 
         return text_patterns(loaded or self.load(), self)
 

@@ -47,7 +47,6 @@ NEEDED = (
     "analysis.measurements.positions.remove_rotation",
     "analysis.measurements.terms.images",
     "analysis.measurements.terms.layers",
-    "analysis.measurements.terms.patterns",
     "analysis.measurements.terms.run",
     "analysis.probes.image_probe",
     "analysis.probes.intervention_probe",

@@ -1,6 +1,6 @@
 """The copy of the store on which readers' queries run, without the probes that readers saved.
 
-It is made anew when the store changes, in a folder of this process's own that goes when the process does.
+It is made anew when the store changes, each time in a folder of its own that goes when the process does.
 """
 
 import atexit
@@ -8,7 +8,6 @@ import os
 import shutil
 import tempfile
 import threading
-from functools import lru_cache
 from pathlib import Path
 
 import duckdb
@@ -25,18 +24,10 @@ PUBLIC_ROWS = {"runs": "kind <> 'probe'", "problems": "file NOT LIKE 'probes/%'"
 """The rows that are copied of tables that also describe saved probes."""
 NAME = "store.duckdb"
 PREFIX = "addend-sql-"
-"""Begins the name of a process's folder; the number of the process follows."""
+"""Begins the name of a copy's folder; the number of the process follows."""
 
 _lock = threading.Lock()
 _copies: list[tuple[tuple[str, int, int], Path]] = []
-
-
-@lru_cache(maxsize=1)
-def _folder() -> Path:
-    _remove_stale(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def _remove_stale(parent: Path) -> None:
@@ -64,7 +55,9 @@ def folder() -> Path:
 
 def _copy_store() -> Path:
     try:
-        target = Path(tempfile.mkdtemp(dir=_folder()))
+        _remove_stale(Path(tempfile.gettempdir()))
+        target = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        atexit.register(shutil.rmtree, target, ignore_errors=True)
         with read.connections_closed():
             connection = duckdb.connect(str(target / NAME))
             try:

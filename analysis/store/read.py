@@ -148,3 +148,9 @@ def _damage_message(path: Path) -> str:
 def _message(error: Exception) -> str:
     """DuckDB's message with the names it proposes, without the quoted SQL under it."""
     return " ".join(str(error).split("\n\nLINE ")[0].split())
+
+
+def corpus_texts(corpus: str) -> list[tuple[str, str | None]]:
+    """The texts of a stored corpus in their order, each with its second text, or None for a text alone."""
+    rows = query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
+    return [(text, pair if isinstance(pair, str) else None) for text, pair in rows.to_numpy()]

@@ -69,12 +69,13 @@ def fingerprint(dimensions: Mapping[str, Rows]) -> str:
     return digest.hexdigest()
 
 
-def stored_fingerprint(path: Path) -> str | None:
+def stored_fingerprint(path: Path | None = None) -> str | None:
     """The fingerprint a store was built with; None where it cannot be read or is of another schema.
 
+    path: None for the store in use, which is asked once until it changes.
     Raises StoreError for a store that a newer Addend wrote, or that another process holds.
     """
-    if not path.is_file():
+    if not (path or store_path()).is_file():
         return None
     try:
         rows = read.query("SELECT schema_version, fingerprint FROM meta", path=path)
@@ -87,8 +88,8 @@ def stored_fingerprint(path: Path) -> str | None:
     version = int(rows.schema_version[0])
     if version > schema_version():
         raise StoreError(
-            f"The store {path} was written by a newer Addend (schema {version}, this one knows {schema_version()}). "
-            f"Update Addend, or rebuild the store for this version. {read.REBUILD}."
+            f"The store {path or store_path()} was written by a newer Addend (schema {version}, this one knows "
+            f"{schema_version()}). Update Addend, or rebuild the store for this version. {read.REBUILD}."
         )
     return str(rows.fingerprint[0])
 

@@ -2,7 +2,6 @@
 
 import gc
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -40,11 +39,12 @@ def size(loaded: Any) -> int:
     return loaded.bytes if isinstance(loaded, ForeignModel) else model_bytes(loaded)
 
 
-@cache
 def freeze_libraries() -> None:
     """Keeps the garbage collector from scanning PyTorch whenever a model makes room: that takes longer than loading a
-    small model. Called before any model is loaded, since what exists by then is never collected.
+    small model. Does so once, before any model is loaded, since what exists by then is never collected.
     """
+    if gc.get_freeze_count():
+        return
     import_module("torch")
     import_module("transformers")
     gc.collect()

@@ -77,7 +77,8 @@ def show_chart(frame: Any) -> None:
 def show_table(answer: Answer) -> None:
     """The rows and their files; a narrow result has its chart beside it."""
     frame = answer.frame
-    beside = len(frame.columns) <= NARROW and 1 < len(frame) <= MAX_ROWS and any(numeric(frame, name) for name in frame)
+    columns = frame.columns.tolist()
+    beside = len(columns) <= NARROW and 1 < len(frame) <= MAX_ROWS and any(numeric(frame, name) for name in columns)
     table, chart = st.columns([2, 3]) if beside else (st.container(), None)
     with table:
         st.dataframe(frame, hide_index=True, height=460 if len(frame) > 12 else "auto")

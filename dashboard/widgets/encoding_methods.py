@@ -1,6 +1,7 @@
 """The methods of Which encoding?: what each can do, how it fared and what it costs; a press on a row opens it."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -62,36 +63,22 @@ def draw(pickers: Pickers) -> None:
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis, columns = encoding_board.cost_axis(rows), encoding_board.differing_needs(rows)
     dark, timed = show.theme().dark, choosing.measured_width(JUDGED)
-    encoding_board.show_rows(
-        f"{PAGE}.upper",
-        upper,
-        needs,
-        opened,
-        lambda row: pickers.set("row", row),
+    show_rows = partial(
+        encoding_board.show_rows,
+        asked=needs,
+        opened=opened,
+        on_press=lambda row: pickers.set("row", row),
         columns=columns,
         cost=axis,
         size=size,
         timed_width=timed,
-        heading=True,
         dark=dark,
     )
+    show_rows(f"{PAGE}.upper", upper, heading=True)
     if opened:
         _draw_row(pickers, upper[-1], size)
     if lower:
-        encoding_board.show_rows(
-            f"{PAGE}.lower",
-            lower,
-            needs,
-            opened,
-            lambda row: pickers.set("row", row),
-            columns=columns,
-            cost=axis,
-            size=size,
-            timed_width=timed,
-            heading=False,
-            dark=dark,
-            lacking_above=any(row.lacks for row in upper),
-        )
+        show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
     every = f"All of them meet the need “{join_names(common)}”, which has no column. " if common else ""
     st.caption(

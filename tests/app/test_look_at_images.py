@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from analysis.models import random_vit_name as random_vit
+from analysis.models import random_vit
 from tests.app.shown import figures, opened, press, shown, uploaded
 
 

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = 60
 DESK: ViewportSize = {"width": 1360, "height": 1000}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 expect.set_options(timeout=WAIT_SECONDS * 1000)  # else 5 s, whatever a page is given
 
 
@@ -102,6 +103,24 @@ def page(tab: Page) -> Iterator[Page]:
     yield tab
     empty(tab)
     tab.set_viewport_size(DESK)
+
+
+@pytest.fixture(scope="session")
+def second_tab(browser: Browser) -> Iterator[Page]:
+    """A tab of another profile, with a touch screen."""
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    context.set_default_timeout(WAIT_SECONDS * 1000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def other(second_tab: Page) -> Iterator[Page]:
+    """The tab of another reader, on a phone; it knows nothing of the first reader, nor of the tests before."""
+    yield second_tab
+    empty(second_tab)
+    second_tab.emulate_media(color_scheme="null", reduced_motion="null")
+    second_tab.set_viewport_size(PHONE)
 
 
 def empty(tab: Page) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from analysis.links import ADDRESS_LIMIT, VIEWS
-from tests.browser.conftest import settled
+from tests.browser.conftest import DESK, settled
 
 pytestmark = pytest.mark.browser
 
@@ -111,7 +111,7 @@ def test_the_button_of_a_stored_map_is_pressed_only_while_that_map_is_shown(page
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_text_too_long_for_an_address_stays_in_the_session(page: Page, browser, address: str, path: str) -> None:
+def test_a_text_too_long_for_an_address_stays_in_the_session(page: Page, other: Page, address: str, path: str) -> None:
     """Its address is short, goes back and forth and to the other pages of its room, and says elsewhere what is lost."""
     opened(page, address, path)
     send(page, path, LONG)
@@ -129,11 +129,10 @@ def test_a_text_too_long_for_an_address_stays_in_the_session(page: Page, browser
     page.go_forward()
     expect(box).to_have_value(LONG)
 
-    other = browser.new_context().new_page()
+    other.set_viewport_size(DESK)
     other.goto(page.url)
     settled(other)
     expect(other.get_by_text("only the session in which it was typed holds it")).to_be_visible()
-    other.context.close()
 
 
 def test_a_long_link_that_was_opened_stays_as_it_is(page: Page, address: str) -> None:

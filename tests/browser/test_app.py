@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from analysis.figures import fonts
 from dashboard.session.rooms import ROOMS
-from tests.browser.conftest import settled
+from tests.browser.conftest import DESK, settled
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +40,7 @@ def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
     expect(page).to_have_title("C13 · Addend")
 
 
-def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, address):
+def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, other, address):
     page.goto(f"{address}/inside?over=corpus")
     settled(page)
     page.get_by_role("radio", name="Effect").click()
@@ -53,7 +53,7 @@ def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, ad
     link = page.locator("[data-testid=stPopoverBody] [data-testid=stCode]").inner_text().strip()
     assert parse_qs(urlsplit(link).query)["measure"] == ["effect"]
 
-    other = browser.new_context(viewport={"width": 1360, "height": 1000}).new_page()
+    other.set_viewport_size(DESK)
     other.goto(link)
     settled(other)
     expect(other.get_by_role("radio", name="Effect")).to_be_checked()
@@ -61,7 +61,6 @@ def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, ad
     other.get_by_role("button", name="Options", exact=True).click()
     expect(other.get_by_role("switch", name="Whole words")).to_be_checked()
     assert parameters(other) == parse_qs(urlsplit(link).query)
-    other.context.close()
 
 
 def test_the_back_button_goes_back(page, address):
@@ -99,7 +98,7 @@ def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):
     assert drawn == pytest.approx(source.getlength("word → position") / 1000 * float(size.removesuffix("px")), rel=0.01)
 
 
-def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):
+def test_a_text_is_probed_saved_and_reopened_by_its_id(page, other, address):
     page.goto(f"{address}/inside")
     settled(page)
     page.get_by_label("Text", exact=True).fill("Sums keep their parts.")
@@ -110,12 +109,11 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):
     page.wait_for_url("**probe=**")
     assert "text" not in parameters(page)
 
-    other = browser.new_context().new_page()
+    other.set_viewport_size(DESK)
     other.goto(page.url)
     settled(other)
     expect(other.get_by_text("one text of 7 tokens", exact=False).locator("visible=true").first).to_be_visible()
     expect(other.get_by_text("Showing the saved probe", exact=False)).to_be_visible()
-    other.context.close()
 
 
 def test_a_table_on_screen_has_no_csv_of_its_own(page, address):

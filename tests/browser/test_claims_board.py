@@ -7,10 +7,9 @@ from playwright.sync_api import expect
 
 from analysis.claims import CLAIMS
 from analysis.claims.statements import stored
-from tests.browser.conftest import settled
+from tests.browser.conftest import PHONE, settled
 
 pytestmark = pytest.mark.browser
-PHONE = {"width": 390, "height": 844}
 WIDER = """() => {
   const main = document.querySelector("[data-testid=stMain]");
   return main.scrollWidth - main.clientWidth;

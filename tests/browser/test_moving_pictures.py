@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from analysis.narrative.hero import STAGES, after_training
-from tests.browser.conftest import settled
+from tests.browser.conftest import PHONE, settled
 
 DRAG = """(slider, at) => {
   const started = performance.now();
@@ -81,43 +81,36 @@ def test_no_stage_moves_what_stands_below(page, address, width):
     assert len(heights) == 1
 
 
-def test_a_word_of_the_glossary_opens_by_keyboard_and_touch(browser, address):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = context.new_page()
-    page.goto(address)
-    settled(page)
-    word, meaning = page.locator(".answer .term").first, page.locator(".answer .meaning:popover-open")
+def test_a_word_of_the_glossary_opens_by_keyboard_and_touch(other, address):
+    other.goto(address)
+    settled(other)
+    word, meaning = other.locator(".answer .term").first, other.locator(".answer .meaning:popover-open")
     word.focus()
-    page.keyboard.press("Enter")
+    other.keyboard.press("Enter")
     expect(meaning).to_be_visible()
-    page.keyboard.press("Escape")
+    other.keyboard.press("Escape")
     expect(meaning).to_have_count(0)
     word.tap()
     expect(meaning).to_be_visible()
     box = meaning.bounding_box()
     assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 390
-    context.close()
+    assert box["x"] + box["width"] <= PHONE["width"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_readers_who_want_no_motion_get_the_last_picture_at_once(browser, address, scheme):
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, reduced_motion="reduce", color_scheme=scheme, has_touch=True
-    )
-    page = context.new_page()
-    page.goto(address)
-    settled(page)
-    page.get_by_role("button", name="After training").tap()
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    first = drawn(page)
+def test_readers_who_want_no_motion_get_the_last_picture_at_once(other, address, scheme):
+    other.emulate_media(reduced_motion="reduce", color_scheme=scheme)
+    other.goto(address)
+    settled(other)
+    other.get_by_role("button", name="After training").tap()
+    assert other.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE["width"]
+    first = drawn(other)
     time.sleep(0.3)
-    assert drawn(page) == first, "nothing moves"
-    expect(stage(page)).to_have_text(after_training(None).name)
+    assert drawn(other) == first, "nothing moves"
+    expect(stage(other)).to_have_text(after_training(None).name)
     assert re.search(r"similarity score: 0\.\d{3} → 0\.\d{3}", first)
-    ink = page.locator("figure").evaluate("figure => getComputedStyle(figure).color")
+    ink = other.locator("figure").evaluate("figure => getComputedStyle(figure).color")
     assert ink == ("rgb(236, 238, 242)" if scheme == "dark" else "rgb(31, 36, 48)")
-    context.close()
 
 
 @pytest.mark.parametrize("step", ["sum", "questions", "cut"])

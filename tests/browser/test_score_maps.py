@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import settled
+from tests.browser.conftest import PHONE, settled
 
 pytestmark = pytest.mark.browser
 
@@ -107,8 +107,8 @@ def test_a_head_of_another_layer_comes_from_the_server(page: Page, address: str)
     expect(page.locator(".strongest button[aria-current=true]")).to_have_count(1)
 
 
-def test_on_a_phone_nothing_moves_sideways_and_letters_are_large_enough(browser, address: str) -> None:
-    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+def test_on_a_phone_nothing_moves_sideways_and_letters_are_large_enough(page: Page, address: str) -> None:
+    page.set_viewport_size(PHONE)
     opened(page, address, "?text=The+keys+to+the+old+cabinet+are+on+the+table%2C+and+nobody+knows+who+left+them.")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     sizes = page.locator(".board").evaluate(
@@ -116,11 +116,10 @@ def test_on_a_phone_nothing_moves_sideways_and_letters_are_large_enough(browser,
         ".map((one) => parseFloat(getComputedStyle(one).fontSize))"
     )
     assert min(sizes) >= 12.5
-    page.context.close()
 
 
-def test_on_a_phone_the_form_is_one_line_until_it_is_opened_or_there_is_nothing_to_show(browser, address: str) -> None:
-    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+def test_on_a_phone_the_form_is_one_line_until_it_is_opened_or_there_is_nothing_to_show(page: Page, address) -> None:
+    page.set_viewport_size(PHONE)
     opened(page, address)
     text, line = page.get_by_label("Text", exact=True), page.locator(".st-key-inside-fold button")
     expect(text).not_to_be_visible()
@@ -146,4 +145,3 @@ def test_on_a_phone_the_form_is_one_line_until_it_is_opened_or_there_is_nothing_
     page.set_viewport_size({"width": 1400, "height": 900})
     expect(text).to_be_visible()
     expect(line).not_to_be_visible()
-    page.context.close()

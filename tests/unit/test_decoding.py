@@ -10,8 +10,7 @@ from sklearn.metrics import mean_absolute_error, r2_score
 from specimens import LONG, save_tiny
 
 from analysis import store_build
-from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
-from analysis.measurements.decoding.linear import logistic, ridge
+from analysis.measurements.decoding.linear import DecoderAccuracy, hits, logistic, ridge
 from analysis.measurements.decoding.measure import decode, held_out_windows, states_of
 from analysis.measurements.decoding.position import NEAR, _pairs, read_order, read_position
 from analysis.measurements.decoding.word import OFTEN, read_word

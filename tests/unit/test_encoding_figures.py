@@ -34,10 +34,9 @@ CITED = set(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def own_store(tmp_path_factory):
+def committed_store(built):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ADDEND_STORE", str(tmp_path_factory.mktemp("store") / "addend.duckdb"))
-        store_build.refresh()
+        patch.setenv("ADDEND_STORE", str(built))
         yield
 
 

@@ -11,7 +11,7 @@ from family_specimens import SPECIMENS, _addend
 from specimens import LONG, save_tiny, tiny_tokenizer
 
 from analysis.measurements.geometry import model as reading
-from analysis.measurements.geometry.projections import projections
+from analysis.measurements.geometry.model import projections
 from analysis.models.families import FAMILIES
 from analysis.models.load import load
 from analysis.models.source import resolve

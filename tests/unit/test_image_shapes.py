@@ -28,9 +28,9 @@ from analysis.core.errors import ImageError
 from analysis.measurements.interventions.images import intervene_image
 from analysis.measurements.terms.image_corpus import measure_images
 from analysis.measurements.terms.images import decompose_image
+from analysis.models import random_vit
 from analysis.models.families.patches import Patches
 from analysis.models.load import Loaded
-from analysis.models.random_vit import SOURCE
 
 KINDS: dict[str, tuple[Any, Any]] = {
     "vit": (ViTModel, ViTConfig),
@@ -93,7 +93,7 @@ def test_an_oblong_model_is_shown_as_it_is_by_itself(kind: str, image: Any, patc
 @pytest.mark.parametrize(("kind", "image", "patch"), OBLONG[:4], ids=str)
 def test_interventions_begin_with_the_model_as_it_is_by_itself(kind: str, image: Any, patch: Any) -> None:
     model = tiny(kind, image, patch)
-    loaded = Loaded(model, processor(*image), SOURCE, "cpu")
+    loaded = Loaded(model, processor(*image), random_vit.source(), "cpu")
     made = intervene_image(loaded, picture(), ["zero_positions"], 1)
     np.testing.assert_allclose(made.before, alone(model, *image, 1), rtol=0, atol=1e-6)
 
@@ -169,7 +169,7 @@ def test_the_error_is_measured_against_the_pass_that_the_model_makes_by_itself(m
 
 def test_an_oblong_model_is_measured(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
-    loaded = Loaded(tiny("vit", (64, 16), 8), processor(64, 16), SOURCE, "cpu")
+    loaded = Loaded(tiny("vit", (64, 16), 8), processor(64, 16), random_vit.source(), "cpu")
     terms, positions = measure_images(loaded, [picture()], "drawn_images", each=iter([0]))
     assert terms.is_file()
     assert positions.is_file()

@@ -22,10 +22,9 @@ from analysis.core.errors import AddendError, ImageError, ModelError
 from analysis.measurements.terms import decompose
 from analysis.measurements.terms.image_result import similarity
 from analysis.measurements.terms.images import decompose_image
-from analysis.models import random_vit_name as random_vit
+from analysis.models import random_vit
 from analysis.models.families import FAMILIES
 from analysis.models.load import Loaded, load
-from analysis.models.random_vit import random_vit as build
 from analysis.models.source import resolve
 from analysis.probes.drawn_images import IMAGES, SIDE, open_upload
 from analysis.probes.image_probe import ImageRequest, command, local_image_file
@@ -263,7 +262,7 @@ def test_of_a_whole_clip_the_image_encoder_is_read(tmp_path: Path) -> None:
 
 
 def test_models_of_the_other_kind_are_refused(tmp_path: Path) -> None:
-    loaded = build()
+    loaded = random_vit.random_vit()
     with pytest.raises(ModelError, match=r"reads images, not text\. Choose Image in the form of Look inside"):
         decompose(loaded.model, None, "some text")
     with pytest.raises(ModelError, match=r"reads text, not images\. Choose Text in the form of Look inside"):
@@ -276,7 +275,7 @@ def test_an_image_of_too_many_patches_is_refused() -> None:
 
 
 def test_the_model_with_random_weights_is_the_same_every_time() -> None:
-    first, second = (build().model.state_dict() for _ in range(2))
+    first, second = (random_vit.random_vit().model.state_dict() for _ in range(2))
     assert all(torch.equal(first[name], second[name]) for name in first)
     made = ImageRequest(model=random_vit.NAME, image="circles", layer=3).run()
     assert made.provenance.model == random_vit.NAME

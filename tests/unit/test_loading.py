@@ -76,19 +76,24 @@ def first_number(key: str) -> str:
     return next((part for part in key.split(".") if part.isdigit()), "")
 
 
-@pytest.mark.parametrize("suffix", ["weight_scale", "weight_scale_inv", "scales", "lora_A.weight", "SCB", "zero_point"])
-def test_what_belongs_to_a_weight_is_never_left_over_in_silence(family_folder: Path, suffix: str) -> None:
-    added = ""
+SCALES = [("weight_scale", "weight_scale_inv", "scales"), ("lora_A.weight", "SCB", "zero_point")]
+"""Ends of names of what belongs to a weight, three at a time: as many tensors as a refusal names."""
+
+
+@pytest.mark.parametrize("suffixes", SCALES, ids=["scales", "others"])
+def test_what_belongs_to_a_weight_is_never_left_over_in_silence(family_folder: Path, suffixes: tuple[str, ...]) -> None:
+    added: list[str] = []
 
     def change(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        nonlocal added
-        added = weight_inside(tensors).removesuffix("weight") + suffix
-        return tensors | {added: torch.ones(4)}
+        added.extend(weight_inside(tensors).removesuffix("weight") + suffix for suffix in suffixes)
+        return tensors | {name: torch.ones(4) for name in added}
 
     with_tensors(family_folder, change)
-    with pytest.raises(ModelError, match="has no place for") as caught:
+    with pytest.raises(ModelError, match=r"holds 3 tensors .* has no place for") as caught:
         opened(family_folder)
-    assert added.split(".", 1)[1] in str(caught.value)
+    named = re.search(r"holds 3 tensors \((.*?)\)", str(caught.value))
+    assert named
+    assert [name.split(".", 1)[1] for name in sorted(added)] == [name.split(".", 1)[1] for name in named[1].split(", ")]
 
 
 def test_a_layer_too_many_is_named(family_folder: Path) -> None:

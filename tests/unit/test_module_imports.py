@@ -47,9 +47,8 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def imports(code: str, module: str = "") -> Iterator[tuple[str, bool]]:
+def imports(tree: ast.Module, module: str = "") -> Iterator[tuple[str, bool]]:
     """What a file imports, as dotted names, and whether it does so when it is itself imported."""
-    tree = ast.parse(code)
     inside = {id(node) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef | ast.Lambda) for node in ast.walk(f)}
     for node in ast.walk(tree):
         at_once = id(node) not in inside
@@ -69,8 +68,14 @@ def imports(code: str, module: str = "") -> Iterator[tuple[str, bool]]:
 
 
 @cache
+def read(path: Path) -> tuple[list[tuple[str, bool]], list[str]]:
+    """What a file imports, and the names of its classes: each file is parsed once."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return list(imports(tree, name(path))), [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
 def found(path: Path) -> list[tuple[str, bool]]:
-    return list(imports(path.read_text(encoding="utf-8"), name(path)))
+    return read(path)[0]
 
 
 def top(module: str) -> str:
@@ -87,7 +92,7 @@ def later():
         from j import k
 importlib.import_module("l.m")
 """
-    assert sorted(imports(code)) == [
+    assert sorted(imports(ast.parse(code))) == [
         ("a.b", True),
         ("d", True),
         ("e.f.g", True),
@@ -189,9 +194,8 @@ def test_few_files_are_loose(folder: str) -> None:
 def test_no_two_classes_share_a_name() -> None:
     places: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(name(path))
+        for kind in read(path)[1]:
+            places.setdefault(kind, []).append(name(path))
     assert {one: found for one, found in places.items() if len(found) > 1} == {}
 
 

@@ -156,9 +156,9 @@ def test_a_saved_probe_is_shown_without_torch():
     np.testing.assert_allclose(share, made.shares()["word_to_word"], rtol=1e-6)
 
 
-def test_committed_examples_read_and_their_measures_follow_from_their_maps(monkeypatch, own_store):
+def test_committed_examples_read_and_their_measures_follow_from_their_maps(monkeypatch, built):
     monkeypatch.setenv("ADDEND_DATA", str(ROOT / "data"))
-    store_build.refresh()
+    monkeypatch.setenv("ADDEND_STORE", str(built))
     examples = sorted((ROOT / "data" / "probes").glob("*.parquet"))
     assert len(examples) >= 5
     for path in examples:

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from drawn_values import valid_panels
 
-from analysis import store_build
 from analysis.core import formatting
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, drawing
@@ -26,12 +25,10 @@ ROUNDING = 0.005 + 1e-9
 
 
 @pytest.fixture(scope="module", autouse=True)
-def store(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ADDEND_STORE", str(tmp_path_factory.mktemp("published") / "store.duckdb"))
-    store_build.refresh()
-    yield
-    patch.undo()
+def committed_store(built):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_STORE", str(built))
+        yield
 
 
 def from_file(file, table):

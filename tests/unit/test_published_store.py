@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis import store_build
 from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.variants import VARIANTS
 from analysis.measurements.surgery.arms import ARMS
@@ -15,12 +14,10 @@ PUBLISHED = Path(__file__).parents[2] / "data" / "published"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def store(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ADDEND_STORE", str(tmp_path_factory.mktemp("published") / "store.duckdb"))
-    assert store_build.refresh().problems == []
-    yield
-    patch.undo()
+def committed_store(built):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_STORE", str(built))
+        yield
 
 
 def files(pattern):

@@ -266,7 +266,6 @@ def small(monkeypatch: pytest.MonkeyPatch, data: Path, text: Path, tmp_path: Pat
     tiny = replace(loaded, model=model)
     monkeypatch.setattr(job, "intact_encoder", lambda: tiny)
     monkeypatch.setattr(job, "mean_positions", lambda: [torch.randn(512, 32)] * 2)
-    monkeypatch.setattr(job, "prepared", job.prepared.__wrapped__)
     return job.RefitFiles(texts=text, held_out=text, stsb=stsb, out=tmp_path / "runs")
 
 

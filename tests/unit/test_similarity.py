@@ -15,8 +15,8 @@ from analysis.core.errors import LinkError, ModelError, TextError, UnknownName
 from analysis.core.term_names import SOURCES
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
+from analysis.measurements.similarity.measure import cosine, split_cosine, without
 from analysis.measurements.similarity.result import GROUPS, POOLINGS
-from analysis.measurements.similarity.split import cosine, split_cosine, without
 from analysis.models.load import Loaded
 from analysis.probes.similarity_probe import SimilarityRequest, command
 

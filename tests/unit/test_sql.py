@@ -376,7 +376,7 @@ def is_one_sentence(text: str, world: Path) -> None:
     assert text.endswith((".", "...", "!")) or ":" in text
     assert len(text) < 900
     assert SECRET not in text
-    for folder in (str(world), str(ROOT), str(Path.home()), sys.prefix, str(public._folder())):
+    for folder in (str(world), str(ROOT), str(Path.home()), sys.prefix, str(public.folder())):
         assert folder not in text, text
 
 

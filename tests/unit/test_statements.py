@@ -392,18 +392,18 @@ def test_readings_do_not_depend_on_the_order_in_which_the_store_gives_rows(store
 
 def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
     """For every standing that `standing` gives, the middle of the shaded part is where the statement is supported."""
-    stored = {one.id: one for one in statements()}
+    stored, book = {one.id: one for one in statements()}, comparison.rulebook()
     better, same = stored["C18b"], stored["C15a"]
-    assert comparison.region(better) == Region(lower=None, upper=-RULES.margin)
-    assert comparison.region(same) == Region(lower=-RULES.margin, upper=RULES.margin)
-    assert comparison.region(stored["C08a"]) == Region(lower=-RULES.margin, upper=None)
-    assert comparison.region(stored["C20b"]) == Region(lower=RULES.margin, upper=None)
-    assert comparison.region(stored["C30b"]) == Region(lower=None, upper=RULES.margin)
-    assert comparison.region(stored["C09d"]) == Region(lower=-1.0, upper=1.0)
-    assert comparison.region(stored["C18a"]) == Region(lower=None, upper=RULES.earlier)
-    assert comparison.region(stored["C12a"]) == Region(lower=None, upper=1.0)
+    assert comparison.region(better, book) == Region(lower=None, upper=-RULES.margin)
+    assert comparison.region(same, book) == Region(lower=-RULES.margin, upper=RULES.margin)
+    assert comparison.region(stored["C08a"], book) == Region(lower=-RULES.margin, upper=None)
+    assert comparison.region(stored["C20b"], book) == Region(lower=RULES.margin, upper=None)
+    assert comparison.region(stored["C30b"], book) == Region(lower=None, upper=RULES.margin)
+    assert comparison.region(stored["C09d"], book) == Region(lower=-1.0, upper=1.0)
+    assert comparison.region(stored["C18a"], book) == Region(lower=None, upper=RULES.earlier)
+    assert comparison.region(stored["C12a"], book) == Region(lower=None, upper=1.0)
     for one in stored.values():
-        region = comparison.region(one)
+        region = comparison.region(one, book)
         assert one.region == region, "what is stored is what the rule says"
         # A single exact reading decides alone, so its side must agree with the verdict.
         exact = one.kind == "rows" and len(one.readings) == 1 and one.low is None and one.verdict != OPEN
@@ -415,8 +415,9 @@ def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
 
 
 def test_every_rule_is_said_in_words(store: Path) -> None:
+    book = comparison.rulebook()
     for one in statements():
-        assert one.rule == comparison.rule_in_words(one) != "", one.id
+        assert one.rule == comparison.rule_in_words(one, book) != "", one.id
     words = next(one.rule for one in statements() if one.id == "C17a")
     assert "5 seeds" in words
     assert "0.05 nats" in words

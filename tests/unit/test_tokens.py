@@ -13,12 +13,11 @@ from tiny_tokenizers import TEXT, byte_level, sentencepiece_bpe, unigram
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import GPT2Config, GPT2Model, PreTrainedTokenizerFast
 
-from analysis.core.visible_text import joined, visible
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.measurements.terms import decompose
 from analysis.measurements.terms.result import BLANKS, TokenInfo
 from analysis.measurements.terms.run import encode
-from analysis.measurements.terms.token_view import token_view
+from analysis.measurements.terms.token_view import joined, token_view, visible
 
 
 def model_for(tokenizer: Any, **changes: Any) -> Any:

@@ -21,7 +21,7 @@ from analysis.figures.vision.one_image import QUERY, strongest_query
 from analysis.figures.vision.positions import by_distance, landmarks, position_source
 from analysis.links import VIEWS
 from analysis.measurements.terms.image_result import ImageDecomposition
-from analysis.models import random_vit_name as random_vit
+from analysis.models import random_vit
 from analysis.probes.image_probe import ImageRequest
 
 ROOT = Path(__file__).resolve().parents[2]

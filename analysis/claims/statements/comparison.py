@@ -5,7 +5,7 @@ in fact applied.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
@@ -32,19 +32,35 @@ from analysis.rules.refitted_glue_rules import refitted_glue_rules
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
 
-def _rules() -> dict[str, Mapping[str, Any]]:
-    """Statement -> its entry in the newest file that has one."""
-    rules: dict[str, Mapping[str, Any]] = {}
+Rule = Mapping[str, Any]
+"""The entry of a statement in a file of rules."""
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    """All rules.
+
+    statements: statement -> its entry in the newest file that has one. encoders: SHA-256 -> the rules of that file, of
+    every file of rules for encoders.
+    """
+
+    statements: Mapping[str, Rule]
+    encoders: Mapping[str, EncoderRules]
+
+
+def rulebook() -> Rulebook:
+    """The rules of every file."""
+    rules: dict[str, Rule] = {}
     for file in sorted(rule_files(), key=lambda file: file.version):
         for name in ("statement", "contest"):
             rules |= {entry["id"]: entry for entry in file.content.get(name, ())}
     renamed = {entry["id"]: rules[entry["of"]] for entry in corrections_file().content["reworded"] if "of" in entry}
-    return rules | renamed
+    return Rulebook(rules | renamed, {rules.sha256: rules for rules in all_encoder_rules()})
 
 
-def described(judgement: Judgement) -> Judgement:
+def described(judgement: Judgement, book: Rulebook) -> Judgement:
     """The judgement with what its rule compares, in numbers and in words."""
-    rule, supports = _rules().get(judgement.id, {}), region(judgement)
+    rule, supports = book.statements.get(judgement.id, {}), region(judgement, book)
     return replace(
         judgement,
         holds=rule.get("holds", ""),
@@ -52,15 +68,15 @@ def described(judgement: Judgement) -> Judgement:
         quantifier=rule.get("quantifier", ""),
         lower=supports.lower if supports else None,
         upper=supports.upper if supports else None,
-        rule=rule_in_words(judgement),
-        pair=trained_pair(judgement),
-        shown=shown_reading(judgement),
+        rule=rule_in_words(judgement, book),
+        pair=trained_pair(judgement, rule),
+        shown=shown_reading(judgement, rule),
     )
 
 
-def region(judgement: Judgement) -> Region | None:
+def region(judgement: Judgement, book: Rulebook) -> Region | None:
     """The values that support a statement; None if its rule compares no value with a line."""
-    rule = _rules().get(judgement.id)
+    rule = book.statements.get(judgement.id)
     if rule is None or judgement.line is None:
         return None
     if judgement.kind == "rows":
@@ -82,36 +98,30 @@ def region(judgement: Judgement) -> Region | None:
     return Region(lower=None, upper=limit) if downward else Region(lower=-limit, upper=None)
 
 
-def shown_reading(judgement: Judgement) -> str:
+def shown_reading(judgement: Judgement, rule: Rule) -> str:
     """The reading whose number a statement shows: the hardest, the clearest if one suffices, or the largest."""
     if judgement.kind == "published":
         return "Largest"
-    return deciding_word(_rules().get(judgement.id, {}).get("quantifier", "")).capitalize()
+    return deciding_word(rule.get("quantifier", "")).capitalize()
 
 
-def trained_pair(judgement: Judgement) -> str:
+def trained_pair(judgement: Judgement, rule: Rule) -> str:
     """The two variants of a statement about our own trainings: `Rotary (RoPE) compared with Added once (BERT-A)`.
 
     Empty for a statement about something else.
     """
-    rule = _rules().get(judgement.id, {})
     if judgement.kind not in TRAINED or not rule:
         return ""
     return f"{full_title(rule['variant'])} compared with {full_title(rule['baseline'])}"
 
 
-def _encoder_files() -> dict[str, EncoderRules]:
-    """SHA-256 -> the rules of that file, of every file of rules for encoders."""
-    return {rules.sha256: rules for rules in all_encoder_rules()}
-
-
-def rule_in_words(judgement: Judgement) -> str:
+def rule_in_words(judgement: Judgement, book: Rulebook) -> str:
     """The rule of a statement in words: the comparison, the number of seeds, the line and the correction."""
-    rule = _rules().get(judgement.id)
+    rule = book.statements.get(judgement.id)
     if rule is None:
         return ""
-    if judgement.kind in TRAINED and judgement.rules_sha in {*_encoder_files(), corrections_file().sha256}:
-        return _margin_rule(rule, judgement)
+    if judgement.kind in TRAINED and judgement.rules_sha in {*book.encoders, corrections_file().sha256}:
+        return _margin_rule(rule, judgement, book)
     if judgement.kind in TRAINED:
         rules = next(file for file in version_2_rules() if file.sha256 == judgement.rules_sha)
         return _training_rule(rule, judgement, rules)
@@ -134,7 +144,7 @@ def _supports(expect: str) -> str:
     )
 
 
-def _training_rule(rule: Mapping[str, Any], judgement: Judgement, rules: TrainingRules) -> str:
+def _training_rule(rule: Rule, judgement: Judgement, rules: TrainingRules) -> str:
     variant, baseline = named(rule["variant"]), named(rule["baseline"])
     contest = next(contest for contest in rules.statements if contest.id == judgement.id)
     over = f"over {plural(len(contest.seeds), 'seed')} of preset {rules.preset}, seed by seed"
@@ -192,16 +202,15 @@ CONTRADICTED_IF = {
 """The expectation of a statement -> the conditions that support it and that contradict it, in words."""
 
 
-def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+def _margin_rule(rule: Rule, judgement: Judgement, book: Rulebook) -> str:
     """The rule of a statement that version 3 tests against a margin."""
     line = abs(judgement.line or 0.0)
     lines = {"lower": f"{signed(-line)} nats", "upper": f"{signed(line)} nats", "earlier": f"{line:g}"}
-    expect, files = rule["expect"], _encoder_files()
-    rules = files.get(judgement.rules_sha, encoder_rules())
+    expect, frozen = rule["expect"], judgement.rules_sha in book.encoders
+    rules = book.encoders[judgement.rules_sha] if frozen else encoder_rules()
     paired = "" if expect == "less" else ", seed by seed"
-    frozen = judgement.rules_sha in files
-    size = sum(other.get("family") == rule.get("family") for other in _rules().values()) if rule.get("family") else 1
-    correction = f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
+    family = rule.get("family") or None
+    correction = _holm_over(other.get("family", "") == family for other in book.statements.values())
     when = (
         "The rule was frozen before these trainings began." if frozen else "These trainings were known before the rule."
     )
@@ -216,13 +225,13 @@ def _margin_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
     )
 
 
-def _arm_titles(rule: Mapping[str, Any]) -> tuple[str, str]:
+def _arm_titles(rule: Rule) -> tuple[str, str]:
     """The titles of the two arms that a statement compares."""
     arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
     return arm, baseline
 
 
-def _tuning_rule(rule: Mapping[str, Any]) -> str:
+def _tuning_rule(rule: Rule) -> str:
     rules = surgery_rules()
     arm, baseline = _arm_titles(rule)
     minimum_scores = join_names(f"{score:g} on {task}" for task, score in rules.able.items())
@@ -252,7 +261,7 @@ def _holm_over(tests: Iterable[bool]) -> str:
     return f" All tests are corrected by Holm's method over {plural(size, 'statement')}." if size > 1 else ""
 
 
-def _refitting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+def _refitting_rule(rule: Rule, judgement: Judgement) -> str:
     """The rule of a statement about an encoder that was trained on after a change."""
     rules = refit_rules()
     arm, baseline = _arm_titles(rule)
@@ -273,7 +282,7 @@ def _refitting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
 METRIC_NAMES = {"roc_auc": "the area under the ROC curve", "pearson": "Pearson's correlation"}
 
 
-def _refitted_glue_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+def _refitted_glue_rule(rule: Rule, judgement: Judgement) -> str:
     """The rule of a statement about an encoder that was trained on after a change, and then fine-tuned."""
     rules = refitted_glue_rules()
     arm, baseline = _arm_titles(rule)
@@ -300,7 +309,7 @@ QUANTIFIERS = {
 }
 
 
-def _counting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+def _counting_rule(rule: Rule, judgement: Judgement) -> str:
     published = judgement.kind == "published"
     exhaustive = rule["quantifier"] == "some" and rule.get("exhaustive")
     quantified = QUANTIFIERS["some of all" if exhaustive else rule["quantifier"]]

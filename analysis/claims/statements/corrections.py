@@ -5,7 +5,7 @@ file takes the place of the one with its id.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.ablation.presets import ablate
@@ -207,7 +207,7 @@ def superseded_rows(ledger: Ledger) -> list[dict[str, object]]:
     )
     return [
         {
-            **{name: value for name, value in asdict(one.judgement).items() if name in kept},
+            **{name: value for name, value in vars(one.judgement).items() if name in kept},
             "replaced_by": one.by,
             "changed": one.changed,
             "changed_on": one.date,

@@ -1,7 +1,7 @@
 """Every statement judged by its rule, while the store is built; nothing is judged when a page opens."""
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal, NotRequired, TypedDict
 
@@ -104,7 +104,8 @@ def judge(ask: Ask) -> Ledger:
                 reason = f"Open: the rule could not be applied to what is stored ({type(error).__name__}: {error})."
                 judgements.append(judgement(verdict=OPEN, sentence=reason, would_decide="a look at the data named"))
     ledger = corrections.apply(judgements, ask)
-    current = with_deciding([comparison.described(judgement) for judgement in ledger.current])
+    book = comparison.rulebook()
+    current = with_deciding([comparison.described(judgement, book) for judgement in ledger.current])
     ledger = replace(ledger, current=current, standings=tuple(standings))
     return replace(ledger, changes=changes.log(ledger, ask))
 
@@ -315,11 +316,11 @@ def tables(ledger: Ledger) -> dict[str, list[dict[str, object]]]:
     """Rows of the tables `statements`, `readings`, `superseded`, `standings` and `changes`."""
     return {
         "statements": [
-            {name: value for name, value in asdict(judgement).items() if name != "readings"}
+            {name: value for name, value in vars(judgement).items() if name != "readings"}
             for judgement in ledger.current
         ],
         "readings": [
-            {"id": judgement.id, "number": number, **asdict(reading)}
+            {"id": judgement.id, "number": number, **vars(reading)}
             for judgement in ledger.current
             for number, reading in enumerate(judgement.readings)
         ],

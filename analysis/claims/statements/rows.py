@@ -4,13 +4,18 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scipy import special
+
 from analysis.ablation.variants import readable
 from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
-from analysis.claims.statements.multiple_testing import p_above_zero, significant_after_holm
 from analysis.core.formatting import join_names, plural
+from analysis.statistics import holm
 
 MAJORITY_SHARE = 0.75
 """The share of families that makes a statement about most of them true, or false."""
+ALPHA = 0.025
+"""The level of a one-sided test, which equals one tail of a 95 % interval."""
+Z = float(special.ndtri(1 - ALPHA))
 
 
 class Line(NamedTuple):
@@ -156,3 +161,20 @@ def deciding(readings: Sequence[Reading], holds: str, quantifier: str) -> Readin
     measured = [reading for reading in readings if reading.value is not None and reading.line is not None]
     sign = (1 if holds == "above" else -1) * (-1 if quantifier == "some" else 1)
     return min(measured, key=lambda reading: sign * ((reading.value or 0.0) - (reading.line or 0.0)), default=None)
+
+
+def p_above_zero(gain: float, near: float | None) -> float:
+    """One-sided p-value of a gain above 0, read off its 95 % interval, each end taken as 1.96 standard errors away.
+
+    So of one try alone, a value lies beyond a threshold exactly where the near end of its interval does. near: the end
+    that is nearer to 0; None: exact.
+    """
+    error = 0.0 if near is None else (gain - near) / Z
+    if error <= 0:
+        return 0.0 if gain > 0 else 1.0
+    return float(special.ndtr(-gain / error))
+
+
+def significant_after_holm(p: Sequence[float]) -> tuple[bool, ...]:
+    """True for every p-value that is significant after Holm's correction over all; a NaN counts as not tried."""
+    return holm(p, ALPHA).rejected if len(p) else ()

@@ -52,10 +52,10 @@ def geometry(
             from analysis.measurements.geometry.model import read_vectors
             from analysis.models.load import load
             from analysis.models.source import resolve
-            from analysis.store import corpora
+            from analysis.store.read import corpus_texts
 
             store_build.refresh()
-            sentences = [part for pair in corpora.texts("probe_set") for part in pair if part is not None]
+            sentences = [part for pair in corpus_texts("probe_set") for part in pair if part is not None]
             loaded = load(resolve(model, revision))
             vectors = read_vectors(
                 loaded,

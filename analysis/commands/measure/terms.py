@@ -42,7 +42,7 @@ def terms(
     from analysis.measurements.terms.corpus import measure_corpus
     from analysis.models.load import load
     from analysis.models.source import resolve
-    from analysis.store import corpora
+    from analysis.store.read import corpus_texts
 
     if texts is not None:
         corpus = corpus or texts.stem
@@ -50,7 +50,7 @@ def terms(
     else:
         corpus = corpus or PROBE_SET
         store_build.refresh()
-        pairs = corpora.texts(corpus)
+        pairs = corpus_texts(corpus)
     loaded = load(resolve(model, revision))
     with Progress() as progress:
         path = measure_corpus(

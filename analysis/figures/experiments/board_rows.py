@@ -192,7 +192,7 @@ class ExperimentsBoard:
 
     @property
     def finding(self) -> str:
-        """How many variants end lower than adding, by whether every layer's attention is told positions."""
+        """The number of variants that end lower than adding, by whether every layer's attention is told positions."""
         if self.imported:
             needed = plural(self.needed, "seed")
             if not self.judged:
@@ -224,7 +224,7 @@ class ExperimentsBoard:
 
 
 def _lower(rows: Sequence[VariantRow]) -> str:
-    """How many of some rows end lower than adding: `All 8`, `None of 4` or `2 of 6`."""
+    """The number of some rows that end lower than adding: `All 8`, `None of 4` or `2 of 6`."""
     lower = sum(row.outcome == "lower" for row in rows)
     return f"All {lower}" if lower == len(rows) > 1 else f"{lower or 'None'} of {len(rows)}"
 

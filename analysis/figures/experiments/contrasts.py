@@ -200,7 +200,7 @@ def _families() -> dict[str, str]:
 
 
 def _held_back(row: Any) -> str:
-    """What leaves an open contrast open that has all its seeds and lies clear of the band; empty for any other."""
+    """The reason why a contrast with all its seeds and clear of the band is open all the same; empty for any other."""
     clear = row.low > row.line or row.high < -row.line
     if row.id not in _families() or row.verdict != OPEN or row.seeds < len(encoder_rules().seeds) or not clear:
         return ""

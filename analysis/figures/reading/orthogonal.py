@@ -1,6 +1,5 @@
 """The angle between random vectors, which approaches a right angle as dimensions are added; computed exactly."""
 
-from functools import cache
 from typing import Annotated
 
 import altair as alt
@@ -80,20 +79,16 @@ def _shares(dim: int) -> pd.DataFrame:
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
 
 
-@cache
-def _top() -> float:
-    """The end of the axis of shares, the same for every number of dimensions."""
-    return 1.05 * max(float(_shares(dim).share.max()) for dim in DIMENSIONS)
-
-
 def _draw(frame: pd.DataFrame, compared: pd.DataFrame, theme: Theme) -> Chart:
     """Bars of the cosine's distribution over the band around a right angle, and the outline of another one."""
     soft = theme.colour(SOFT)
+    # The axis is the same for every number of dimensions: with the most, the shares are highest.
+    top = 1.05 * float(_shares(DIMENSIONS[-1]).share.max())
     bars = alt.Chart(frame).mark_bar(color=GREY, binSpacing=0)
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
         x2=alt.X2("high:Q"),
-        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, _top()), form=".0%"),
+        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, top), form=".0%"),
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
     )

@@ -26,7 +26,7 @@ from analysis.figures.vision.drawn_images import SOURCES_NOTE
 from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
 from analysis.measurements.terms.result import FOUR, TERMS
-from analysis.models import random_vit_name as random_vit
+from analysis.models import random_vit
 from analysis.probes import image_probe
 
 SIDE = 236

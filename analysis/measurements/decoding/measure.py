@@ -9,8 +9,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.measurements.decoding.accuracy import DecoderAccuracy
-from analysis.measurements.decoding.linear import HELD_BACK
+from analysis.measurements.decoding.linear import HELD_BACK, DecoderAccuracy
 from analysis.measurements.decoding.position import PAIRS, read_order, read_position
 from analysis.measurements.decoding.word import OFTEN, read_word
 from analysis.measurements.means.states import hidden_states

@@ -15,8 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 
-from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
-from analysis.measurements.decoding.linear import logistic, ridge
+from analysis.measurements.decoding.linear import DecoderAccuracy, hits, logistic, ridge
 
 NEAR = 3
 """Slots away from the true one that still count as near."""

@@ -7,8 +7,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from sklearn.neighbors import NearestCentroid
 
-from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
-from analysis.measurements.decoding.linear import ridge
+from analysis.measurements.decoding.linear import DecoderAccuracy, hits, ridge
 
 OFTEN = 5
 """Occurrences in the training windows that a word needs to be a candidate."""

@@ -8,12 +8,11 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from analysis.core.errors import NoResults, TextError
 from analysis.core.term_names import SOURCES
 from analysis.measurements.geometry.model_vectors import LayerProjections, ModelVectors, States
-from analysis.measurements.geometry.projections import projections
 from analysis.measurements.means.split import Basis
 from analysis.measurements.means.states import hidden_states, split_entering
 from analysis.measurements.means.stored import stored_basis
@@ -22,7 +21,6 @@ from analysis.models.families import Family, family_of
 from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
 from analysis.models.source_inputs import OutputSource, WeightSource
-from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import trace_sources
 from analysis.streams.tensor import stacked
 
@@ -32,6 +30,10 @@ UNUSED = re.compile(r"\[unused\d+\]|<unused\d+>|madeupword\d+")
 """Rows of a vocabulary that no text ever named."""
 ADDED = ("added", "disentangled")
 """Kinds of positions whose table, if there is one, is a summand of the input."""
+APART = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"), ("q", "k"))
+"""Names of the query and key projections in models where they are separate modules, weights (out, in)."""
+TOGETHER = "c_attn"
+"""The name of the one weight (in, 3 out) that holds query, key and value in GPT-2."""
 
 
 def read_vectors(
@@ -113,7 +115,7 @@ def _positions(loaded: Loaded, family: Family) -> Float[ndarray, "P D"] | None:
     return table if table is None or family.reads == "image" or limit is None else table[-limit:]
 
 
-def _word_position_range(tokenizer: Tokenizer, length: int) -> tuple[int, int]:
+def _word_position_range(tokenizer: PreTrainedTokenizerFast, length: int) -> tuple[int, int]:
     """Positions that a word can hold: not those of the special tokens that frame every text."""
     with as_tokenizer_errors():
         encoded = tokenizer("a", return_special_tokens_mask=True)["special_tokens_mask"]
@@ -213,3 +215,28 @@ def _inputs(
         hook.remove()
     # Of the layer asked for, which is the last; some project tables of positions by the same weights.
     return [parts for parts in seen if parts.shape[1:3] == ids.shape][-1]
+
+
+def projections(
+    attention: nn.Module, heads: int
+) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
+    """The module whose input the projections read, and the query and key projections of each head.
+
+    None where query and key cannot be told apart. Keys that serve several queries' heads are repeated for each.
+    """
+    for query, key in APART:
+        first, second = getattr(attention, query, None), getattr(attention, key, None)
+        if isinstance(first, nn.Linear) and isinstance(second, nn.Linear):
+            q, k = (_split(module.weight.T, heads) for module in (first, second))
+            width = q.shape[-1]
+            k = k.transpose(0, 1).flatten(1).unflatten(1, (-1, width)).transpose(0, 1)
+            return first, q, k.repeat_interleave(heads // len(k), 0)
+    fused = getattr(attention, TOGETHER, None)
+    if fused is None:
+        return None
+    q, k, _ = (_split(part, heads) for part in fused.weight.chunk(3, dim=1))
+    return fused, q, k
+
+
+def _split(weight: Float[Tensor, "D out"], heads: int) -> Float[Tensor, "H D K"]:
+    return weight.detach().unflatten(1, (heads, -1)).transpose(0, 1).to(torch.float64).cpu()

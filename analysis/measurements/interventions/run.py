@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 from torch.nn import functional
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from analysis.core.errors import NoFamily, TextError
 from analysis.measurements.interventions.forward import Chosen, check, forward
@@ -21,7 +21,6 @@ from analysis.measurements.terms.run import check_layer, checked_family, encode,
 from analysis.models.families import Family
 from analysis.models.inferred_family import infer_family
 from analysis.models.load import Loaded
-from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Layer
 
 BATCH_TOKENS = 8_192
@@ -56,7 +55,7 @@ def forward_text(
     )
 
 
-def kind_of_head(model: PreTrainedModel, tokenizer: Tokenizer) -> str:
+def kind_of_head(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
     """The kind of prediction of the model's head: "next", "masked", or "" without a head or without a mask token."""
     if model.get_output_embeddings() is None:
         return ""
@@ -142,7 +141,7 @@ def compare(
 def masked_losses(
     model: PreTrainedModel,
     family: Family,
-    tokenizer: Tokenizer,
+    tokenizer: PreTrainedTokenizerFast,
     inputs: Mapping[str, Tensor],
     places: Sequence[int],
     chosen: Chosen,
@@ -181,7 +180,11 @@ def _losses(logits: Tensor, true: Tensor) -> Tensor:
 
 
 def _predictions(
-    kind: str, tokenizer: Tokenizer, places: Sequence[int], first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
+    kind: str,
+    tokenizer: PreTrainedTokenizerFast,
+    places: Sequence[int],
+    first: tuple[Tensor, Tensor],
+    second: tuple[Tensor, Tensor],
 ) -> Predictions | None:
     if not places:
         return None

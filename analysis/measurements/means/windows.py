@@ -8,12 +8,12 @@ from shlex import quote
 import numpy as np
 from jaxtyping import Bool, Int64
 from numpy import ndarray
+from transformers import PreTrainedTokenizerFast
 
 from analysis.core.errors import TextError, TextTooLong
 from analysis.models.families import longest
 from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
-from analysis.models.tokenizer import Tokenizer
 
 SEED = 0
 BATCH = 8
@@ -60,7 +60,7 @@ def windows_of(loaded: Loaded, file: Path, length: int, count: int) -> FramedWin
 
 
 def windows(
-    tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int, limit: int | None = None
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int, count: int, limit: int | None = None
 ) -> FramedWindows:
     """`count` windows of `length` tokens, special ones included, drawn with a fixed seed.
 
@@ -109,7 +109,7 @@ def windows(
     )
 
 
-def _frame(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+def _frame(tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
     """The special tokens that the tokenizer puts before and after a text."""
     with as_tokenizer_errors():
         encoded = tokenizer("a", return_special_tokens_mask=True)

@@ -10,7 +10,6 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -24,19 +23,25 @@ PLAIN = (bool, int, float, str, type(None))
 """Kinds of attributes by which a config tells a module what to do."""
 
 
-@cache
 def published_module(name: str) -> ModuleType | None:
-    """A module of the library, read anew from its file; None where there is no such file."""
+    """A module of the library, read anew from its file, once a process; None where there is no such file."""
     package, _, stem = name.rpartition(".")
+    other_name = f"{package}.{PREFIX}{stem}"
+    if read_before := sys.modules.get(other_name):
+        return read_before
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None or not Path(found.origin).is_file():
         return None
-    spec = importlib.util.spec_from_file_location(f"{package}.{PREFIX}{stem}", found.origin)
+    spec = importlib.util.spec_from_file_location(other_name, found.origin)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    sys.modules[other_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[other_name]
+        raise
     return module
 
 

@@ -10,7 +10,6 @@ import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -221,7 +220,6 @@ def jobs(
     ]
 
 
-@cache
 def prepared(path: Path, tokens: int, out: Path) -> Targets:
     """Texts with the states that the intact encoder gives; these are computed once and kept in a file."""
     loaded = intact_encoder()

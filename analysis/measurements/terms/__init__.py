@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from analysis.measurements.terms.result import FOUR, SOURCES, TERMS, Decomposition
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from analysis.measurements.means.stored import StoredBasis
-    from analysis.models.tokenizer import Tokenizer
 
 __all__ = ["FOUR", "SOURCES", "TERMS", "Decomposition", "decompose"]
 
@@ -30,7 +29,7 @@ class LayerOfText:
 
 def decompose(
     model: PreTrainedModel,
-    tokenizer: Tokenizer,
+    tokenizer: PreTrainedTokenizerFast,
     text: str,
     text_pair: str | None = None,
     layer: int = 0,

@@ -1,4 +1,7 @@
-"""Every layer of a model on one text: each term's share or effect, and the sources of the hidden states."""
+"""Every layer of a model on one text: each term's share or effect, and the sources of the hidden states.
+
+Of a model whose architecture has no terms, the attention patterns alone.
+"""
 
 import time
 from typing import Protocol
@@ -10,9 +13,10 @@ from torch import Tensor
 
 from analysis.core.term_names import SOURCES
 from analysis.measurements.terms import measures
-from analysis.measurements.terms.result import Layers
-from analysis.measurements.terms.run import FollowedText, checked_family, encode, error_of, provenance
+from analysis.measurements.terms.result import Layers, Patterns
+from analysis.measurements.terms.run import AskedText, FollowedText, checked_family, encode, error_of, provenance
 from analysis.models.load import Loaded
+from analysis.models.patterns import patterns
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import stacked, total
 
@@ -77,3 +81,17 @@ def layers(loaded: Loaded, asked: EveryLayerOfText) -> Layers:
         freeze=asked.freeze if family.gated(model.config) else "",
         provenance=provenance(loaded, asked.text, started, asked.pair, cut_from),
     )
+
+
+def text_patterns(loaded: Loaded, asked: AskedText) -> Patterns:
+    """Every layer's attention pattern. Raises what `decompose` does, and ModelError where attention cannot be seen."""
+    inputs, tokens, cut_from = encode(loaded.tokenizer, asked.text, asked.pair or None, loaded.model, asked.truncate)
+    started = time.perf_counter()
+    items: list[ndarray] = []
+
+    def each(layer: Layer) -> None:
+        items.append(layer.pattern[0].float().cpu().numpy())
+
+    patterns(loaded.model, inputs, each)
+    about = provenance(loaded, asked.text, started, asked.pair, cut_from)
+    return Patterns(np.stack(items), tokens, about)

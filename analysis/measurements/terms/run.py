@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from analysis.core import settings
 from analysis.core.errors import ModelError, TextError, TextTooLong, UnknownName
@@ -25,13 +25,11 @@ from analysis.measurements.means.stored import StoredBasis, stored_basis
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.masks import describe_mask
 from analysis.measurements.terms.result import PRECISE_FROM, Decomposition, Provenance, TokenInfo
-from analysis.measurements.terms.tokens import tokens_of
-from analysis.measurements.terms.unknown_tokens import unknown_cause
+from analysis.measurements.terms.tokens import tokens_of, unknown_cause
 from analysis.models.families import Family, family_of, longest
 from analysis.models.foreign_errors import as_tokenizer_errors
 from analysis.models.load import Loaded
 from analysis.models.submodules import word_table
-from analysis.models.tokenizer import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 HALF = (torch.float16, torch.bfloat16)
@@ -326,7 +324,7 @@ def check_layer(model: PreTrainedModel, family: Family, layer: int) -> None:
 
 
 def encode(
-    tokenizer: Tokenizer,
+    tokenizer: PreTrainedTokenizerFast,
     text: str,
     text_pair: str | None,
     model: PreTrainedModel,

@@ -13,12 +13,14 @@ from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes
 from analysis.store import read
+from analysis.store.paths import cached_until_store_changes
 
 RANK = 14
 """The number of directions that the rules ask about."""
 PRESET = "width128"
 
 
+@cached_until_store_changes()
 def front_page() -> FrontPage:
     """The content of Home, computed from the store."""
     return FrontPage(steps=answer(), ways=ways_of_telling(), cards=cards(), apart=separated(), minutes=minutes())

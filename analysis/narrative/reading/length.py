@@ -6,7 +6,6 @@ from analysis.core.errors import AddendError
 from analysis.links import VIEWS
 from analysis.narrative.reading.base import PAGE, ordered
 from analysis.narrative.self_check import checks
-from analysis.store.paths import cached_until_store_changes
 
 WORDS_A_MINUTE = 200
 """A usual pace of reading expository prose."""
@@ -29,7 +28,6 @@ def words() -> int:
     return sum(len(text.split()) for text in texts)
 
 
-@cached_until_store_changes()
 def minutes() -> int:
     """The minutes that the tour takes: reading, and looking at each picture; rounded up."""
     pictures = sum(len(step.pictures) for step in ordered())

@@ -22,7 +22,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, Figure
 from analysis.figures.claims.board import board
-from analysis.figures.svg_ids import prefix_ids
+from analysis.figures.export import prefix_ids
 from analysis.links import VIEWS
 from analysis.narrative import hero, self_check
 from analysis.narrative.answer.cards import cards, separated, ways_of_telling

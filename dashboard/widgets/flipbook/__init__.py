@@ -9,8 +9,7 @@ import streamlit as st
 from analysis.core.formatting import unbroken
 from analysis.figures import Figure, drawing
 from analysis.figures.drawing import Theme
-from analysis.figures.export import panel_svgs
-from analysis.figures.svg_ids import prefix_ids
+from analysis.figures.export import panel_svgs, prefix_ids
 from analysis.store.paths import cached_until_store_changes
 from dashboard.widgets.moving_pictures import show_component
 

@@ -9,7 +9,7 @@ from analysis.core import settings
 from analysis.figures.depth.measured import models_of_images
 from analysis.links import GLACIERS, VIEWS
 from analysis.measurements.terms.stored_image import stored_layers
-from analysis.models import random_vit_name as random_vit
+from analysis.models import random_vit
 from analysis.probes.drawn_images import IMAGES
 from analysis.probes.opening_results import PAIR
 from analysis.probes.text_probe import SIDES

@@ -15,7 +15,7 @@ from analysis.figures.terms.measures import term_label
 from analysis.figures.vision.one_image import model_title, strongest_query
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.stored_image import stored_layers
-from analysis.models import random_vit_name as random_vit
+from analysis.models import random_vit
 from analysis.probes.drawn_images import IMAGES
 from analysis.probes.intervention_probe import ImageInterventionRequest
 from dashboard.session import live

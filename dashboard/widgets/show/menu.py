@@ -10,10 +10,10 @@ import streamlit as st
 
 from analysis import links
 from analysis.figures import FIGURES, Figure, drawing, export
+from analysis.figures.citation import bibtex_of, citation_of
 from analysis.figures.paper import paper_caption
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import exports
-from dashboard.widgets.show.citing import cite, cite_this
 from dashboard.widgets.show.panels import theme
 from dashboard.widgets.vega_specs import vega_specs
 
@@ -132,3 +132,19 @@ def embedded_frame(figure: Figure, link: str) -> str:
     source = f"{link}{'&' if '?' in link else '?'}{ONLY}={figure.name}&embed=true"
     title = escape(figure.heading, quote=True)
     return f'<iframe src="{escape(source, quote=True)}" title="{title}" width="100%" height="{height}"></iframe>'
+
+
+def cite_this(key: str, title: str, link: str) -> None:
+    """The citation of a chart or a claim, in plain text and in BibTeX."""
+    summary = citation_of(key, title, link)
+    st.caption("Cite this")
+    st.code(summary.plain(), language=None, wrap_lines=True)
+    st.code(summary.bibtex(), language="latex", wrap_lines=True)
+
+
+def cite(keys: tuple[str, ...]) -> None:
+    """BibTeX of the works a figure rests on."""
+    if not keys:
+        return
+    st.caption("Works it rests on")
+    st.code(bibtex_of(keys), language="latex", wrap_lines=True)

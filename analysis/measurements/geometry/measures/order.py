@@ -10,8 +10,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from sklearn.model_selection import KFold
 
-from analysis.measurements.decoding.accuracy import DecoderAccuracy, hits
-from analysis.measurements.decoding.linear import logistic, ridge
+from analysis.measurements.decoding.linear import DecoderAccuracy, hits, logistic, ridge
 from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
 from analysis.measurements.geometry.model_vectors import ModelVectors
 

@@ -18,7 +18,7 @@ LONGER_QUERY = (
     "WHERE lead.variant = 'concat_lead' AND whole.variant = 'sinusoidal_strong' AND preset = 'width128' "
     "AND metric = 'final_loss_4x'"
 )
-"""That arrangement on texts four times as long as those of the training, seed by seed. No rule asks for it."""
+"""The arrangement on texts four times as long as those of the training, seed by seed. No rule asks for it."""
 EQUAL_WORDS = (NARROW, BESIDE_NARROW, "C36b")
 WIDTHS = ("C37a", "C37c", "C37d")
 """Concatenating at the same width, by width, at others than that of the sentence."""
