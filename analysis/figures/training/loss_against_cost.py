@@ -234,8 +234,8 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
             filled=True, opacity=1, size=marks.LARGE_DOT, shape="triangle-up" if beyond else "circle"
         )
         layers.append(points.encode(x=x, y=y, color=key, tooltip=tooltip))
-    zeros = [[(domain[0][0], 0.0), (domain[0][1], 0.0)], [(0.0, domain[1][0]), (0.0, domain[1][1])]]
-    layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, lines=[corners, *zeros])
+    level = [(domain[0][0], 0.0), (domain[0][1], 0.0)]
+    layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, lines=[corners, level])
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
