@@ -73,7 +73,7 @@ def test_the_model_with_random_weights_is_called_that():
 def test_a_link_says_image_layer_head_and_patch():
     app = image(image="checkerboard", layer="2", head="1", patch="10", group="all", measure="effect", look="heads")
     assert [*app.exception, *app.error] == []
-    assert figures(app)[0].startswith("Head 1: what patch r1 c1 asks")
+    assert figures(app)[0].startswith("Head 1: what the patch in row 1, column 1 asks")
     assert "Every head on this image" in figures(app)
     assert "layer 2 (frozen), image 'checkerboard'" in captions(app)
     assert "effect on the pattern" in captions(app).lower()
