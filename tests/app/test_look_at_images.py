@@ -75,7 +75,7 @@ def test_a_link_says_image_layer_head_and_patch():
     assert [*app.exception, *app.error] == []
     assert figures(app)[0].startswith("Head 1: what the patch in row 1, column 1 asks")
     assert "Every head on this image" in figures(app)
-    assert "layer 2 (frozen), image 'checkerboard'" in captions(app)
+    assert "layer 2, image 'checkerboard'" in captions(app)
     assert "effect on the pattern" in captions(app).lower()
 
 
