@@ -28,12 +28,12 @@ def placed(
     domain: tuple[Sequence[float], Sequence[float]],
     width: float,
     height: float,
-    line: Sequence[tuple[float, float]] = (),
+    lines: Sequence[Sequence[tuple[float, float]]] = (),
 ) -> pd.DataFrame:
     """The rows whose names find room, with `side`, which is left or right, and `down`, the pixels below the middle.
 
-    points: x, y, name and named, those that matter most first. domain: both ends of each axis. line: corners of a line
-    of level and upright pieces that no name may cover.
+    points: x, y, name and named, those that matter most first. domain: both ends of each axis. lines: corners of
+    lines of level and upright pieces that no name may cover.
     """
     (left, right), (bottom, top) = domain
 
@@ -42,9 +42,9 @@ def placed(
 
     places = [in_pixels(x, y) for x, y in zip(points.x, points.y, strict=True)]
     taken: list[Box] = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places]
-    corners = [in_pixels(*corner) for corner in line]
-    for (x, y), (next_x, next_y) in pairwise(corners):
-        taken.append((min(x, next_x) - 1, min(y, next_y) - 1, max(x, next_x) + 1, max(y, next_y) + 1))
+    for line in lines:
+        for (x, y), (next_x, next_y) in pairwise(in_pixels(*corner) for corner in line):
+            taken.append((min(x, next_x) - 1, min(y, next_y) - 1, max(x, next_x) + 1, max(y, next_y) + 1))
     rows = []
     for index, (x, y) in enumerate(places):
         if not points.named.iloc[index]:
@@ -76,7 +76,7 @@ def names(
     *,
     width: int,
     height: int,
-    line: Sequence[tuple[float, float]] = (),
+    lines: Sequence[Sequence[tuple[float, float]]] = (),
 ) -> list[Chart]:
     """The layers of names, placed once for a wide plot and once for a phone's, which has those of the column `strong`.
 
@@ -85,7 +85,7 @@ def names(
     layers: list[Chart] = []
     on_phone = f"containerSize()[0] < {PHONE}"
     for room, named, hidden in ((width, True, on_phone), (PHONE_PLOT, points.strong, f"!({on_phone})")):
-        found = placed(points.assign(named=named), domain, room, height, line)
+        found = placed(points.assign(named=named), domain, room, height, lines)
         for (side, strong), group in found.groupby(["side", "strong"]):
             style = {
                 "align": "left" if side == "right" else "right",

@@ -304,7 +304,7 @@ def values_beside(base: alt.Chart, theme: Theme, flag: str, x: alt.X, dy: int = 
 def legend(
     title: str | None = None,
     place: Literal["top", "bottom", "right"] = "bottom",
-    columns: int = 1,
+    columns: int | alt.ExprRef = 1,
     *,
     lines: bool = False,
 ) -> alt.Legend:

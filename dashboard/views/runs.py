@@ -15,6 +15,7 @@ from dashboard.widgets.run_facts import facts, label, made
 PAGE = "runs"
 ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
 # Columns of the table and their titles. One that is empty is not shown, nor the status where every run is finished.
+# What a run changed of its preset stands with it: few runs changed anything.
 COLUMNS = {
     "kind": "kind",
     "subject": "variant or model",
@@ -23,7 +24,6 @@ COLUMNS = {
     "status": "status",
     "created": "made (UTC)",
     "seconds": "seconds",
-    "changed": "differs from preset",
     "device": "device",
     "run_id": "run",
 }
@@ -78,6 +78,7 @@ def select_clicked() -> None:
 table = matching.assign(
     kind=[kind_title(kind) for kind in matching.kind],
     subject=matching.title.where(matching.title.astype(bool), matching.model),
+    preset=matching.preset.where(matching.changed == "", matching.preset + ", " + matching.changed),
     created=matching.created.map(made),
     seconds=matching.seconds.round(),
 )[list(COLUMNS)].rename(columns=COLUMNS)  # fmt: skip
@@ -92,7 +93,7 @@ st.dataframe(
         "seconds": st.column_config.NumberColumn(format="localized"),
         "seed": st.column_config.NumberColumn(format="%d"),
         "variant or model": st.column_config.Column(width=300),
-        "preset": st.column_config.Column(width=80),
+        "preset": st.column_config.Column(width=150),
     },
 )
 st.caption(f"{len(matching)} of {len(all_runs)} runs. Click at the left of a row, or pick one below.")

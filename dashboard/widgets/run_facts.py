@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.figures.runs.stored import MOST_ROWS, UNREADABLE, kind_title, settings, stored_rows
-from dashboard.session.markdown_escape import hide_server_paths
+from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 
 FEW = 12
 """Settings up to so many are shown at once."""
@@ -43,7 +43,9 @@ def facts(run: Any) -> None:
             "versions": run["versions"],
             "file": run["file"],
         }
-        st.text(hide_server_paths("\n".join(f"{name}: {value}" for name, value in details.items() if value)))
+        known = pd.Series({name: value for name, value in details.items() if value}).map(hide_server_paths)
+        with st.container(key="run-facts"):
+            st.table(known.map(escape_markdown), border="horizontal", hide_header=True)
     with right:
         st.markdown("**Settings**")
         rows = settings(run["config"])

@@ -73,7 +73,10 @@ def _legend_pixels(panel: Specification) -> int:
             legend = channel.get("legend") if isinstance(channel, dict) else None
             names = _as_list(channel.get("scale", {}).get("domain", [])) if legend else []
             if legend and legend.get("orient") in rows and channel.get("type") in ("nominal", "ordinal"):
-                needed = -(-len(names) // legend.get("columns", 1)) + bool(legend.get("title"))
+                columns = legend.get("columns", 1)
+                # A number that depends on the width: a phone has two abreast.
+                columns = columns if isinstance(columns, int) else 2
+                needed = -(-len(names) // columns) + bool(legend.get("title"))
                 rows[legend["orient"]] = max(rows[legend["orient"]], needed)
             elif legend and legend.get("orient") in rows:
                 lines = max(lines, len(_as_list(legend.get("title"))) - 1)

@@ -73,9 +73,9 @@ def test_the_model_with_random_weights_is_called_that():
 def test_a_link_says_image_layer_head_and_patch():
     app = image(image="checkerboard", layer="2", head="1", patch="10", group="all", measure="effect", look="heads")
     assert [*app.exception, *app.error] == []
-    assert figures(app)[0].startswith("Head 1: what patch r1 c1 asks")
+    assert figures(app)[0].startswith("Head 1: what the patch in row 1, column 1 asks")
     assert "Every head on this image" in figures(app)
-    assert "layer 2 (frozen), image 'checkerboard'" in captions(app)
+    assert "layer 2, image 'checkerboard'" in captions(app)
     assert "effect on the pattern" in captions(app).lower()
 
 
@@ -87,7 +87,7 @@ def test_the_form_turns_to_an_image_and_back_and_keeps_each_model():
     assert figures(app) == ["How alike the positions of dinov2-small are"]
     assert "random" not in captions(app)
     press(app, "Take an image apart")
-    assert figures(app)[0].startswith("Head 3: what patch ")
+    assert figures(app)[0].startswith("Head 3: what the patch in row ")
     app.pills(key="inside.images").set_value("circles").run()
     assert figures(app) == []
     assert any("needs the weights of dinov2-small, which are not on this server" in said for said in told(app.info))
@@ -106,14 +106,14 @@ def test_the_form_turns_to_an_image_and_back_and_keeps_each_model():
 def test_an_image_without_a_model_opens_on_the_scores_of_the_trained_one():
     app = opened("inside", image="scene")
     assert [*app.exception, *app.error, *app.warning, *app.info] == []
-    assert figures(app)[0].startswith("Head 3: what patch ")
-    assert "dinov2-small, layer 2 (frozen), image 'scene'" in captions(app)
+    assert figures(app)[0].startswith("Head 3: what the patch in row ")
+    assert "Dinov2-small, layer 2, image 'scene'" in captions(app)
     assert next(box for box in app.select_slider if box.key == "inside.layer").options == ["2", "11"]
     app.segmented_control(key="inside.tab.chosen").set_value("layers").run()
     assert figures(app)[0] == "Every layer and head of dinov2-small"
     press(app, "Take an image apart")
     assert app.session_state["inside.model"] == "dinov2-small"
-    assert figures(app)[0].startswith("Head 3: what patch ")
+    assert figures(app)[0].startswith("Head 3: what the patch in row ")
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,9 @@ def test_runs_can_be_filtered_and_one_is_shown_in_full(results):
     assert {"step", "metric", "value"} <= set(stored)
     assert {"learning_rate", "norm", "corpus", "steps"} <= set(config.setting)
     assert any("--variants bert_a" in code.value for code in app.code)
-    assert any("python" in text.value and "code:" in text.value for text in app.text)
+    (made_by,) = (table.value for table in app.table)
+    assert {"made", "code", "versions", "file"} <= set(made_by.index)
+    assert "python" in shown(made_by.loc["versions"].item())
     assert figures(app)[0].startswith("Added once, seed")
     total = next(text.value.split(" of ")[1].split()[0] for text in app.caption if "Click at the left" in text.value)
     (held,) = [text.value for text in app.markdown if "The store holds" in text.value]

@@ -58,6 +58,6 @@ def test_a_name_spares_the_line() -> None:
     points = pd.DataFrame({"x": [100.0], "y": [100.0], "name": ["variant"], "named": [True]})
     assert placed(points, DOMAIN, WIDTH, HEIGHT).down.tolist() == [0]
     line = [(100.0, 100.0), (300.0, 100.0)]
-    (name,) = boxes(found := placed(points, DOMAIN, WIDTH, HEIGHT, line))
+    (name,) = boxes(found := placed(points, DOMAIN, WIDTH, HEIGHT, [line]))
     assert not overlap(name, (100, 100, 300, 100))
     assert found.side.tolist() == ["left"], "the nearest place that is free"

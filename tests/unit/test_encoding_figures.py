@@ -132,7 +132,7 @@ def test_columns_in_no_order_are_drawn_by_how_fast_they_vary():
     shuffled = np.random.default_rng(0).permutation(19)
     assert list(shuffled[from_the_fastest(np.sin(angles)[:, shuffled])]) == list(range(18, -1, -1))
     figure = made("encoding_heat", encoding="learned", other="", length=16, dim=384)
-    assert "drawn from the fastest to the slowest" in figure.caption
+    assert "which have no order; those that vary fastest are drawn first" in figure.caption
     own = figure.frame().pivot(index="row", columns="column", values="value")
     assert np.array_equal(own, encode("learned", length=16, dim=384)), "the data keep the model's order"
 

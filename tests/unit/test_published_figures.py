@@ -142,6 +142,10 @@ def test_the_headline_finding():
     told = " ".join(figure.sentences)
     assert "Without CoLA, TUPE-A^mid minus BERT-A goes from +0.37 to −0.45 points: the sign changes." in told
     assert "TUPE-A minus BERT-A goes from +1.52 to +0.72 points. Leaving" in told
+    gains = means[(means.difference_all > 0) & (means.index != "TUPE-R")]
+    half = (gains.difference_ticked <= gains.difference_all / 2).sum()
+    assert means.difference_ticked["TUPE-R"] > means.difference_all["TUPE-R"] / 2, "what is said is of the others"
+    assert figure.finding.endswith(f". CoLA makes up half or more of the gain in {half} of the {len(gains)} other rows")
 
 
 def test_only_cola_turns_the_sign_of_the_intermediate_checkpoint():

@@ -15,11 +15,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import altair as alt
 import duckdb
 import pandas as pd
 import psutil
 import pyarrow as pa
 import pytest
+from drawn_values import valid_panels
 
 from analysis import links, store_build
 from analysis.core.errors import AddendError, QueryError
@@ -551,7 +553,29 @@ def test_a_chart_is_of_the_columns_asked_for(world):
 
 def test_a_chart_finds_its_columns_by_itself(world):
     made = built()
-    assert drawn_columns(made) == ("layer", "share", "term")
+    assert drawn_columns(made) == ("layer", "share", ""), "lines are named at their ends"
+    assert drawn_columns(built(mark="point")) == ("layer", "share", "term")
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("SELECT i AS x, 'line ' || j AS line, i * j AS y FROM range(5) a(i), range(6) b(j)", True),
+        ("SELECT i AS x, 'line ' || j AS line, i * j AS y FROM range(5) a(i), range(7) b(j)", False),
+        (
+            "SELECT i AS x, 'line ' || j AS line, i * j AS y FROM range(5) a(i), range(3) b(j) WHERE i < 4 OR j < 2",
+            False,
+        ),
+        ("SELECT i % 5 AS x, 'line ' || j AS line, i * j AS y FROM range(10) a(i), range(3) b(j)", False),
+    ],
+)
+def test_few_lines_that_end_together_are_named_at_their_ends(world, query, named):
+    """Others have a legend: seven lines, one that ends earlier, one with two values at its end."""
+    made = built(query=query, x="x", y="y", colour="line")
+    assert (drawn_columns(made)[2] == "") == named
+    (panel,) = valid_panels(made)
+    names = {name for frame in panel["datasets"] if "place" in frame for name in frame.name}
+    assert names == ({f"line {number}" for number in range(6)} if named else set())
 
 
 def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
@@ -570,13 +594,15 @@ def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
 
 
 def drawn_layers(made):
-    return drawing.panels(made)[0].to_dict()["layer"]
+    layers = drawing.panels(made)[0].to_dict()["layer"]
+    return layers[0].get("layer", layers)
 
 
 def drawn_rows(made):
     (panel,) = drawing.panels(made)
     # Layers that share their rows leave them to the panel.
-    return panel.data if isinstance(panel.data, pd.DataFrame) else panel.layer[0].data
+    drawn = panel.layer[0] if isinstance(panel.layer[0], alt.LayerChart) else panel
+    return drawn.data if isinstance(drawn.data, pd.DataFrame) else drawn.layer[0].data
 
 
 def drawn_columns(made):

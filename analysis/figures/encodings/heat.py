@@ -148,7 +148,7 @@ def _columns_in_words(entry: SizedEncoding) -> str:
     every = f"{entry.size}, columns are {entry.encoding.columns}"
     columns, words = shown_columns(entry)
     if isinstance(columns, np.ndarray):
-        return f"{every}, drawn from the fastest to the slowest"
+        return f"{every.removesuffix(', in no order')}, which have no order; those that vary fastest are drawn first"
     if columns == slice(None):
         return every
     kind = "sines" if "sines" in words else "cosines"

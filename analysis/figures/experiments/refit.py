@@ -1,7 +1,7 @@
 """The sentence encoder refitted: what each way of telling positions recovers of their worth."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 import altair as alt
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.claims.statements.refitted import MISSED, ORDER_ERROR, ROWS, Runs, load_runs, values
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, span, uncapitalised
+from analysis.core.formatting import join_names, percent, plural, sentences, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -141,9 +141,9 @@ def refit_recovered(_: Parameters) -> Figure:
             "recovered.",
             f"Directions are those in which the first {READ} positions vary most: no text here is longer.",
             f"Word order: of {rules.sentences * 3 // 10:,} held-out sentences, those that a linear decoder of the "
-            "pooled vectors tells from their copies with two words exchanged; guessing finds 50 %, "
+            "pooled vectors tells from their copies with two words exchanged; guessing finds 50 %, and "
             f"{_order_at_the_ends(frame, rules)}.",
-            _controls(trained.arm),
+            _what_controls_show(frame, rules),
             f"Lines: 95 % intervals of the mean (Student's t) over {frame.seeds.max()} seeds."
             if frame.seeds.max() > 1
             else "",
@@ -190,40 +190,18 @@ def refit_pilots(_: Parameters) -> Figure:
     )
 
 
-def what_controls_show() -> str:
-    """A sentence on what the controls recover, in their pilots where they are not trained under the rules yet."""
-    rules = refit_rules()
-    frame = recovered_rows(stored_runs(rules), rules, _pilot_shares(rules))
-    rows = frame.assign(shown=frame.value.fillna(frame.pilot))
-    rows = rows[rows.arm.isin(list(CONTROLS)) & rows.shown.notna()]
-    if rows.empty or rows.shown.max() > rules.margins[MISSED]:
-        return ""
-    parts = [
-        f"{uncapitalised(row.way)} {percent(row.shown)}{'' if row.seeds else ' (pilot)'}" for row in frames.rows(rows)
-    ]
-    return (
-        f"Training on does not repair every change as large: the {'controls get' if len(rows) > 1 else 'control gets'} "
-        f"back next to nothing, {join_names(parts)}."
-    )
-
-
 def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
-    """The shares that are recovered, from the least to the most, and in how many seeds where some are missing.
-
-    Empty where there is no row of another way.
-    """
+    """The shares that are recovered, from the least to the most; empty where there is no row of another way."""
     others = _others(frame, rules)
     others = others[others.value.notna()]
     if others.empty:
         return ""
     most, least = others.iloc[0], others.iloc[-1]
-    asked = len(rules.purposes[JUDGED].seeds)
-    so_far = f" ({span(others.seeds)} of {plural(asked, 'seed')} so far)" if others.missing.any() else ""
     said = uncapitalised(most.way)
     if len(others) == 1:
-        return f"Trained on, {MODEL} with {said} gets back {percent(most.value)} of what positions are worth{so_far}"
+        return f"After more training, {MODEL} with {said} gets back {percent(most.value)} of what positions are worth"
     shares = f"{percent(least.value)} to {percent(most.value)}"
-    return f"Trained on, {MODEL} gets back {shares} of what positions are worth, most with {said}{so_far}"
+    return f"After more training, {MODEL} gets back {shares} of what positions are worth, most with {said}"
 
 
 def _others(frame: pd.DataFrame, rules: RefitRules) -> pd.DataFrame:
@@ -234,13 +212,29 @@ def _others(frame: pd.DataFrame, rules: RefitRules) -> pd.DataFrame:
 def _order_at_the_ends(frame: pd.DataFrame, rules: RefitRules) -> str:
     """The word order that is found in the encoders at the two ends of the axis, in a phrase."""
     order = frame.set_index("arm").order
-    return f"and without positions {order[rules.floor]:.1f} %, intact {order[rules.control]:.1f} %"
+    return f"without positions {order[rules.floor]:.1f} %, intact {order[rules.control]:.1f} %"
 
 
 def _controls(arms: Iterable[str]) -> str:
     """A sentence on what those of these arms that are controls have changed."""
     said = [text for arm, text in CONTROLS.items() if arm in set(arms)]
     return f"Controls: {'; '.join(said)}." if said else ""
+
+
+def _what_controls_show(frame: pd.DataFrame, rules: RefitRules) -> str:
+    """Sentences on the controls that are drawn, and on what follows where they recover next to nothing."""
+    rows = _drawn(frame)
+    rows = rows[rows.arm.isin(list(CONTROLS))]
+    judged, pilot = rules.purposes[JUDGED], rules.purposes[PILOT]
+    return sentences(
+        _controls(rows.arm),
+        "They get back next to nothing, so that training on does not repair every change as large."
+        if len(rows) and rows.shown.max() <= rules.margins[MISSED]
+        else "",
+        f"Theirs are pilots, {judged.tokens // pilot.tokens} times shorter and measured between the ends of the pilots."
+        if rows.in_pilot.any()
+        else "",
+    )
 
 
 def _still_to_run(frame: pd.DataFrame, asked: int) -> str:
@@ -267,76 +261,63 @@ def _names(rows: pd.DataFrame) -> list[str]:
     return [f"{row.way} (control)" if row.arm in CONTROLS else row.way for row in frames.rows(rows)]
 
 
-def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares of what the rules have trained, and below them the word order that is found.
+def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the chart: what the rules have trained and, until they are, the pilots of the controls."""
+    in_pilot = (frame.seeds == 0) & frame.arm.isin(list(CONTROLS)) & frame.pilot.notna()
+    return frame[(frame.seeds > 0) | in_pilot].assign(in_pilot=in_pilot, shown=frame.value.fillna(frame.pilot))
 
-    In both the encoder without positions and the intact one are the ends. A way that is not trained has no row.
+
+def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
+    """Recovered shares, on the scale from the encoder without positions to the intact one, with the word order found.
+
+    A way that is not trained under the rules has no row, save a control with a pilot.
     """
-    asked = len(rules.purposes[JUDGED].seeds)
-    others = _others(frame, rules)
-    rows = others[others.seeds > 0]
+    asked, margin = len(rules.purposes[JUDGED].seeds), rules.margins[MISSED]
+    rows = _drawn(_others(frame, rules))
     if rows.empty:
         return []
     names = marks.wrapped_labels(_names(rows), LETTERS)
-    rows = rows.assign(label=[names[name] for name in _names(rows)])
-    order = frame.set_index("arm").order
-    most = float(order[rules.control])
-    below = ["shaded: enough by the rules"]
-    if rows.missing.any():
-        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
-    recovered = rows.assign(
-        shown=rows.value,
-        enough=1 - rules.margins[MISSED],
-        whole=1.0,
-        written=[f"{percent(row.value)}\n{row.seeds} of {plural(asked, 'seed')}" for row in frames.rows(rows)],
+    rows = rows.assign(
+        label=[names[name] for name in _names(rows)],
+        written=[
+            f"{percent(row.shown)}\npilot"
+            if row.in_pilot
+            else f"{percent(row.shown)}\n{row.seeds} of {plural(asked, 'seed')}\nword order {row.order:.1f} %"
+            for row in frames.rows(rows)
+        ],
     )
-    found = rows.assign(
-        shown=rows.order,
-        low=rows.order_low,
-        high=rows.order_high,
-        enough=most - rules.margins[ORDER_ERROR],
-        whole=most,
-        written=[f"{value:.1f} %" for value in rows.order],
-    )
-    return [
-        _panel(recovered, _share, (0.0, 1.0), theme, "Share recovered of what positions are worth", below),
-        _panel(found, _order, (float(order[rules.floor]), most), theme, "Word order that the vectors still tell", ()),
-    ]
-
-
-def _panel(
-    rows: pd.DataFrame,
-    axis: Callable[[tuple[float, float], tuple[float, float]], alt.X],
-    ends: tuple[float, float],
-    theme: Theme,
-    title: str,
-    below: Sequence[str],
-) -> Chart:
-    """One measure: a row a way, with its interval; shaded what is enough, and a line at each of the two ends."""
     known = rows[["shown", "low", "high"]].to_numpy(dtype=float)
     known = known[~np.isnan(known)]
-    room = 0.03 * (ends[1] - ends[0])
-    x = axis((min(ends[0], *known) - room, max(ends[1], *known) + room), ends)
+    x = _share((min(0.0, *known) - 0.03, max(1.0, *known) + 0.03))
     y = marks.labelled_rows(rows.label.tolist(), grid=True)
-    band = alt.Chart(rows).mark_bar(color=theme.grid, height={"band": 1})
+    enough = pd.DataFrame({"enough": [1 - margin], "whole": [1.0]})
     layers: list[Chart] = [
-        band.encode(x=marks.same_axis(x, "enough"), x2=alt.X2("whole:Q"), y=y),
-        *(marks.rule(theme, x=end) for end in ends),
+        alt.Chart(enough).mark_rect(color=theme.grid).encode(x=marks.same_axis(x, "enough"), x2=alt.X2("whole:Q")),
+        *(marks.rule(theme, x=end) for end in (0, 1)),
     ]
-    for complete, part in rows.groupby(rows.missing == 0):
+    tooltip = (
+        ("way", "told"),
+        ("shown", "recovered", ".1%"),
+        ("order", "exchanged words found, %", ".1f"),
+        ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
+        "seeds",
+    )
+    for (in_pilot, complete), part in rows.groupby([rows.in_pilot, rows.missing == 0]):
         layers += marks.row_plot(
-            part, x=x, y=y, theme=theme, color=theme.ink, filled=bool(complete), size=marks.LARGE_DOT,
-            tooltip=(
-                ("way", "told"),
-                ("value", "recovered", ".1%"),
-                ("order", "exchanged words found, %", ".1f"),
-                ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
-                "seeds",
-            ),
+            part, x=x, y=y, theme=theme, tooltip=tooltip[:2] if in_pilot else tooltip, size=marks.LARGE_DOT,
+            color=theme.colour(colours.SOFT) if in_pilot else theme.ink, filled=bool(in_pilot or complete),
+            shape=HOLLOW_DIAMOND if in_pilot else "circle",
         )  # fmt: skip
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
+    below = ["shaded: enough by the rules"]
+    if (rows[~rows.in_pilot].missing > 0).any():
+        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
+    if rows.in_pilot.any():
+        below.append("diamonds: pilots, which decide nothing")
+    below.append(f"word order: exchanged words found; {_order_at_the_ends(frame, rules)}")
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)
-    return marks.panel(*layers, theme=theme, width=520, height=height, title=title, below=below)
+    title = "Share recovered of what positions are worth"
+    return [marks.panel(*layers, theme=theme, width=520, height=height, title=title, below=below)]
 
 
 def _draw_pilots(frame: pd.DataFrame, theme: Theme) -> Chart:
@@ -347,7 +328,7 @@ def _draw_pilots(frame: pd.DataFrame, theme: Theme) -> Chart:
         shown=frame.pilot,
         written=[percent(share) for share in frame.pilot],
     )
-    x = _share((min(0.0, rows.shown.min()) - 0.03, max(1.0, rows.shown.max()) + 0.03), (0.0, 1.0))
+    x = _share((min(0.0, rows.shown.min()) - 0.03, max(1.0, rows.shown.max()) + 0.03))
     y = marks.labelled_rows(rows.label.tolist(), grid=True)
     dots = marks.row_plot(
         rows, x=x, y=y, theme=theme, ends=None, color=theme.colour(colours.SOFT), shape=HOLLOW_DIAMOND,
@@ -359,23 +340,10 @@ def _draw_pilots(frame: pd.DataFrame, theme: Theme) -> Chart:
     )  # fmt: skip
 
 
-def _share(domain: tuple[float, float], ends: tuple[float, float]) -> alt.X:
-    """The axis of shares, whose two ends are by definition 0 and 1."""
-    return _ends_named(marks.number(alt.X, "shown", None, form=".0%", domain=domain, values=QUARTERS), ends)
-
-
-def _order(domain: tuple[float, float], ends: tuple[float, float]) -> alt.X:
-    """The axis of the word order that is found, with its two ends and the tens between them."""
-    between = [ten for ten in range(0, 101, 10) if ends[0] + 5 < ten < ends[1] - 5]
-    title = ["% of held-out sentences told from copies", "with two words exchanged (guessing: 50)"]
-    return _ends_named(
-        marks.number(alt.X, "shown", title, form=".3~g", domain=domain, values=[ends[0], *between, ends[1]]), ends
+def _share(domain: tuple[float, float]) -> alt.X:
+    """The axis of shares, with the names of its two ends, which are by definition 0 and 1, under their numbers."""
+    x = marks.number(alt.X, "shown", None, form=".0%", domain=domain, values=QUARTERS)
+    x["axis"]["labelExpr"] = (
+        "datum.value === 0 ? [datum.label, 'no position'] : datum.value === 1 ? [datum.label, 'intact'] : datum.label"
     )
-
-
-def _ends_named(x: alt.X, ends: tuple[float, float]) -> alt.X:
-    """The axis with the names of its two ends under their numbers."""
-    names = [f"abs(datum.value - {end!r}) < 1e-6 ? [datum.label, '{name}']"
-             for end, name in zip(ends, ("no position", "intact"), strict=True)]  # fmt: skip
-    x["axis"]["labelExpr"] = f"{names[0]} : {names[1]} : datum.label"
     return x

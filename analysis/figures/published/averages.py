@@ -146,7 +146,10 @@ def _best_gain(others: pd.DataFrame, baseline: str, left_out: Sequence[str]) -> 
     if len(gains) < 2 or not mostly:
         return text
     make = "makes" if len(left_out) == 1 else "make"
-    return f"{text}, which {make} up half or more of the gain in {mostly} of {len(gains)} rows"
+    rows = f"{mostly} of {len(gains)} rows"
+    if best.difference_ticked > best.difference_all / 2:
+        rows = f"{mostly} of the {len(gains) - 1} other rows"
+    return f"{text}. {join_names(left_out)} {make} up half or more of the gain in {rows}"
 
 
 def in_order(means: pd.DataFrame, steps: Mapping[str, str]) -> pd.DataFrame:

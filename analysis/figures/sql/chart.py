@@ -10,7 +10,7 @@ from analysis.core.errors import AddendError
 from analysis.figures import marks
 from analysis.figures.drawing import SERIES, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.line_marks import DASHES
+from analysis.figures.training.line_marks import DASHES, name_heights, names_at_ends, padded_range
 from analysis.sql.run_query import ask
 from analysis.store import read
 
@@ -23,6 +23,8 @@ MAX_NAMES, MAX_NAME_LENGTH = 100, 60
 NONE = ""
 HEIGHT = 380
 KEY_COLUMNS = 2
+MOST_ENDS, END_LETTERS = 6, 20
+"""Lines up to so many are named at their ends, in lines of so many letters; more have a legend."""
 
 
 class ChartParameters(Parameters):
@@ -135,9 +137,12 @@ def _chart(rows: pd.DataFrame, x: str, y: str, colour: str, *, kind: str, mark: 
     lines, which can be more than there are colours. kind: of x: quantitative, temporal or nominal. mark: one of MARKS.
     """
     names = list(dict.fromkeys(rows.colour))
+    ends = _ends(rows, kind) if mark == "line" and colour else None
     across = _x_axis(rows, x, kind)
-    up = marks.number(alt.Y, "y", y, zero=mark == "bar")
-    key = marks.legend(colour, columns=KEY_COLUMNS, lines=mark == "line") if colour else None
+    domain = padded_range(rows.y)
+    up = marks.number(alt.Y, "y", y, zero=mark == "bar", domain=alt.Undefined if ends is None else domain)
+    legend = colour and ends is None
+    key = marks.legend(colour, columns=KEY_COLUMNS, lines=mark == "line") if legend else None
     color = marks.series("colour", names, theme, key)
     tooltip: tuple[marks.Tip, ...] = ((f"x:{kind[0].upper()}", x), ("y", y, ".4~g"))
     if colour:
@@ -150,12 +155,32 @@ def _chart(rows: pd.DataFrame, x: str, y: str, colour: str, *, kind: str, mark: 
     else:
         lines = mark == "line"
         patterns = {name: DASHES[index // len(SERIES) % len(DASHES)] for index, name in enumerate(names)}
+        dash = marks.dashes("colour", patterns)
         layers = marks.line_plot(
-            rows, x=across, y=up, theme=theme, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
+            rows, x=across, y=up, theme=theme, color=color, tooltip=tooltip, dash=dash,
             detail="line:N",
             dots=marks.SEED if lines else marks.DOT, width=marks.LINE if lines else 0,
         )  # fmt: skip
+        if ends is not None:
+            beside = names_at_ends(
+                ends, "colour", color, dash, theme, domain=domain, height=HEIGHT, letters=END_LETTERS
+            )
+            panel = marks.panel(alt.layer(*layers), beside, theme=theme, width=marks.WIDE, height=HEIGHT)
+            return panel.resolve_scale(y="independent")
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)
+
+
+def _ends(rows: pd.DataFrame, kind: str) -> pd.DataFrame | None:
+    """The end of each of a few lines, as `names_at_ends` takes it; None where lines do not end together at the right.
+
+    kind: of x; a line has one value at each.
+    """
+    last = rows[rows.x == rows.x.max()]
+    few = 1 < rows.colour.nunique() <= MOST_ENDS
+    together = set(last.colour) == set(rows.colour) and not rows.duplicated(["x", "colour"]).any()
+    if kind == "nominal" or not few or not together or name_heights([*last.colour], END_LETTERS).sum() > HEIGHT:
+        return None
+    return pd.DataFrame({"colour": last.colour, "name": last.colour, "value": last.y}).reset_index(drop=True)
 
 
 def _x_axis(rows: pd.DataFrame, title: str, kind: str) -> alt.X:

@@ -25,8 +25,8 @@ from analysis.figures.training.row_marks import VARIANT
 from analysis.rules import training_rules
 from analysis.store import read
 
-UNMATCHED = "Why its size differs"
-"""The column that says why."""
+UNMATCHED, BEFORE_MATCHING = "Why its size differs", "Before sizes are matched"
+"""The column that says why, and its name where a preset matches sizes afterwards."""
 
 
 class Cost(NamedTuple):
@@ -67,6 +67,8 @@ LETTERS, ROW = 19, 26
 """Letters in a line of a label on a phone, and pixels of a row."""
 MARGIN, BARS, NUMBERS = 0.05, 0.33, 0.97
 """The left end and the room of bars, and the right end of numbers, as shares of a column."""
+OWN_MATRICES = ("own", "added")
+"""Values of a variant's setting `untied` that give positions two projections of their own, once for all layers."""
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 """Costs that are measured and depend on the machine; the others are counted, and depend on the model alone."""
 HEADINGS = {
@@ -172,7 +174,11 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             + ("the lowest final loss stands first." if losses else "the longest step stands first."),
             "The feed-forward layers are as wide as makes all variants equally large, so that what saves parameters "
             "elsewhere does more arithmetic there."
-            if preset in PRESETS and PRESETS[preset].matched
+            if _matched(preset)
+            else "",
+            "Matched are the parameters that training reaches: neither rows of positions beyond its windows nor fixed "
+            "tables."
+            if _matched(preset) and PRESETS[preset].reached
             else "",
             f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {board_preset(preset)} has all its seeds; "
             f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
@@ -231,11 +237,34 @@ def timed(rows: pd.DataFrame) -> str:
     return ", ".join([*clocks, *counts])
 
 
+def _matched(preset: str) -> bool:
+    """True of a preset that makes all variants equally large."""
+    return preset in PRESETS and PRESETS[preset].matched
+
+
+def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
+    """A sentence on the arithmetic of variants with matrices for positions, where matching sizes makes it less."""
+    counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
+    adding = BASELINES[MASKED]
+    if not _matched(preset) or adding not in counted.index:
+        return ""
+    own = [name for name in counted.index if name in VARIANTS and VARIANTS[name].settings.get("untied") in OWN_MATRICES]
+    less = 1 - counted[own] / counted[adding]
+    if less.empty or less.min() <= 0:
+        return ""
+    shares = " to ".join(dict.fromkeys(percent(share, 1) for share in (less.min(), less.max())))
+    return (
+        f"Variants in which positions have matrices of their own do {shares} less arithmetic than adding, because "
+        "sizes are matched: their feed-forward layers are narrower by the parameters of these matrices. A feed-forward "
+        "layer multiplies every token; these matrices multiply the table of positions, once for all texts of a step."
+    )
+
+
 def more_without_positions(rows: pd.DataFrame, preset: str) -> str:
     """A sentence on the arithmetic of a model without positions, where matching sizes makes it more than adding's."""
     counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
     without, adding = ORDERLESS[MASKED], BASELINES[MASKED]
-    if preset not in PRESETS or not PRESETS[preset].matched or not {without, adding} <= set(counted.index):
+    if not _matched(preset) or not {without, adding} <= set(counted.index):
         return ""
     share = counted[without] / counted[adding] - 1
     if share <= 0:
@@ -256,8 +285,11 @@ def _losses(variants: set[str], preset: str) -> dict[str, float]:
     return {row.variant: row.gap.value for row in rows if row.gap and row.variant in variants}
 
 
-def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The figure's rows as readers see them: a line a variant, with the reason if its size differs from BERT-A's."""
+def cost_table(rows: pd.DataFrame, preset: str) -> pd.DataFrame:
+    """The figure's rows as readers see them: a line a variant, with the reason if its size differs from BERT-A's.
+
+    Where the preset matches sizes, the reason is that of the size before, and its column says so.
+    """
     wide = rows.pivot(index="variant", columns="measure", values="value").reindex(list(dict.fromkeys(rows.variant)))
     names = [str(name) for name in wide.index]
     written = {
@@ -271,7 +303,9 @@ def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
         if "bert_a" in wide.index:
             shares = wide.parameters / wide.parameters["bert_a"] - 1
             table["Against adding"] = ["" if pd.isna(share) else percent_of(share) for share in shares]
-    table[UNMATCHED] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
+    table[BEFORE_MATCHING if _matched(preset) else UNMATCHED] = [
+        VARIANTS[name].size if name in VARIANTS else "" for name in names
+    ]
     table |= {COSTS[name].column: values for name, values in written.items()}
     return pd.DataFrame(table)
 

@@ -1,4 +1,7 @@
-"""Final loss against one cost: a point a variant of the board, and those that no other beats in both."""
+"""Final loss against one cost: a point a variant of the board, and those that no other beats in both.
+
+Of these, one that costs more than another counts only if its loss is lower beyond both intervals.
+"""
 
 import math
 from itertools import pairwise
@@ -70,7 +73,9 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
             f"Each point is a variant of recipe {recipe}, less {named(BASELINE)}'s loss and {axis.noun}; lower and "
             "further left is better."
             + ("" if recipe == params.preset else f" Costs are measured at the size of preset {params.preset}."),
-            "" if axis.measure in costs.MACHINE else "Black line: the variants that no other beats in both.",
+            "Black line: the variants that no other beats in both, each lower than cheaper ones beyond the intervals."
+            if drawn.best.sum() > 1
+            else "",
             "Vertical bars: 95 % intervals of the difference in final loss, paired by seed.",
             costs.how_measured(stored, axis.measure),
             f"Level lines lead to an earlier measurement ({costs.timed(earlier)})."
@@ -128,14 +133,20 @@ def _rows(stored: pd.DataFrame, preset: str, measure: str, earlier: pd.DataFrame
             }
         )
     rows = pd.DataFrame(records)
-    counted = measure not in costs.MACHINE
-    return rows.assign(best=[counted and _unbeaten(rows, row.cost, row.gap) for row in frames.rows(rows)])
+    best = () if measure in costs.MACHINE else _unbeaten(rows[rows.gap.notna()])
+    return rows.assign(best=rows.variant.isin(best))
 
 
-def _unbeaten(rows: pd.DataFrame, cost: float, gap: float) -> bool:
-    """True where no other row has at most this cost and at most this loss, and less of one of them."""
-    as_good = rows[(rows.cost <= cost) & (rows.gap <= gap)]
-    return gap == gap and not ((as_good.cost < cost) | (as_good.gap < gap)).any()
+def _unbeaten(rows: pd.DataFrame) -> list[str]:
+    """The variants that no other beats in both, of which each ends lower than all cheaper ones beyond the intervals."""
+    best: list[str] = []
+    lowest = math.inf
+    for row in frames.rows(rows.sort_values(["cost", "gap"])):
+        low, high = (row.gap if math.isnan(end) else end for end in (row.low, row.high))
+        if high < lowest:
+            best.append(row.variant)
+            lowest = low
+    return best
 
 
 def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
@@ -186,7 +197,11 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
     y = marks.number(alt.Y, "y", ["final loss less adding's", "(nats; lower is better)"], domain=domain[1], ticks=8)
     drawn_ways = set(map(way, rows.variant))
     ways = {one.title: theme.colour(colours.of_way(name)) for name, one in WAYS.items() if name in drawn_ways}
-    key = marks.hues("way", ways, marks.legend(place="top", columns=3))
+    key = marks.hues(
+        "way",
+        ways,
+        marks.legend(place="top", columns=alt.expr(f"containerSize()[0] < {beside_points.PHONE} ? 2 : {len(ways)}")),
+    )
     margin = training_rules().margin
     band = alt.Chart(pd.DataFrame({"y": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=0.6)
     layers: list[Chart] = [
@@ -219,7 +234,8 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
             filled=True, opacity=1, size=marks.LARGE_DOT, shape="triangle-up" if beyond else "circle"
         )
         layers.append(points.encode(x=x, y=y, color=key, tooltip=tooltip))
-    layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, line=corners)
+    level = [(domain[0][0], 0.0), (domain[0][1], 0.0)]
+    layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, lines=[corners, level])
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[

@@ -29,10 +29,12 @@ from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit
 from analysis.probes import image_probe
 
-SIDE = 236
+SIDE = 270
 """Pixels of a panel that is laid out as the image is, the longer way."""
-SPARE = 84
-"""Pixels of the room for axes and a legend below a plot, of which these panels have none but the last."""
+SPARE, AXIS, LEGEND = 78, 26, 85
+"""Pixels of the room for axes and legends that a page adds, and of these those of the image's axis and of a legend."""
+ABREAST, BETWEEN, TITLE = 2, 1.5, 4.5
+"""Small maps side by side; in patches, the room between them and that of the title above each."""
 QUERY = "#d6007f"
 """The outline of the query's patch, a colour on none of our scales; that of the key's is ink."""
 
@@ -73,7 +75,7 @@ def _description(decomposition: ImageDecomposition) -> str:
     hidden = rows * columns - len(decomposition.kept)
     left = f", of which {hidden} are hidden from the model" if hidden else ""
     return (
-        f"{model_title(decomposition.provenance.model)}, layer {decomposition.layer} ({decomposition.method}), image "
+        f"{model_title(decomposition.provenance.model)}, layer {decomposition.layer}, image "
         f"{decomposition.provenance.text!r}, "
         f"{rows} by {columns} patches{left}"
     )
@@ -82,6 +84,7 @@ def _description(decomposition: ImageDecomposition) -> str:
 def _error_note(decomposition: ImageDecomposition) -> str:
     provenance = decomposition.provenance
     return (
+        f"Sources are followed by the method {decomposition.method!r}. "
         f"Sum of the terms against the model's own scores: {decomposition.max_error:.1e} at most "
         f"({decomposition.relative_error:.1e} of "
         f"their range; {provenance.dtype} on {provenance.device}). {cancellation_note(decomposition.cancellation)}"
@@ -134,9 +137,9 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
     special = "; ".join(
         f"{term_label(name)} {signed(row[0])}" for name, row in rows.items() if len(rows) <= len(FOUR) + 1
     )
+    special = f"[CLS] as key: {special}." if special else ""
     complete = len(terms) == len([term for term in TERMS if term in decomposition.present])
     rest = "" if complete else " The total holds the others too."
-    token = decomposition.token_info[query]
     key = _shown_key(params, decomposition, head, query)
 
     def frame() -> pd.DataFrame:
@@ -144,7 +147,7 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         return frames.stacked(parts, "map")
 
     return Figure(
-        title=f"Head {head}: what patch {token.text} asks of every patch",
+        title=f"Head {head}: what {_patch(decomposition, query)} asks of every patch",
         finding=with_random_weights(
             f"In layer {decomposition.layer}, head {head}, {_patch(decomposition, query)} scores the others mostly by "
             f"{term_label(largest)}",
@@ -152,10 +155,9 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         ),
         frame=frame,
         caption=(
-            f"Pre-softmax scores of the query at {token.text} (row and column, from 0) with the key of every patch, "
-            f"{_description(decomposition)}, head {head}; "
-            f"{'minus their mean over all keys' if centred else 'as they are'}; one scale "
-            f"for all maps.{rest} {f'[CLS] as key: {special}. ' if special else ''}"
+            f"Scores before softmax of its query with the key of every patch, "
+            f"{'minus their mean over all keys' if centred else 'as they are'}, on one scale. "
+            f"Rows and columns count from 0. {capitalised(_description(decomposition))}, head {head}.{rest} {special} "
             f"{position_source(decomposition.grid, decomposition.trained)} {_error_note(decomposition)}"
         ),
         alt=(
@@ -164,8 +166,8 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
             "the largest "
             f"values are in {term_label(largest)}."
         ),
-        draw=lambda theme: _maps(decomposition, head, maps, limit, (query, key), theme),
-        columns=3,
+        draw=lambda theme: _maps(decomposition, head, maps, largest, limit, (query, key), theme),
+        columns=2,
     )
 
 
@@ -205,14 +207,13 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
     parts = {part: value for part, value in values.items() if part != "total"}
     shown = {**with_rest(decomposition, parts), "total": values["total"]}
     bars = pd.DataFrame({"part": list(shown), "value": list(shown.values())})
-    query_token, key_token = (decomposition.tokens[index] for index in (query, key))
     largest = max(parts, key=lambda part: abs(parts[part]))
     text = (
         f"It scores {_patch(decomposition, key)} {signed(values['total'])}; the largest term is "
         f"{term_label(largest)}, {signed(values[largest])}."
     )
     return Figure(
-        title=f"Head {head}, query {query_token} on key {key_token}",
+        title=f"Head {head}: {_patch(decomposition, query)} asks {_patch(decomposition, key)}",
         finding=with_random_weights(text.removesuffix("."), decomposition.provenance.model),
         frame=lambda: frame,
         caption=(
@@ -237,26 +238,27 @@ def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figur
     return replace(result, finding=with_random_weights(result.finding, provenance.model))
 
 
-def _outline(place: tuple[int, int] | None, colour: str) -> list[Chart]:
+def _outline(place: tuple[int, int] | None, colour: str, axes: tuple[alt.X, alt.Y]) -> list[Chart]:
     """A patch, on axes that count patches from their middles."""
     if place is None:
         return []
     row, column = place
     frame = pd.DataFrame({"x": [column - 0.5], "x2": [column + 0.5], "y": [row - 0.5], "y2": [row + 0.5]})
     mark = alt.Chart(frame).mark_rect(fill=None, stroke=colour, strokeWidth=2.5)
-    return [mark.encode(x=alt.X("x:Q"), x2=alt.X2("x2"), y=alt.Y("y:Q"), y2=alt.Y2("y2"))]
+    return [mark.encode(x=axes[0], x2=alt.X2("x2"), y=axes[1], y2=alt.Y2("y2"))]
 
 
-def _square_axes(grid: tuple[int, int]) -> tuple[alt.X, alt.Y]:
-    """Axes that count patches, on which a patch is as wide as high, however a page stretches the panel."""
+def _square_axes(grid: tuple[float, float], *, counted: bool) -> tuple[alt.X, alt.Y]:
+    """Axes on which a patch is as wide as high, however a page stretches the panel. counted: whether they are seen."""
     rows, columns = grid
-    x, y = index_axes(grid, "", "")
+    x, y = index_axes((1, 1), "", "")
     patch = f"min(width / {columns}, height / {rows})"
     for axis, count in ((x, columns), (y, rows)):
         axis["scale"] = alt.Scale(
             domain=[-0.5, count - 0.5], nice=False, zero=False, range=[0, alt.expr(f"{count} * {patch}")]
         )
-    x["axis"]["orient"] = "top"
+        if not counted:
+            axis["axis"] = None
     return x, y
 
 
@@ -267,21 +269,24 @@ def _image(pixels: np.ndarray, grid: tuple[int, int]) -> list[Chart]:
     down = alt.Chart(pd.DataFrame({"x": np.arange(1, columns) - 0.5, "y": -0.5, "y2": rows - 0.5}))
     style = {"color": "white", "opacity": 0.45, "strokeWidth": 0.7}
     return [
-        picture(png_address(Image.fromarray(pixels)), grid, *_square_axes(grid)),
+        picture(png_address(Image.fromarray(pixels)), grid, *_square_axes(grid, counted=True)),
         across.mark_rule(**style).encode(y=alt.Y("y:Q"), x=alt.X("x:Q"), x2="x2"),
         down.mark_rule(**style).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), y2="y2"),
     ]
 
 
-def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Chart:
-    """One term's scores at the places of their keys: cells to read by pointing."""
+def _places(values: np.ndarray, right: float = 0, down: float = 0) -> pd.DataFrame:
+    """The scores of one term with the corners of their keys' patches. right, down: by how many the map is moved."""
     row, column = (indices.ravel() for indices in np.indices(values.shape))
     frame = pd.DataFrame({"row": row, "column": column, "score": values.ravel()}).dropna()
-    frame = frame.assign(x=frame.column - 0.5, x2=frame.column + 0.5, y=frame.row - 0.5, y2=frame.row + 0.5)
-    x, y = _square_axes((values.shape[0], values.shape[1]))
-    for axis in (x, y):  # Those of the image are those of all; unseen ones keep the maps as large as it is.
-        axis["axis"]["labelOpacity"] = axis["axis"]["tickOpacity"] = 0
-    cells, tooltip = alt.Chart(frame).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
+    x, y = frame.column + right, frame.row + down
+    return frame.assign(x=x - 0.5, x2=x + 0.5, y=y - 0.5, y2=y + 0.5)
+
+
+def _cells(places: pd.DataFrame, grid: tuple[float, float], scale: alt.Scale, key: alt.Legend | None) -> Chart:
+    """Scores at the places of their keys: cells to read by pointing."""
+    x, y = _square_axes(grid, counted=False)
+    cells, tooltip = alt.Chart(places).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
     color = alt.Color("score:Q", scale=scale, legend=key)
     return cells.encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=color, tooltip=tooltip)
 
@@ -290,37 +295,72 @@ def _maps(
     decomposition: ImageDecomposition,
     head: int,
     maps: Mapping[str, np.ndarray],
+    largest: str,
     limit: float,
     pair: tuple[int, int],
     theme: Theme,
 ) -> list[Chart]:
-    """The image with its patches, the total, and the terms, on one scale from -limit to limit.
+    """The image, the largest term, the total, and the other terms small, on one scale from -limit to limit.
 
     maps: name -> scores of every patch as a key, (row, column). pair: the tokens of the query and of the key, which are
     outlined where they are patches.
     """
+    grid = rows, columns = decomposition.grid
     query, key = (_place(decomposition, token) for token in pair)
-    rows, columns = decomposition.grid
-    outline = [*_outline(key, theme.ink), *_outline(query, QUERY)]
-    # Read by rows of three: beside the image the queries of words, beside the total those of positions.
-    order = list(maps)
-    if len(order) == 5:
-        order = [*order[1:3], order[0], *order[3:]]
-    measured = {name: float(decomposition.shares()[name][head]) for name in maps if name != "total"}
+    shares = decomposition.shares()
+    titles = {name: (term_label(name), share_in_words(float(shares[name][head]))) for name in maps if name != "total"}
     scale, colours = theme.around_zero(limit), marks.colour_bar("score", length=130, form=".2~g")
     colours["values"] = [-limit, 0, limit]
-    ink = "white" if theme.dark else "black"
-    panels = [(_image(decomposition.pixels, decomposition.grid), ("the image", f"query pink, key {ink}"))]
-    for index, name in enumerate(order, 1):
-        cells = _cells(maps[name], scale, colours if index == len(order) else None)
-        title = (term_label(name), share_in_words(measured[name])) if name in measured else (name, "all terms together")
-        panels.append(([cells], title))
     # For patches as square as they are.
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
-    return [
-        marks.panel(
-            *charts, *outline, theme=theme, width=width, title=title,
-            height=height - SPARE * (theme.screen and index < len(panels) - 1),
-        )
-        for index, (charts, title) in enumerate(panels)
-    ]  # fmt: skip
+    height -= SPARE * theme.screen
+    ink = "white" if theme.dark else "black"
+
+    def panel(layers: list[Chart], title: tuple[str, str], more: float = 0) -> Chart:
+        return marks.panel(*layers, theme=theme, width=width, height=height + more * theme.screen, title=title)
+
+    def outlined(*layers: Chart, counted: bool = False) -> list[Chart]:
+        axes = _square_axes(grid, counted=counted)
+        return [*layers, *_outline(key, theme.ink, axes), *_outline(query, QUERY, axes)]
+
+    image = outlined(*_image(decomposition.pixels, grid), counted=True)
+    largest_cells, total_cells = (
+        _cells(_places(maps[name]), grid, scale, legend) for name, legend in ((largest, colours), ("total", None))
+    )
+    panels = [
+        panel(image, ("the image", f"query pink, key {ink}"), AXIS),
+        panel(outlined(largest_cells), titles[largest], LEGEND),
+        panel(outlined(total_cells), ("total", "all terms together")),
+    ]
+    if others := {name: maps[name] for name in titles if name != largest}:
+        layers, extent = _small_maps(others, titles, grid, scale, theme)
+        drawn = panel(layers, ("the other terms", "on the same scale"))
+        drawn.height += round(width * (extent[0] / extent[1] - rows / columns))
+        panels.append(drawn)
+    return panels
+
+
+def _small_maps(
+    maps: Mapping[str, np.ndarray],
+    titles: Mapping[str, tuple[str, str]],
+    grid: tuple[int, int],
+    scale: alt.Scale,
+    theme: Theme,
+) -> tuple[list[Chart], tuple[float, float]]:
+    """Maps in rows on one plot, each under its title; and the height and the width of all, in patches."""
+    rows, columns = grid
+    corners = {
+        name: ((index % ABREAST) * (columns + BETWEEN), (index // ABREAST) * (rows + TITLE) + TITLE)
+        for index, name in enumerate(maps)
+    }
+    extent = (-(-len(maps) // ABREAST) * (rows + TITLE), ABREAST * (columns + BETWEEN) - BETWEEN)
+    cells = _cells(pd.concat([_places(maps[name], *corners[name]) for name in maps]), extent, scale, None)
+    heads = pd.DataFrame(
+        {"x": x - 0.5, "y": y - 0.5, "title": "\n".join(titles[name])} for name, (x, y) in corners.items()
+    )
+    written = alt.Chart(heads).mark_text(
+        align="left", baseline="bottom", dy=-marks.LABEL_LINE - 3, lineBreak="\n", lineHeight=marks.LABEL_LINE,
+        fontSize=marks.TEXT, color=theme.ink,
+    )  # fmt: skip
+    x, y = alt.X("x:Q", axis=None), alt.Y("y:Q", axis=None)
+    return [cells, written.encode(x=x, y=y, text="title:N")], extent

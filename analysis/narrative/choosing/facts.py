@@ -43,7 +43,7 @@ class Need(NamedTuple):
 
 NEEDS: dict[str, Need] = {
     "longer": Need(
-        "Takes texts of any length",
+        "Defined for texts of any length",
         "No learned table with one row for each position, which ends where training did. How well the model then does "
         "is another question; see Longer texts.",
         lambda method: not learned_table(method.setup.settings),

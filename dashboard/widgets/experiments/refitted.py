@@ -32,8 +32,6 @@ def draw(pickers: Pickers) -> None:
         return
     with show.reporting_problems():
         show.show(stored_figure("refit_recovered", values), PAGE, values)
-        if sentence := refit.what_controls_show():
-            st.markdown(escape_markdown(sentence))
     for name, title in FOLDED.items():
         fold = st.expander(title, key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:

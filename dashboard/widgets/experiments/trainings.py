@@ -11,7 +11,14 @@ from analysis.core.formatting import percent
 from analysis.figures import Figure, stored_figure
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.advantage import two_recipes
-from analysis.figures.training.costs import UNMATCHED, cost_table, more_without_positions
+from analysis.figures.training.costs import (
+    BEFORE_MATCHING,
+    UNMATCHED,
+    cost_table,
+    less_with_own_matrices,
+    more_without_positions,
+    stored,
+)
 from analysis.figures.training.data import (
     BASELINES,
     COMMAND,
@@ -322,14 +329,17 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             for sentence in (beyond_the_axis(figure.frame()), unresolved(figure.frame())):
                 if sentence:
                     st.markdown(escape_markdown(sentence))
+        preset = str(figure_values["preset"])
+        if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":
+            st.markdown(escape_markdown(less_with_own_matrices(stored(preset), preset)))
         if name == "training_costs":
-            if sentence := more_without_positions(figure.frame(), str(figure_values["preset"])):
+            if sentence := more_without_positions(figure.frame(), preset):
                 st.markdown(escape_markdown(sentence))
             _say_how_costs_change_with_size(figure.frame())
             columns = {
                 "Variant": st.column_config.Column(pinned=True, width=160),
-                UNMATCHED: st.column_config.Column(width=510),
+                **dict.fromkeys((UNMATCHED, BEFORE_MATCHING), st.column_config.Column(width=510)),
             }
-            st.dataframe(cost_table(figure.frame()), hide_index=True, height="content", column_config=columns)
+            st.dataframe(cost_table(figure.frame(), preset), hide_index=True, height="content", column_config=columns)
         return figure_values
     return None
