@@ -24,7 +24,7 @@ from analysis.rules import EncoderContest, EncoderRules, all_encoder_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, less_between_groups
 
-HOURS = {"width64": 0.15, "width128": 0.1, "width256": 0.25}
+HOURS = {"width64": 0.1, "width128": 0.1, "width256": 0.25}
 """Hours of one core that a training takes, about."""
 
 RUNS = """
