@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 FACTOR = 3
-"""A difference is far if it is more than so many times as large as the next smaller one."""
+"""A difference is far if it is more than so many times as large as what two thirds of all do not exceed."""
 
 
 def largest_near(differences: Iterable[float]) -> float:
@@ -15,7 +15,7 @@ def largest_near(differences: Iterable[float]) -> float:
     0.8
     """
     sizes = sorted(abs(difference) for difference in differences if difference == difference)
-    for smaller in range(len(sizes) - len(sizes) // 3 - 1, len(sizes) - 1):
-        if smaller >= 0 and sizes[smaller + 1] > FACTOR * sizes[smaller] > 0:
-            return sizes[smaller]
-    return sizes[-1] if sizes else float("nan")
+    if not sizes:
+        return float("nan")
+    limit = FACTOR * sizes[len(sizes) - len(sizes) // 3 - 1]
+    return max(size for size in sizes if size <= limit) if limit else sizes[-1]

@@ -326,9 +326,9 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=sentences(
             strong_row_note(decomposition, head, list(maps)),
-            negative_shares_note(float(decomposition.shares()[term][head]) for term in maps),
-            f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}. Rows are "
-            "queries, columns are keys; one scale for all maps of this head.",
+            f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}"
+            f"{negative_shares_note(float(decomposition.shares()[term][head]) for term in maps)}. Rows are queries, "
+            "columns are keys; one scale for all maps of this head.",
             method_assumption(decomposition),
             _error_note(decomposition),
         ),

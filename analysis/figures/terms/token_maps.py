@@ -95,7 +95,7 @@ def share_in_words(share: float) -> str:
 
 
 def negative_shares_note(shares: Iterable[float]) -> str:
-    """A sentence on what a share below zero says, where one of these is printed as such; else empty."""
+    """A clause on what a share below zero says, where one of these is printed as such; else empty."""
     if not any(percent(share).startswith("−") for share in shares if share == share):
         return ""
-    return "A share below zero belongs to a term that works against the others."
+    return "; a share below zero is of a term that works against the others"
