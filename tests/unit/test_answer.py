@@ -144,8 +144,10 @@ def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None
 
 
 def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(store: Path) -> None:
+    controls = {"C36k": {"verdict": OPEN}, "C36l": {"verdict": OPEN}}
+
     def sentence(**planted: object) -> str:
-        judged = [replace(one, **planted) if one.id == "C36e" else one for one in facts()]
+        judged = [replace(one, **{"C36e": planted, **controls}.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "concatenated")
 
     measured = {"effect": 0.2, "low": 0.1, "high": 0.3, "answer": ""}
@@ -159,6 +161,13 @@ def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(s
     assert (differences < 0).all(), "else the sentence is not told"
     said = f"On texts four times as long they ended {-differences.mean():.2f} nats lower (exploratory)."
     assert said in sentence(verdict=OPEN, seeds=8, **measured)
+    controls["C36k"] = {"verdict": CONTRADICTED, "effect": 0.4}
+    assert "(exploratory)" in sentence(verdict=OPEN, seeds=8, **measured), "one control alone explains nothing"
+    controls["C36l"] = {"verdict": SUPPORTED, "effect": -2.5}
+    assert (
+        "adding these alone ends 2.50 nats lower than adding all; beside the words they end 0.40 nats higher than "
+        "added."
+    ) in sentence(verdict=OPEN, seeds=8, **measured)
     assert "as the question proposes" not in sentence(verdict=OPEN, seeds=7, **measured)
     decided = sentence(verdict=CONTRADICTED, seeds=8, **measured | {"answer": "It costs 0.20 nats."})
     assert "It costs 0.20 nats." in decided

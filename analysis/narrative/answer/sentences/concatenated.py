@@ -19,6 +19,8 @@ LONGER_QUERY = (
     "AND metric = 'final_loss_4x'"
 )
 """The arrangement on texts four times as long as those of the training, seed by seed. No rule asks for it."""
+ALONE, BESIDE = "C36l", "C36k"
+"""On longer texts: adding the leading sinusoids alone against adding all, and beside the words against added."""
 EQUAL_WORDS = (NARROW, BESIDE_NARROW, "C36b")
 WIDTHS = ("C37a", "C37c", "C37d")
 """Concatenating at the same width, by width, at others than that of the sentence."""
@@ -76,17 +78,33 @@ def _equal_words(facts: Facts) -> str:
 def _proposed(facts: Facts, ask: Ask) -> str:
     """The arrangement that the question proposes, after a space; empty until all its seeds are trained.
 
-    What it does on longer texts is told where all seeds agree: there it may end on the other side.
+    What it does on longer texts is told, too: there it may end on the other side.
     """
     open_yet = undecided(facts.get(PROPOSED), " than adding all of them")
     told = f"Short words beside the leading sinusoids, as the question proposes, {open_yet}." if open_yet else ""
     told = fixed_sentences(facts, [PROPOSED]) or told
     if not told:
         return ""
+    return f" {told}{_on_longer_texts(facts) or _longer_unjudged(ask)}"
+
+
+def _on_longer_texts(facts: Facts) -> str:
+    """The two controls that tell the arrangement from its sinusoids on longer texts; empty until both are decided."""
+    alone, beside = facts.get(ALONE), facts.get(BESIDE)
+    if alone is None or beside is None or OPEN in (alone.verdict, beside.verdict):
+        return ""
+    return (
+        f" On texts four times as long, adding these alone ends {nats(alone.effect or 0.0)} than adding all; beside "
+        f"the words they end {nats(beside.effect or 0.0)} than added."
+    )
+
+
+def _longer_unjudged(ask: Ask) -> str:
+    """What the arrangement does on longer texts, where all seeds agree and its controls are not decided."""
     differences = [row["difference"] for row in ask(LONGER_QUERY)]
-    if differences and (max(differences) < 0 or min(differences) > 0):
-        told += f" On texts four times as long they ended {nats(fmean(differences))} (exploratory)."
-    return f" {told}"
+    if not differences or min(differences) <= 0 <= max(differences):
+        return ""
+    return f" On texts four times as long they ended {nats(fmean(differences))} (exploratory)."
 
 
 def _widths(facts: Facts) -> str:
