@@ -51,12 +51,12 @@ def test_the_word_of_a_turned_contrast_is_that_of_its_reverse(word: str) -> None
 
 
 def test_every_contrast_is_drawn_or_said_to_be_waiting(store) -> None:
-    """The committed data: every statement of the rules in `nats per predicted token`, and the two of the short way."""
+    """The committed data: every statement of the rules on final losses, and the two of the short way."""
     figure = stored_figure("experiments_contrasts", {})
     files = [rules.sha256 for rules in all_encoder_rules()]
     rows, seen = figure.frame(), drawn(figure)
     asked = query(
-        f"SELECT id, pair FROM statements WHERE parent IN {PARENTS} AND unit LIKE 'nats%' AND "
+        f"SELECT id, pair FROM statements WHERE parent IN {PARENTS} AND kind = 'final_loss' AND "
         f"(rules_sha IN ({placeholders(files)}) OR id IN ('C34q', 'C34r'))",
         files,
     )

@@ -117,7 +117,8 @@ OTHERS = Group(
         SingleChange("C36a", "words of 80 %: concatenated"),
         SingleChange("C36b", "words of 50 %: concatenated"),
         SingleChange("C36f", "concatenated, then projected back"),
-        SingleChange("C36e", "sinusoids: 16 beside narrower words"),
+        SingleChange("C36e", "all sinusoids added: 16 beside narrower words"),
+        SingleChange("C36j", "16 sinusoids added: beside narrower words"),
         SingleChange("C34m", "first layer: a matrix of their own"),
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
@@ -254,7 +255,7 @@ def _stored() -> pd.DataFrame:
     earlier = [change.statement for group in GROUPS if group.preset != OTHERS.preset for change in group.changes]
     return read.query(
         "SELECT id, statement, pair, effect, low, high, seeds, verdict, line, command FROM statements "
-        f"WHERE parent IN {PARENTS} AND unit = '{NATS}' "
+        f"WHERE parent IN {PARENTS} AND kind = 'final_loss' "
         f"AND (rules_sha IN ({read.placeholders(files)}) OR id IN ({read.placeholders(earlier)})) ORDER BY effect",
         (*files, *earlier),
     )

@@ -124,7 +124,7 @@ def _common(link: Link) -> dict[str, Any]:
     return {
         "question": QUESTION,
         "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
-        "about": f"Made from the results stored on {meta.built}, with code {meta.git_sha}.",
+        "about": f"Results stored on {meta.built}, with code {meta.git_sha}.",
         "dashboard": link("", {}),
     }
 

@@ -94,7 +94,7 @@ def _on_longer_texts(facts: Facts) -> str:
     if alone is None or beside is None or OPEN in (alone.verdict, beside.verdict):
         return ""
     return (
-        f" On texts four times as long, adding these alone ends {nats(alone.effect or 0.0)} than adding all; beside "
+        f" On texts 4 times as long, adding these alone ends {nats(alone.effect or 0.0)} than adding all; beside "
         f"the words they end {nats(beside.effect or 0.0)} than added."
     )
 
@@ -120,8 +120,8 @@ def _earlier(ask: Ask, verdict: str) -> str:
     if effect is None or effect >= 0 or verdict != CONTRADICTED:
         return ""
     return (
-        " A recipe that masked 15 % of the tokens, not 40 %, ended while order was still being "
-        f"learned; there the 80/20 split was ahead ({fixed(effect)} nats)."
+        " In a recipe that ended while order was still being learned, the 80/20 split was "
+        f"ahead ({fixed(effect)} nats)."
     )
 
 
