@@ -100,7 +100,7 @@ def _on_longer_texts(facts: Facts) -> str:
 
 
 def _longer_unjudged(ask: Ask) -> str:
-    """What the arrangement does on longer texts, where all seeds agree and its controls are not decided."""
+    """The arrangement on longer texts, where all seeds agree and its controls are not decided; else empty."""
     differences = [row["difference"] for row in ask(LONGER_QUERY)]
     if not differences or min(differences) <= 0 <= max(differences):
         return ""
