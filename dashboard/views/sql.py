@@ -1,12 +1,14 @@
 """SQL: readers ask the store themselves; the result as a table, a chart, CSV and Parquet."""
 
 import io
+from contextlib import suppress
 from typing import Any
 
 import pyarrow.parquet as parquet
 import streamlit as st
 
 from analysis.core.csv_export import to_csv
+from analysis.core.errors import AddendError
 from analysis.figures import FIGURES
 from analysis.figures.sql.chart import MARKS, MAX_ROWS, numeric
 from analysis.sql import contents
@@ -76,17 +78,18 @@ def show_chart(frame: Any) -> None:
 
 def show_table(answer: Answer) -> None:
     """The rows and their files; a narrow result has its chart beside it."""
-    frame = answer.frame
-    columns = frame.columns.tolist()
-    beside = len(columns) <= NARROW and 1 < len(frame) <= MAX_ROWS and any(numeric(frame, name) for name in columns)
-    table, chart = st.columns([2, 3]) if beside else (st.container(), None)
+    frame, figure = answer.frame, None
+    if len(frame.columns) <= NARROW and 1 < len(frame) <= MAX_ROWS:
+        with suppress(AddendError):  # Nobody asked for a chart of a result that none suits.
+            figure = FIGURES["sql_chart"].of(pickers.values())
+    table, chart = st.columns([2, 3]) if figure else (st.container(), None)
     with table:
         st.dataframe(frame, hide_index=True, height=460 if len(frame) > 12 else "auto")
         st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
         show_downloads(answer)
-    if chart:
+    if figure and chart:
         with chart:
-            show.show(FIGURES["sql_chart"].of(pickers.values()), PAGE, pickers.values())
+            show.show(figure, PAGE, pickers.values())
 
 
 show.header(PAGE, "Query the store yourself with one read-only SELECT. It holds all results, but no probes of readers.")

@@ -52,6 +52,17 @@ def test_one_query_at_a_time_of_one_reader():
         pass
 
 
+def test_a_narrow_table_has_its_chart_beside_it_where_one_suits():
+    app = opened("sql", query="SELECT range AS a, range * 2 AS b FROM range(4)")
+    assert any("b against a, 4 rows" in caption.value for caption in app.caption)
+    for query in ("SELECT 'n' || range AS name, range AS value FROM range(200)", "SELECT 'a' AS one FROM range(3)"):
+        app = opened("sql", query=query)
+        assert len(app.dataframe[0].value) in (200, 3)
+        assert not app.exception
+        assert not app.error
+        assert not app.warning, "nobody asked for the chart"
+
+
 def test_a_column_that_a_link_invents_is_said():
     app = opened("sql", query="SELECT 1 AS one", part="chart", x="nope")
     assert not app.exception

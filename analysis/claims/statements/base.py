@@ -152,7 +152,8 @@ class Judgement:
     own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants
     of a statement about trainings. shown: the word for the reading whose number is shown. opposes: the reason why the
     statement says the opposite of its claim; empty where it does not. aside: the reason why its claim may hold or fail
-    whichever way it comes out; empty where it speaks for or against the claim. decides: whether it decides its claim.
+    whichever way it comes out; empty where it speaks for or against the claim. part: the part of its claim that it
+    says, where its words alone do not tell. decides: whether it decides its claim.
     """
 
     id: str
@@ -186,6 +187,7 @@ class Judgement:
     shown: str = ""
     opposes: str = ""
     aside: str = ""
+    part: str = ""
     decides: bool = False
     readings: tuple[Reading, ...] = field(default=())
 

@@ -65,10 +65,15 @@ def deciding(parts: Sequence[Judgement]) -> Judgement:
 
 
 def with_deciding(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """The judgements, marked where one says the opposite of its claim or takes no side, and where it decides it."""
-    against, none = opposites(), asides()
+    """The judgements with how their words stand to those of their claims, and marked where one decides its claim."""
+    against, none, parts_said = opposites(), asides(), parts_explained()
     marked = [
-        replace(judgement, opposes=against.get(judgement.id, ""), aside=none.get(judgement.id, ""))
+        replace(
+            judgement,
+            opposes=against.get(judgement.id, ""),
+            aside=none.get(judgement.id, ""),
+            part=parts_said.get(judgement.id, ""),
+        )
         for judgement in judgements
     ]
     claims: dict[str, list[Judgement]] = {}

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import MIXED, OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
-from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing, bearings, parts_explained
+from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing, bearings
 from analysis.claims.statements.stored import Heading
 from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
@@ -178,7 +178,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "would_decide": part.would_decide,
         "opposes": part.opposes,
         "aside": part.aside,
-        "part": parts_explained().get(part.id, ""),
+        "part": part.part,
         "decides": part.decides,
         "quoted": quoted,
         "bearing": bearing(part),

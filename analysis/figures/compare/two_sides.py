@@ -6,6 +6,7 @@ from functools import partial
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
@@ -315,10 +316,14 @@ def _viewed(params: CompareParameters, pair: Pair) -> tuple[tuple[int, ...], tup
     return heads, views
 
 
+def _largest(values: ndarray) -> float:
+    return float(np.abs(values).max()) or 1.0
+
+
 def far_apart(params: CompareParameters, pair: Pair) -> bool:
     """True where one side would be pale on the other's scale, so that each has its own."""
     _, views = _viewed(params, pair)
-    weaker, stronger = sorted(float(np.abs(view.terms[params.term]).max()) or 1.0 for view in views)
+    weaker, stronger = sorted(_largest(view.terms[params.term]) for view in views)
     return stronger > PALE * weaker
 
 
@@ -348,9 +353,9 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
-    limits = {name: float(np.abs(values).max()) or 1.0 for name, (values, _) in maps.items()}
+    limits = {name: _largest(values) for name, (values, _) in maps.items()}
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
-    pale = far_apart(params, pair)
+    pale = limits[stronger] > PALE * limits[weaker]
     shown = [name for name in maps if name != "difference" or not pale]
     if pale and "difference" in maps:
         text += (

@@ -170,7 +170,7 @@ def contrasts(_: Parameters) -> Figure:
             f"measured at once. The rules of recipe width128 were frozen before its trainings; those of {judged} were "
             "compared after its runs were stored.",
             _corrected(found),
-            "".join(
+            " ".join(
                 f"The rule of {row.id} asks with a margin of {row.line:g} nats; its word here is that of the band, as "
                 "of all others."
                 for row in frames.rows(frame[frame.line != margin])

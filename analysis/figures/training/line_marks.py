@@ -142,10 +142,10 @@ def names_at_ends(
     return alt.layer(leaders, keys, text)
 
 
-def padded_range(values: pd.Series) -> tuple[float, float]:
-    """The range from the smallest to the largest value, with padding of 4 % of it at either end."""
+def padded_range(values: pd.Series, padding: float = 0.04) -> tuple[float, float]:
+    """The range from the smallest to the largest value, with a share of it as padding at either end."""
     low, high = float(values.min()), float(values.max())
-    room = 0.04 * (high - low or 1)
+    room = padding * (high - low or 1)
     return low - room, high + room
 
 

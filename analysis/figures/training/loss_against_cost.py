@@ -22,6 +22,7 @@ from analysis.figures.reading.told import COMPARED
 from analysis.figures.training import costs
 from analysis.figures.training.costs import CostsParameters
 from analysis.figures.training.data import BASELINES, MASKED, title
+from analysis.figures.training.line_marks import padded_range
 from analysis.figures.training.row_marks import VARIANT
 from analysis.rules import training_rules
 
@@ -190,8 +191,8 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
         strong=rows.best | (rows.variant == BASELINE) | (rows.gap == rows.gap.min()), home=rows.variant.isin(COMPARED)
     ).sort_values(["strong", "home", "gap"], ascending=[False, False, True], ignore_index=True)
     domain = (
-        _padded([0.0, *rows.x, *rows.before.dropna()]),
-        _padded([0.0, *rows.y, *rows.low.dropna(), *rows.high.dropna()]),
+        padded_range(pd.Series([0.0, *rows.x, *rows.before]), EDGE),
+        padded_range(pd.Series([0.0, *rows.y, *rows.low, *rows.high]), EDGE),
     )
     x = marks.number(alt.X, "x", f"{axis.noun}, % more or less than adding", domain=domain[0], ticks=8)
     y = marks.number(alt.Y, "y", ["final loss less adding's", "(nats; lower is better)"], domain=domain[1], ticks=8)
@@ -247,9 +248,3 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
             else "bars: 95 % intervals",
         ],
     )  # fmt: skip
-
-
-def _padded(values: list[float]) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    room = EDGE * (high - low or 1)
-    return low - room, high + room

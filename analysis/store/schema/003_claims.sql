@@ -47,14 +47,15 @@ FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evi
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in.
 -- holds, expect, quantifier: what the rule asks, in its file's own words; lower, upper: the values that support the
 -- statement; rule: the rule in words; pair: the variants compared; shown: which reading's number is shown; opposes: why
--- the statement says the opposite of its claim; aside: why it takes no side; decides: whether it decides the claim
--- (analysis/claims/statements/deciding).
+-- the statement says the opposite of its claim; aside: why it takes no side; part: which part of its claim it says, where
+-- its words alone do not tell; decides: whether it decides the claim (analysis/claims/statements/deciding).
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
     sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
     would_decide VARCHAR, command VARCHAR, page VARCHAR, query VARCHAR, rules_version INTEGER, rules_sha VARCHAR,
     exploratory BOOLEAN, answer VARCHAR, holds VARCHAR, expect VARCHAR, quantifier VARCHAR, lower DOUBLE, upper DOUBLE,
-    rule VARCHAR, pair VARCHAR, shown VARCHAR, opposes VARCHAR, aside VARCHAR, decides BOOLEAN
+    rule VARCHAR, pair VARCHAR, shown VARCHAR, opposes VARCHAR, aside VARCHAR, part VARCHAR,
+    decides BOOLEAN
 );
 -- Statements that are not judged as they were, with the last verdict that they had. replaced_by: the statement that took
 -- their place, or 'withdrawn'.
