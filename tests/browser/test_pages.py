@@ -109,3 +109,15 @@ def test_the_rules_find_what_is_broken(browser):
     assert {problem.split(":")[0] for problem in in_colour} == {"color-contrast"}
     assert page.evaluate(SMALL, SMALLEST_TEXT) == ["faint"]
     page.close()
+
+
+def test_a_page_turns_dark_on_a_slow_computer_too(page: Page, address: str) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{address}/read")
+    settled(page)
+    page.wait_for_function(ACCENT, arg=LINK.on(dark=False))
+    browser_tools = page.context.new_cdp_session(page)
+    browser_tools.send("Emulation.setCPUThrottlingRate", {"rate": 20})
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(ACCENT, arg=LINK.on(dark=True))
+    browser_tools.detach()

@@ -1,25 +1,24 @@
-// When the reader's system turns dark or light, Streamlit changes the background at once but does not run the page again,
-// so that charts keep the colours of the old background. This component asks for a new run once the background has changed.
+// When the reader's system turns dark or light, Streamlit changes the background but does not run the page again, so that
+// charts keep the colours of the old background. This component asks for a new run once the background has changed, however
+// long that takes on a slow or busy computer. Where the reader has chosen a theme, the background never changes.
 
-const WAIT_MS = 2000; // Streamlit changes the background within this time, or never, where the reader has chosen a theme.
+const AGAIN_MS = 3000; // Streamlit may lose what is asked of it while it draws, so that we ask until the page has changed.
 
 export default function ({ data, setTriggerValue }) {
   const { dark } = JSON.parse(data.json);
-  const system = matchMedia("(prefers-color-scheme: dark)");
   const app = document.querySelector("[data-testid=stApp]");
-  const hasChanged = () => (getComputedStyle(app).colorScheme === "dark") !== dark;
   let timer;
-  const watch = () => {
-    const deadline = performance.now() + WAIT_MS;
-    clearInterval(timer);
-    timer = setInterval(() => {
-      if (hasChanged()) setTriggerValue("changed", true);
-      if (hasChanged() || performance.now() > deadline) clearInterval(timer);
-    }, 50);
+  const ask = () => {
+    clearTimeout(timer);
+    if ((getComputedStyle(app).colorScheme === "dark") === dark) return;
+    setTriggerValue("changed", true);
+    timer = setTimeout(ask, AGAIN_MS);
   };
-  system.addEventListener("change", watch);
+  const observer = new MutationObserver(ask);
+  observer.observe(app, { attributes: true, attributeFilter: ["class"] });
+  ask();
   return () => {
-    clearInterval(timer);
-    system.removeEventListener("change", watch);
+    clearTimeout(timer);
+    observer.disconnect();
   };
 }
