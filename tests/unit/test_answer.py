@@ -120,12 +120,12 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
     told_apart = sentence(high=-0.06, control=CONTRADICTED)
     assert "The control's own words." in told_apart
     assert "A control of that shape" not in told_apart
-    shape, wider = "In one shape they end", "0.08 nats higher than adding with words of the whole width"
+    shape, wider = "In that shape they end", "0.08 nats higher than adding with wider words"
     both = sentence(high=-0.06, control=OPEN, seeds=8)
-    equal = "0.04 nats lower than adding with words as wide (−0.07 to −0.01)"
-    assert f"{shape} {equal}, and {wider} (+0.04 to +0.12); both are open." in both
+    equal = "0.04 nats lower than adding with words as wide"
+    assert f"{shape} {equal}, and {wider} (both are open)." in both
     one = sentence(high=-0.06, control=CONTRADICTED, seeds=8)
-    assert f"{shape} {wider} (+0.04 to +0.12); that is open. The control's own words." in one
+    assert f"{shape} {wider} (that is open). The control's own words." in one
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
 
 

@@ -246,6 +246,10 @@ def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None
     ways = ways_of_telling()
     assert frame.label.tolist() == [way.name for way in ways]
     assert frame.gap.tolist() == pytest.approx([way.difference for way in ways])
+    step = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "step"}).frame().label.tolist()
+    assert step == [way.name for way in ways if way.name in step], "of these, in the same order"
+    text = " ".join(unbroken(name) for name in step)
+    assert all(part in text for part in ("whole input", "First layer", "Every layer", "own matrix", "normalised"))
     names = [variant.title for _, variant in VARIANTS.items()]
     for part in told.PARTS_OF_NAMES:
         assert any(part in name for name in names), f"no variant is called {part}"
@@ -361,7 +365,7 @@ def test_steps_that_older_links_name_are_found() -> None:
     values, _ = VIEWS["read"].parse({"step": ["training"], "variant": ["tupe_a"]})
     assert values["variant"] == "tupe_a"
     assert VIEWS["read"].parse({"step": ["told"], "variant": ["tupe_a"]})[0]["rows"] == "all", "it was among all"
-    assert VIEWS["read"].parse({"step": ["told"]})[0]["rows"] == "home"
+    assert VIEWS["read"].parse({"step": ["told"]})[0]["rows"] == "step"
     assert VIEWS["read"].parse({"step": ["training"]})[0]["variant"] == "concat_20", "as it was"
     assert not set(MOVED) & set(STEPS)
     for destination in MOVED.values():

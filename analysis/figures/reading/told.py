@@ -1,7 +1,7 @@
 """Final losses of our own encoders by how often they are told positions, against adding once at the input."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated
 
 import altair as alt
@@ -55,10 +55,12 @@ COMPARED = {
     "bert_a_d_unscaled": 4,
 }
 """Variant of one recipe -> its changes from adding: one more than the last of those before it that has one fewer."""
-HOME, ALL = "home", "all"
-"""The rows that are drawn: those of `COMPARED`, which Home shows, or all."""
+STEP, HOME, ALL = "step", "home", "all"
+"""The rows that are drawn: those that the text of the step compares, those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
 """The variants that the heading over the rows of Home names."""
+OF_THE_STEP = ("bert_a", "bert_a_norm", "every_layer_hidden", "first_layer_attention", ATTENTION, OWN_MATRIX)
+"""The variants of `COMPARED` that the text of the step compares."""
 PARTS_OF_NAMES = {
     "words of 80 %": "a fifth of the width is left empty",
     "80/20": "words have 80 % of the width, positions the rest",
@@ -93,7 +95,7 @@ class ToldParameters(Parameters):
     """The variant that stands out among all, and which rows are drawn."""
 
     variant: str
-    rows: Annotated[str, one_of((HOME, ALL))] = HOME
+    rows: Annotated[str, one_of((STEP, HOME, ALL))] = STEP
 
 
 def _trainings(preset: str) -> Trained | None:
@@ -241,12 +243,13 @@ def reading_told(params: ToldParameters) -> Figure:
         )
     baseline = named(trainings.baseline)
     frame = pd.DataFrame(rows)
-    frame = _everything(frame) if params.rows == ALL else _compared(frame, trainings)
+    shown = {STEP: OF_THE_STEP, HOME: tuple(COMPARED)}
+    frame = _everything(frame) if params.rows == ALL else _compared(frame, trainings, shown[params.rows])
     chosen = params.variant if params.rows == ALL else ""
     text = _count(frame)
     return Figure(
         title=f"Final loss less that of {baseline}, "
-        + ("by how often positions are told" if params.rows == ALL else "of what the first page compares"),
+        + ("of what the first page compares" if params.rows == HOME else "by how often positions are told"),
         finding=finding(frame, chosen, baseline) if chosen else _finding_of_compared(frame),
         frame=lambda: frame,
         caption=sentences(
@@ -278,17 +281,17 @@ def _everything(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(["judged", "order", "gap"], ascending=[False, True, True]).drop(columns="order")
 
 
-def _compared(frame: pd.DataFrame, trainings: Trained) -> pd.DataFrame:
-    """The rows that Home shows, in its order, with the baseline. Raises NoResults where only that is stored."""
+def _compared(frame: pd.DataFrame, trainings: Trained, variants: Collection[str]) -> pd.DataFrame:
+    """Those of the rows that Home shows, in its order, with the baseline. Raises NoResults where only that is stored."""
     seeds = len(trainings.finals(trainings.baseline))
     base = {"label": title(trainings.baseline), "group": "", "gap": 0.0, "seeds": seeds, "judged": True,
             "variant": trainings.baseline, "preset": trainings.preset}  # fmt: skip
-    rows = frame[frame.variant.isin(COMPARED)]
+    rows = frame[frame.variant.isin(list(variants))]
     rows = rows.assign(label=[title(row.variant) if row.judged else row.label for row in frames.rows(rows)])
     if rows.empty:
         raise NoResults(
-            "None of the variants that the first page compares is stored. Run: python -m analysis ablate --preset "
-            f"{trainings.preset} --variants {','.join(COMPARED)}"
+            "None of the variants that are compared here is stored. Run: python -m analysis ablate --preset "
+            f"{trainings.preset} --variants {','.join(variants)}"
         )
     rows = pd.concat([pd.DataFrame([base]), rows], ignore_index=True)
     return rows.sort_values("variant", key=lambda names: names.map(list(COMPARED).index), ignore_index=True)

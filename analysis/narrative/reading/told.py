@@ -10,7 +10,7 @@ from analysis.claims.statements import OPEN, Judgement, stored
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, plural, signed
 from analysis.figures.experiments.contrasts import standing, turned
-from analysis.figures.reading.told import ALL, CLAIM, HOME
+from analysis.figures.reading.told import ALL, CLAIM, HOME, STEP
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.rules import encoder_rules, training_rules
@@ -49,7 +49,7 @@ ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once."""
 REFUSED = {"the matrices": "C34a", "being added again to whole inputs": "C34e"}
 """The causes that the answer rules out, where the rules have decided so -> the contrast."""
-ROWS = {HOME: "Those that the first page compares", ALL: "All variants"}
+ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
 NO_GAIN = ("same", "higher", "not lower")
 """Outcomes of the rules by which a way of telling positions gains nothing."""

@@ -3,20 +3,16 @@
 from collections.abc import Iterable
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask, Judgement
-from analysis.core.formatting import percent, plural, signed_or_zero, uncapitalised
+from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, nats, register, undecided
-from analysis.rules import encoder_rules
 
 TOLD = ("C34p", "C34o", "C34a")
 """The contrasts of a single difference that Home tells, in this order: a reader checks them in the picture beside them.
 
 The others are below `tempered_by`, and on Claims.
 """
-ANOTHER_RECIPE = {
-    "C22c": "Turned into queries and keys (rotary), positions end {size} than added ones ({sure}, another recipe).",
-    "C29b": "Adding itself ends {size} if its table starts from sinusoids ({sure}, another recipe).",
-}
-"""Sentences on further gains, each told where its statement is supported. {size}: of a loss. {sure}: its seeds."""
+ROTARY = "C22c"
+"""The contrast of rotations with adding, of another recipe, told where it is supported."""
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
 """Concatenating in a wider model of no more parameters against adding; and against adding in the same shape, with words
 as wide, and with words that take all its width."""
@@ -77,9 +73,9 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 
 
 def _causes(facts: Facts) -> str:
-    """Outcomes of contrasts of one difference, a line each, of concatenating, and of those of another recipe."""
+    """Outcomes of contrasts of one difference, a line each, of rotations and of concatenating."""
     decided = _outcomes([facts[name] for name in TOLD if name in facts])
-    return "".join(f"\n{text}" for text in [*decided, *_another_recipe(facts), *_concatenated(facts)])
+    return "".join(f"\n{text}" for text in [*decided, *_rotary(facts), *_concatenated(facts)])
 
 
 def _concatenated(facts: Facts) -> list[str]:
@@ -97,18 +93,17 @@ def _concatenated(facts: Facts) -> list[str]:
 def _in_one_shape(facts: Facts) -> str:
     """The controls of the wider concatenation: decided ones in the words of their rules, open ones in numbers."""
     decided = fixed_sentences(facts, (SAME_SHAPE, WIDER_WORDS))
-    words = {SAME_SHAPE: "words as wide", WIDER_WORDS: "words of the whole width"}
+    words = {SAME_SHAPE: "words as wide", WIDER_WORDS: "wider words"}
     measured = [_against(facts[name], text) for name, text in words.items() if undecided(facts.get(name))]
     if measured:
         still = "both are" if len(measured) > 1 else "that is"
-        return f"In one shape they end {', and '.join(measured)}; {still} open. {decided}".strip()
+        return f"In that shape they end {', and '.join(measured)} ({still} open). {decided}".strip()
     return decided or "A control of that shape is in training."
 
 
 def _against(fact: Judgement, words: str) -> str:
-    """A contrast with adding: `0.05 nats lower than adding with words as wide (−0.07 to −0.02)`."""
-    effect, low, high = (number or 0.0 for number in (fact.effect, fact.low, fact.high))
-    return f"{nats(effect)} than adding with {words} ({signed_or_zero(low)} to {signed_or_zero(high)})"
+    """A contrast with adding: `0.05 nats lower than adding with words as wide`."""
+    return f"{nats(fact.effect or 0.0)} than adding with {words}"
 
 
 def _outcomes(facts: Iterable[Judgement]) -> list[str]:
@@ -130,22 +125,13 @@ def _outcomes(facts: Iterable[Judgement]) -> list[str]:
     return told
 
 
-def _another_recipe(facts: Facts) -> list[str]:
-    """The sentences on what else helps, of those that the rules have decided so."""
-    supported = {name: facts[name] for name in ANOTHER_RECIPE if name in facts and facts[name].verdict == SUPPORTED}
-    return [
-        ANOTHER_RECIPE[name].format(size=nats(fact.effect), sure=_sure(fact))
-        for name, fact in supported.items()
-        if fact.effect is not None
-    ]
-
-
-def _sure(fact: Judgement) -> str:
-    """The seeds of a difference, and its interval where that is not clear of what the newer rules count as none."""
-    seeds, margin = plural(fact.seeds or 0, "seed"), encoder_rules().statements[0].margin
-    if fact.low is None or fact.high is None or max(fact.low, -fact.high) > margin:
-        return seeds
-    return f"{seeds}, interval {signed_or_zero(fact.low)} to {signed_or_zero(fact.high)}"
+def _rotary(facts: Facts) -> list[str]:
+    """The line on rotary positions, if the rules have decided that they end lower."""
+    fact = facts.get(ROTARY)
+    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
+        return []
+    size, seeds = nats(fact.effect), plural(fact.seeds or 0, "seed")
+    return [f"Turned into queries and keys (rotary), positions end {size} than added ones ({seeds}, another recipe)."]
 
 
 register(
