@@ -7,12 +7,14 @@ GROUPS = {
     "Models and how they are combined": {
         "BERT-A": "Our baseline, and BERT's own way: learned position embeddings are added to word embeddings, and "
         "one pair of matrices makes queries and keys from the sum. The A stands for absolute positions.",
-        "BERT-A^d": "Like BERT-A, but positions have their own query and key matrices. All four terms are kept: "
+        "BERT-A (own matrices)": "Like BERT-A, but positions have their own query and key "
+        "matrices (BERT-A with a raised d in Ke et al., 2021). All four terms are kept: "
         "word-to-word, word-to-position, position-to-word and position-to-position.",
         "BERT-R": "BERT-A with a learned bias for the distance between query and key, added to every score.",
         "TUPE-A": "The encoder of Ke et al. (2021): positions are not added to words but have their own query and key "
         "matrices, and add a position-to-position score to the word-to-word score. [CLS] has scores of its own.",
-        "TUPE-A^tie-cls": "TUPE-A in which [CLS] is treated like every other position.",
+        "TUPE-A ([CLS] tied)": "TUPE-A in which [CLS] is treated like every other position (tie-cls in Ke et al., "
+        "2021).",
         "TUPE-R": "TUPE-A with a learned bias for the distance between query and key, added to every score.",
         "tied": "Sharing one matrix. Adding ties the matrices of words and positions.",
         "untied": "Words and positions have separate matrices for queries and keys, instead of sharing one pair.",
@@ -39,8 +41,8 @@ GROUPS = {
         "seed": "The number from which a run draws its first weights and the order of its data. Runs that differ in "
         "the seed alone show how much of a difference is chance.",
         "margin": "The difference below which two results count as the same. The rules fix it before any run.",
-        "not resolved": "The 95 % confidence interval of a difference reaches across the margin, so that the runs "
-        "cannot say which side is better, nor that both are the same.",
+        "open": "Not decided: too few runs are stored, or the 95 % interval of a difference reaches across the margin, "
+        "so that the runs cannot say which side is better, nor that both are the same.",
         "paired": "Compared seed by seed: each difference is between two runs of one seed, and the interval is over "
         "these.",
         "bootstrap": "An interval found by drawing the same data again and again, with repetition, and looking at how "
@@ -73,10 +75,9 @@ GROUPS = {
         "says which of the two it belongs to.",
         "LayerNorm": "A step of a transformer's layer that scales each token's vector to a common mean and spread.",
         "squared length": "Of a vector: the sum of the squares of its numbers.",
-        "rank correlation": "A correlation of ranks, from -1 to 1: whether two lists order things alike (Spearman's).",
+        "rank correlation": "Spearman's correlation of ranks, from -1 to 1: whether two lists order things alike.",
         "surgery": "A trained model is changed in one place, for example its position table, and measured before and "
         "after.",
-        "Spearman": "A correlation of ranks, from -1 to 1: whether two lists order things alike.",
         "top-1": "How often the first guess is the right one.",
         "equivariance": "Permuting the words of a text only permutes the results, as in a model without positions.",
         "effective rank": "About how many directions a table uses: the exponential of the entropy of its squared "
@@ -90,7 +91,7 @@ DEFINITIONS = {term: definition for group in GROUPS.values() for term, definitio
 """Every definition by its term."""
 _alternatives = "|".join(re.escape(word) for word in sorted(DEFINITIONS, key=len, reverse=True))
 USED = re.compile(rf"(?<![\w-])({_alternatives})s?(?![\w^-])", re.IGNORECASE)
-"""Finds terms, the longest first: `TUPE-A^tie-cls` is not found as TUPE-A, nor a cross term as a term."""
+"""Finds terms, the longest first: `TUPE-A ([CLS] tied)` is not found as TUPE-A, nor a cross term as a term."""
 
 
 def definitions_in(text: str) -> dict[str, str]:
@@ -102,6 +103,7 @@ ABOUT = {
     "share": ("score", "term", "head"),
     "effect": ("score", "term", "head"),
     "band": ("rotary", "wavelength"),
+    "open": ("interval", "nats", "decide"),
 }
 """Words that mean something else elsewhere -> words one of which stands in a text that means what the glossary says."""
 

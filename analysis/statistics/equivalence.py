@@ -1,4 +1,4 @@
-"""Different, equivalent within a margin, or not resolved: three verdicts, and none of them from a failed test."""
+"""Different, equivalent within a margin, or open: three verdicts, and none of them from a failed test."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from scipy import special
 from analysis.statistics.paired import Difference
 
 DIFFERENT = "different"
-NOT_RESOLVED = "not resolved"
+NOT_RESOLVED = "open"
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Equivalence:
     """The verdict on a difference against a margin; margin and ends are in the unit of the difference."""
 
     verdict: str
-    """'different', 'equivalent within m' or 'not resolved'."""
+    """'different', 'equivalent within m' or 'open'."""
     within_margin: bool
     """Shown to lie within the margin. With 'different': there is a difference, and it is less than the margin."""
     margin: float
@@ -50,7 +50,7 @@ def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: fl
 
 
 def unresolved_reason(result: Difference) -> str:
-    """The reason why a difference, neither equivalent nor different, is not resolved: for after "open:"."""
+    """The reason why a difference, neither equivalent nor different, is open: for after "open:"."""
     if result.low > 0 or result.high < 0:
         return "the interval excludes zero by itself, but after Holm's correction over several tests it does not"
     return "the interval contains zero as well as differences that matter"

@@ -21,7 +21,7 @@ from dashboard.widgets import exports, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "sql"
-PARTS = {"table": "Table", "chart": "Chart"}
+PARTS = {"table": "Result", "chart": "Choose a chart"}
 HEIGHT = 200  # pixels of the query
 NARROW = 3  # columns of a result beside which there is room for its chart
 CUT = {

@@ -60,7 +60,7 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "ends higher" in told(**none)["concatenated"]
     assert "was ahead (−0.53 nats)" in told(**none)["concatenated"], "contrary evidence stands beside it"
     assert "was ahead" not in told(**better)["concatenated"]
-    assert "is not resolved for 3 of 3 layouts" in told(**undecided)["concatenated"]
+    assert "is open for 3 of 3 layouts" in told(**undecided)["concatenated"]
     assert "keeps its score" in told(C10d=SUPPORTED)["room"]
     assert "loses some of its score" in told(C10d=CONTRADICTED)["room"]
     assert "has room for both" in told(C10d=SUPPORTED)["lead"]
@@ -70,7 +70,7 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "Sharing the turned key" in told(C30e=SUPPORTED)["inside_heads"]
     assert "Sharing the turned key" not in told(C30e=CONTRADICTED)["inside_heads"]
     assert "ends no lower" in told(C34b=OPEN, C34r=SUPPORTED)["told_once"]
-    assert "is not resolved" in told(C34b=OPEN, C34r=OPEN)["told_once"]
+    assert "is open" in told(C34b=OPEN, C34r=OPEN)["told_once"]
     assert "told_once" not in told(C34b=OPEN, C34q=OPEN)
     everything = told(**{one.id: SUPPORTED for one in statements.statements()})
     assert "All" in everything["still_open"]

@@ -17,7 +17,7 @@ SHOWN = "\n".join(
 
 @pytest.mark.parametrize("word", DEFINITIONS)
 def test_a_word_that_is_explained_stands_on_screen_and_is_explained_in_sentences(word: str) -> None:
-    assert re.search(rf"\b{re.escape(word)}\b", SHOWN, re.IGNORECASE)
+    assert re.search(rf"(?<!\w){re.escape(word)}(?!\w)", SHOWN, re.IGNORECASE)
     assert DEFINITIONS[word][0].isupper()
     assert DEFINITIONS[word].endswith(".")
 
@@ -29,9 +29,9 @@ def test_words_are_found_whole_in_their_order_and_once() -> None:
 
 
 def test_an_occurrence_is_where_the_term_stands() -> None:
-    text = "Two seeds of TUPE-A^tie-cls and a cross term."
+    text = "Two seeds of TUPE-A ([CLS] tied) and a cross term."
     assert [(text[start:end], term) for start, end, term in occurrences(text)] == [
         ("seeds", "seed"),
-        ("TUPE-A^tie-cls", "TUPE-A^tie-cls"),
+        ("TUPE-A ([CLS] tied)", "TUPE-A ([CLS] tied)"),
         ("cross term", "cross term"),
     ]

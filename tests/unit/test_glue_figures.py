@@ -101,7 +101,7 @@ def test_verdicts(world):
         "tupe_a": "different",
         "no_position": "different",
         "rotary": "equivalent within 1",
-        "alibi": "not resolved",
+        "alibi": "open",
     }
     assert row(found, "alibi").tie, "a third of a point is less than such noise can resolve"
     assert row(found, "alibi").smallest_detectable > 5
@@ -175,7 +175,7 @@ def test_the_headline_says_who_differs_how_and_by_how_many_seeds(world):
     assert "below it No position (−3.00 points, −3.50 to −2.50, 3 seeds)" in first
     told = " ".join(more)
     assert "Equivalent within 1 point: Rotary." in told
-    assert "Not resolved: Symmetric ALiBi" in told
+    assert "Open: Symmetric ALiBi" in told
     assert "four times out of five" in told
 
 
@@ -425,12 +425,12 @@ def test_the_map_of_differences_holds_every_number_and_signs_what_is_resolved(wo
     frame = figure.frame()
     assert len(drawn) == len(frame) > 20
     assert sorted(row["difference"] for row in drawn) == pytest.approx(sorted(frame.difference))
-    signs = {"different": "*", "equivalent": "=", "not resolved": ""}
+    signs = {"different": "*", "equivalent": "=", "open": ""}
     assert {row["text"][-1] for row in drawn} >= {"*"}
     for row in drawn:
         sign = signs.get(str(row["verdict"]).split(" within")[0], "")
         assert row["text"].partition("\n")[0] == f"{row['written']} {sign}".rstrip()
-        assert row["open"] == (sign == "" and row["verdict"] != "published"), "grey says: not resolved"
+        assert row["open"] == (sign == "" and row["verdict"] != "published"), "grey says: open"
         assert float(row["written"].replace("−", "-")) == pytest.approx(row["difference"], abs=0.0501)
     for panel in panels:
         assert {layer["mark"]["type"] for layer in panel["layer"]} == {"rect", "text"}
@@ -503,7 +503,7 @@ def test_the_heading_names_what_differs_on_the_average_and_counts_the_rest(world
     kind = rows.verdict.str.split(" within").str[0]
     finding = figure.finding
     different = rows[kind == "different"]
-    counted = {word: (kind == word).sum() for word in ("equivalent", "not resolved")}
+    counted = {word: (kind == word).sum() for word in ("equivalent", "open")}
     for word, count in counted.items():
         assert (f"{count} {'is' if count == 1 else 'are'} {word}" in finding) == bool(count), finding
     if different.empty:

@@ -47,7 +47,7 @@ def test_tost_gives_the_figures_of_statsmodels():
     [
         (1.0, 0.2, 0.5, "different", False),
         (0.01, 0.1, 0.5, "equivalent within 0.5", True),
-        (0.3, 1.0, 0.5, "not resolved", False),
+        (0.3, 1.0, 0.5, "open", False),
         (0.3, 0.05, 0.5, "different", True),
         (-1.0, 0.2, 0.5, "different", False),
         (-0.01, 0.1, 0.5, "equivalent within 0.5", True),
@@ -64,10 +64,10 @@ def test_a_failed_test_is_never_sameness():
     """However large the p-value: without a tight enough interval nothing is said to be the same."""
     found = difference(*shifted(0, 1))
     assert found.p > 0.99
-    assert equivalence(found, 0.5).verdict == "not resolved"
+    assert equivalence(found, 0.5).verdict == "open"
     for runs in [{0: 0.5}, {0: 0.5, 1: 0.5, 2: 0.5}, {}]:
         nothing = equivalence(difference(runs, runs), 0.5)
-        assert nothing.verdict == "not resolved"
+        assert nothing.verdict == "open"
         assert math.isnan(nothing.p_equivalent)
         assert not nothing.within_margin
 
@@ -77,7 +77,7 @@ def test_a_corrected_p_is_what_decides():
     assert found.p < 0.05
     assert equivalence(found, 0.01).verdict == "different"
     corrected = equivalence(found, 0.01, p=0.2)
-    assert corrected.verdict == "not resolved"
+    assert corrected.verdict == "open"
     assert equivalence(found, 0.6, p=0.2).verdict == "equivalent within 0.6"
 
 

@@ -530,7 +530,7 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
         assert bool(beyond) == (row.title not in written), "drawn, or named as too far above"
         text = " ".join(beyond.groups()) if beyond else written[row.title]
         assert text.endswith(f"{row.n} of {row.asked} seeds" if row.n < row.asked else f"{row.n} seeds"), "as few"
-        assert ("undecided so far" in text) == bool(found.missing) == (row.n < row.asked)
+        assert ("open so far" in text) == bool(found.missing) == (row.n < row.asked)
         unresolved = found.word == NOT_RESOLVED and not found.missing
         reason = found.reason.replace(row.variant, "it").partition(" (it ")[0]
         assert (f"{quote(row.title)}, since {reason}" in figure.caption) == unresolved

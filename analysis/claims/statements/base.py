@@ -47,7 +47,7 @@ class Claim:
 class StandingRow:
     """The standing of a variant against a baseline in final loss, under version 2 of the rules.
 
-    word: better, worse, the same or not resolved. reason: why it is not resolved. missing: trainings still to be run.
+    word: better, worse, the same or open. reason: why it is open. missing: trainings still to be run.
     effect: variant less baseline in nats; None where no seed has both.
     """
 

@@ -155,7 +155,7 @@ def _training_rule(rule: Rule, judgement: Judgement, rules: TrainingRules) -> st
             f"{rules.plateau:g} nats, and compares the numbers of steps {over}, as the mean ratio (on logarithms) with "
             f"its 95 % interval. {capitalised(variant)} counts as earlier if the interval lies below 1 and the ratio "
             f"is at most {rules.earlier:g}, and as not earlier if the interval lies above {rules.earlier:g}; otherwise "
-            "it is not resolved. A side that never leaves the plateau is later than one that always does. The "
+            "it is open. A side that never leaves the plateau is later than one that always does. The "
             f"statement is supported if {variant} is {expect}. There is no correction for several tests."
         )
     where = " on texts four times as long as in training" if judgement.kind == "loss_4x" else ""
@@ -173,7 +173,7 @@ def _training_rule(rule: Rule, judgement: Judgement, rules: TrainingRules) -> st
         f"The final validation losses of {variant} and {baseline}{where} are compared {over}. The two are the same if "
         f"two one-sided tests (5 % each) put the mean difference within {rules.margin:g} nats of zero. Otherwise "
         f"{variant} is better if the 95 % interval of the difference lies below zero, and worse if it lies above; if "
-        f"the interval contains zero, the comparison is not resolved. {_supports(rule['expect'])} It also stays open "
+        f"the interval contains zero, the comparison is open. {_supports(rule['expect'])} It also stays open "
         f"until every seed is stored; {plateau}the losses of each side must spread by less than {rules.spread:g} nats "
         f"over seeds (standard deviation). {correction}"
     )

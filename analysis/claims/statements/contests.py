@@ -15,7 +15,7 @@ from analysis.statistics import Difference, difference, equivalence, holm, seeds
 from analysis.statistics.paired import mean_interval
 from analysis.statistics.seeds import Runs
 
-BETTER, WORSE, SAME, NOT_RESOLVED = "better", "worse", "the same", "not resolved"
+BETTER, WORSE, SAME, NOT_RESOLVED = "better", "worse", "the same", "open"
 EARLIER, NOT_EARLIER = "earlier", "not earlier"
 ALLOWED = {
     "better": {BETTER},
@@ -80,7 +80,7 @@ class Standing:
     """The standing of a variant against a baseline at one end point.
 
     word: one of the standings above. found: the difference in final loss (nats), or the difference of the logarithms
-    of steps. reason: why it is not resolved, in words; needed: seeds that would resolve it with a chance of 80 %, by
+    of steps. reason: why it is open, in words; needed: seeds that would resolve it with a chance of 80 %, by
     the spread seen so far, None where that cannot be said. too_wide: whether a side's losses spread by more than the
     rules allow, which more seeds do not change.
     """

@@ -144,7 +144,7 @@ def tally(readings: Sequence[Reading]) -> str:
     elif failing:
         text += f"; {len(failing)} do not, first {failing[0]}"
     if undecided:
-        text += f"; not resolved: {'; '.join(undecided[:3])}{' and others' if len(undecided) > 3 else ''}"
+        text += f"; open: {'; '.join(undecided[:3])}{' and others' if len(undecided) > 3 else ''}"
     return text
 
 

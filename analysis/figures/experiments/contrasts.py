@@ -372,9 +372,9 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         marks.rule(theme, x=0),
         titles,
     ]
-    # The numbers of the axis above each group: the axis itself is a screen below the first.
+    # The numbers of the axis above each group: the axis itself is a screen below the first. The line marks the zero.
     heads = [label for label in y["sort"] if set(label) == {marks.TITLE_ROW}]
-    numbers = pd.DataFrame([{"label": head, "tick": tick} for head in heads for tick in ticks])
+    numbers = pd.DataFrame([{"label": head, "tick": tick} for head in heads for tick in ticks if tick])
     if len(numbers):
         text = alt.Chart(numbers).mark_text(fontSize=marks.TEXT, color=theme.colour(SOFT), dy=4, text=alt.expr(NUMBER))
         layers.append(text.encode(x=marks.same_axis(x, "tick"), y=y))

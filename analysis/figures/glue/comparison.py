@@ -42,7 +42,7 @@ LONGEST = 175
 """Letters of the longest heading."""
 SIGNS_IN_WORDS = ("*", "=", "Grey")
 COLOURS_IN_WORDS = ("Dark circle", "Square", "Grey")
-"""Words for what is different, equivalent and not resolved, in a map and in panels of dots."""
+"""Words for what is different, equivalent and open, in a map and in panels of dots."""
 
 
 def _figure(
@@ -106,7 +106,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{name_of(study)}'s; dots right of the line score higher.",
             "difference": f"Score on each task minus {name_of(study)}'s, in points; *: different; =: equal within "
-            f"{study.margin:g}; grey: not resolved, once corrected for how many are compared"
+            f"{study.margin:g}; grey: open, once corrected for how many are compared"
             + ("; ±: half of the 95 % interval." if len(study.results.variants) <= heat.FEW else "."),
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
@@ -143,7 +143,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             + " 95 % bootstrap intervals over the dev examples, with the trained models held fixed.",
             f"{different}, different: p below 5 % after Holm's correction (for averages, over the variants; for tasks, "
             f"over the tasks of a variant). {equivalent}, equivalent: within {study.margin:g} point"
-            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. {neither}, not resolved: neither of "
+            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. {neither}, open: neither of "
             "the two, which does not show that the scores are the same.",
             f"In all, of {_counts(study.contrasts, study)}." if mapped else "",
             f"With these seeds, a difference in averages is detected 80 % of the time if it is at least "
@@ -293,12 +293,12 @@ def _counts(compared: pd.DataFrame, study: Study) -> str:
     return (
         f"{plural(len(compared), 'comparison')} with {name_of(study)}, {different} "
         f"{'differs' if different == 1 else 'differ'}, {equivalent} {'is' if equivalent == 1 else 'are'} equivalent "
-        f"and {len(compared) - different - equivalent} not resolved"
+        f"and {len(compared) - different - equivalent} open"
     )
 
 
 def _on_average(averages: pd.DataFrame, study: Study) -> str:
-    """The variants that differ from the baseline on the average, and how many others do not or are not resolved."""
+    """The variants that differ from the baseline on the average, and how many others do not or are open."""
     verdicts = averages.verdict.str.split(" within").str[0]
     different = averages[verdicts == "different"]
     different = different.reindex(different.difference.abs().sort_values(ascending=False).index)
@@ -306,7 +306,7 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
     unresolved = len(averages) - len(different) - equivalent
     over = f"the average of {plural(len(study.averaged_tasks), 'task')}"
     rest = [f"{equivalent} {'is' if equivalent == 1 else 'are'} equivalent"] if equivalent else []
-    rest += [f"{unresolved} {'is' if unresolved == 1 else 'are'} not resolved"] if unresolved else []
+    rest += [f"{unresolved} {'is' if unresolved == 1 else 'are'} open"] if unresolved else []
     rest = f"; {join_names(rest)}" if rest else ""
     if different.empty:
         return f"On {over}, none of {plural(len(averages), 'variant')} is shown to differ from {name_of(study)}{rest}"
@@ -324,7 +324,7 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
             for place, (name, point) in enumerate(zip(names, points, strict=True))
         )
         said = f"{REPAIRS[study.results.preset]} not repair {named}"
-        others = averages[verdicts == "not resolved"].sort_values("difference", ascending=False)
+        others = averages[verdicts == "open"].sort_values("difference", ascending=False)
         open_ones = [f"{row.title.removeprefix(model)} {signed(row.difference, 1)}" for row in frames.rows(others)]
         with_open = f"{said}; open: {', '.join(open_ones)}"
         fits = open_ones and not equivalent and len(with_open) <= LONGEST

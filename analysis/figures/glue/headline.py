@@ -83,7 +83,7 @@ def headline(study: Study) -> list[str]:
         margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
         sentences.append(f"Equivalent within {margin}: {join_names(map(quote, equal.title))}.")
     if len(unresolved):
-        sentences.append(f"Not resolved: {join_names(map(quote, unresolved.title))}{_resolution(unresolved)}.")
+        sentences.append(f"Open: {join_names(map(quote, unresolved.title))}{_resolution(unresolved)}.")
     if len(few):
         sentences.append(
             f"Not counted, because they have fewer than {NEEDED_SEEDS} seeds with a spread: "

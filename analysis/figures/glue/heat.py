@@ -21,8 +21,8 @@ from analysis.glue_comparison import AVERAGE
 from analysis.store.files import IMPORTED
 
 SIGNS = {"different": "*", "equivalent": "="}
-"""The sign beside a number, by verdict; a difference that is not resolved has none."""
-OPEN = ("not resolved", "no interval")
+"""The sign beside a number, by verdict; a difference that is open has none."""
+OPEN = ("open", "no interval")
 """Kinds of differences that have no colour: nothing follows from them."""
 QUANTILE = 0.95
 """Colours span the differences up to this quantile; those beyond have the colour of the end."""

@@ -33,7 +33,7 @@ STYLES = {
     "own": (SOURCES["own"], "circle"),
     "different": (SOURCES["own"], "circle"),
     "equivalent": (Colour(GREEN, GREEN), "square"),
-    "not resolved": (Colour(GREY, GREY), "circle"),
+    "open": (Colour(GREY, GREY), "circle"),
     "no interval": (Colour(GREY, GREY), "cross"),
     PUBLISHED: (SOURCES["published"], "diamond"),
 }

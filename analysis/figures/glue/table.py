@@ -108,7 +108,7 @@ def _mark(row: Any) -> str:
         return SAME
     if row.tie is True:
         return TIE
-    return OPEN if row.verdict == "not resolved" else ""
+    return OPEN if row.verdict == "open" else ""
 
 
 def _signs(study: Study) -> str:

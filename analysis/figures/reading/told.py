@@ -35,7 +35,7 @@ INDENT = "\N{EM SPACE}"
 """The space before a name for each change from adding."""
 LINE_BETWEEN = 8
 """Pixels between the names of two rows that have several lines."""
-UNDECIDED = "not decided yet"
+UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 COMPARED = {
     "bert_a": 0,
@@ -282,7 +282,7 @@ def _everything(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compared(frame: pd.DataFrame, trainings: Trained, variants: Collection[str]) -> pd.DataFrame:
-    """Those of the rows that Home shows, in its order, with the baseline. Raises NoResults where only that is stored."""
+    """These rows in the order of Home, with the baseline. Raises NoResults where only that is stored."""
     seeds = len(trainings.finals(trainings.baseline))
     base = {"label": title(trainings.baseline), "group": "", "gap": 0.0, "seeds": seeds, "judged": True,
             "variant": trainings.baseline, "preset": trainings.preset}  # fmt: skip

@@ -36,7 +36,7 @@ from analysis.statistics import (
 ALPHA = 0.05
 TWO_LINES = 36
 """Pixels of a row with two lines of text."""
-WORDS = {BETTER: "lower", WORSE: "higher", NOT_RESOLVED: "undecided"}
+WORDS = {BETTER: "lower", WORSE: "higher", NOT_RESOLVED: "open"}
 """The rules' words for a final loss, as the figure has them for every row."""
 NAN = float("nan")
 FAR = 3
@@ -125,8 +125,8 @@ def gap(params: ComparedParameters) -> Figure:
             beyond_the_axis(table),
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
-            "not resolved, which is not the same as no difference.",
-            "At the right: lower, higher, the same or undecided, by the frozen rules where they judge a variant, else "
+            "open, which is not the same as no difference.",
+            "At the right: lower, higher, the same or open, by the frozen rules where they judge a variant, else "
             "by the test."
             if table.standing.any()
             else "",
@@ -168,12 +168,12 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
 
 
 def unresolved(table: pd.DataFrame) -> str:
-    """A sentence on the reason why each variant is not resolved by the rules; empty where all that they judge are."""
+    """A sentence on the reason why each variant is open by the rules; empty where all that they judge are."""
     reasons = [
         f"{quote(str(row.title))}, since {row.reason}"
         for row in frames.rows(table[(table.standing == NOT_RESOLVED) & (table.reason != "")])
     ]
-    return f"Not resolved by the rules: {'; '.join(reasons)}." if reasons else ""
+    return f"Open by the rules: {'; '.join(reasons)}." if reasons else ""
 
 
 def _resolution(table: pd.DataFrame) -> str:
@@ -191,18 +191,18 @@ def _summary(table: pd.DataFrame, base: str) -> str:
     resolved = table[table.told_apart]
     better, worse = ("; ".join(resolved.title[side]) or "none" for side in (resolved.gap < 0, resolved.gap > 0))
     unresolved = int(((~table.told_apart) & (table.variant != base)).sum())
-    return f"Lower loss than {named(base)}: {better}. Higher: {worse}. Not resolved: {plural(unresolved, 'variant')}."
+    return f"Lower loss than {named(base)}: {better}. Higher: {worse}. Open: {plural(unresolved, 'variant')}."
 
 
 def count_outcomes(table: pd.DataFrame, base: str) -> str:
-    """A sentence with the numbers of variants that end lower or higher than the baseline, or are not resolved."""
+    """A sentence with the numbers of variants that end lower or higher than the baseline, or are open."""
     resolved = table[table.told_apart & (table.variant != base)]
     unresolved = len(table) - len(resolved) - int((table.variant == base).any())
     lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
     best = resolved.sort_values("gap").iloc[:1]
     most = f" ({quote(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
     text = f"{plural(lower, 'variant')} ended at a lower loss than {named(base)}{most}, {higher} at a higher one"
-    return f"{text}, and {unresolved} {'is' if unresolved == 1 else 'are'} not resolved" if unresolved else text
+    return f"{text}, and {unresolved} {'is' if unresolved == 1 else 'are'} open" if unresolved else text
 
 
 def _draw(
@@ -269,8 +269,8 @@ def _difference(row: Any) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
-    chance = ("lower" if row.gap < 0 else "higher") if row.told_apart else "undecided"
-    verdict = WORDS.get(row.standing, row.standing) or ("undecided so far" if row.asked else chance)
+    chance = ("lower" if row.gap < 0 else "higher") if row.told_apart else "open"
+    verdict = WORDS.get(row.standing, row.standing) or ("open so far" if row.asked else chance)
     return f"{signed(row.gap)}, {verdict}\n{row.mean:.2f}, {_seeds(row)}"
 
 

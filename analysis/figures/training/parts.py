@@ -178,7 +178,7 @@ def _sentence(rows: pd.DataFrame) -> str:
     """The effect of each change along a path, and whether it is significantly different from 0."""
     total = rows[rows.change == ALL_CHANGES].iloc[0]
     sentences = [
-        f"{row.change} {signed(row.gap)}{'' if row.told_apart else ' (not resolved)'}"
+        f"{row.change} {signed(row.gap)}{'' if row.told_apart else ' (open)'}"
         for row in frames.rows(rows[rows.change != ALL_CHANGES])
     ]
     return (
@@ -194,7 +194,7 @@ def _finding(table: pd.DataFrame) -> str:
     resolved = parts[parts.told_apart].drop_duplicates(["before", "after"])
     each = [f"“{row.change}” ({signed(row.gap)})" for row in frames.rows(resolved)]
     return (
-        f"All changes together: {signed(total.gap.mean())} nats{'' if total.told_apart.any() else ' (not resolved)'}; "
+        f"All changes together: {signed(total.gap.mean())} nats{'' if total.told_apart.any() else ' (open)'}; "
         f"{f'resolved: {join_names(each)}' if each else 'no single change is resolved'}"
     )
 

@@ -37,7 +37,7 @@ PARTS: dict[str, dict[str, str]] = {
         "peak_memory_mib": "Peak memory, MiB (compared with adding)",
     },
     "length": {"limit": "Longest text", "longer": "Beyond the training length"},
-    "evidence": {FOR: "For", AGAINST: "Against", OPEN: "Not resolved, and verdicts on claims"},
+    "evidence": {FOR: "For", AGAINST: "Against", OPEN: "Open, and verdicts on claims"},
 }
 """Part of the page -> column -> its heading."""
 

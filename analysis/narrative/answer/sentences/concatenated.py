@@ -39,7 +39,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     if won:
         bold = f"ends lower with {len(won)} of {layouts}"
     elif undecided:
-        bold = f"is not resolved for {len(undecided)} of {layouts}"
+        bold = f"is open for {len(undecided)} of {layouts}"
     else:
         bold = "ends higher"
     effects = sorted(statement.effect or 0.0 for statement in trained)

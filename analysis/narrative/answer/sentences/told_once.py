@@ -57,7 +57,7 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
     matrix = (
         f" A matrix of its own for positions (TUPE-A) ends no lower: {abs(own.effect):.3f} nats between the two."
         if own.verdict == SUPPORTED
-        else f" Whether a matrix of its own adds to that is not resolved ({abs(own.effect):.3f} nats between the two)."
+        else f" Whether a matrix of its own adds to that is open ({abs(own.effect):.3f} nats between the two)."
     )
     bold = "Adding once, at the input, does not end lowest"
     return ComputedSentence(
