@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from judged import statement
 
+from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements import deciding, stored
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED
 from analysis.core.formatting import SUPERSCRIPT
@@ -18,6 +19,7 @@ from analysis.figures import FIGURES
 from analysis.figures.claims.board import board, details
 from analysis.figures.claims.size import FORMS, PRINTED, size
 from analysis.figures.claims.strip import decided_at, strip
+from analysis.rules import encoder_rules
 from analysis.store import read
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -177,6 +179,18 @@ def test_what_takes_no_side_decides_nothing_and_is_counted_for_neither() -> None
     claims = [claim for group in board().content["groups"] for claim in group["claims"]]
     said = {one["id"]: one["part"] for claim in claims for one in claim["statements"]}
     assert {id: why for id, why in said.items() if why} == deciding.parts_explained()
+
+
+def test_an_opened_statement_says_which_of_two_encoders_is_taken_from_the_other(claims) -> None:
+    """As its rule names them, in that order: whether a number is of one less the other decides what its sign says."""
+    shown = {one["id"]: one["sides"] for claim in claims for one in claim["statements"]}
+    assert shown["C34a"] == "Every layer, queries and keys, less Every layer, own matrix"
+    assert shown["C18c"] == "Apart, own matrix, over Added once"
+    assert shown["C10d"] == ""
+    for contest in encoder_rules().statements:
+        first, second = (VARIANTS[name].title for name in (contest.variant, contest.baseline))
+        assert shown[contest.id].startswith(first)
+        assert shown[contest.id].endswith(second)
 
 
 def test_units_fit_beside_the_strip() -> None:

@@ -11,6 +11,8 @@ from analysis.core.formatting import significant
 
 SUPPORTED, CONTRADICTED, MIXED, OPEN = "supported", "contradicted", "mixed", "open"
 WORDS = (SUPPORTED, CONTRADICTED, MIXED, OPEN)
+COMPARED_WITH = " compared with "
+"""The words between the two encoders in the name of a pair."""
 SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", MIXED: "≈", OPEN: "○"}
 """Verdict -> the sign that says it without its colour."""
 HOLDS, FAILS = "holds", "fails"

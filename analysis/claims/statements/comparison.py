@@ -11,7 +11,7 @@ from typing import Any
 from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import refitted, refitted_glue
-from analysis.claims.statements.base import OPEN, Judgement, Region
+from analysis.claims.statements.base import COMPARED_WITH, OPEN, Judgement, Region
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.rows import deciding_word
@@ -112,7 +112,7 @@ def trained_pair(judgement: Judgement, rule: Rule) -> str:
     """
     if judgement.kind not in TRAINED or not rule:
         return ""
-    return f"{full_title(rule['variant'])} compared with {full_title(rule['baseline'])}"
+    return f"{full_title(rule['variant'])}{COMPARED_WITH}{full_title(rule['baseline'])}"
 
 
 def rule_in_words(judgement: Judgement, book: Rulebook) -> str:

@@ -1,5 +1,6 @@
 """The page Claims as data: every claim in one line, with all that its line opens to; ready to be sent as JSON."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import MIXED, OPEN, Change, Document, Judgement
+from analysis.claims.statements.base import COMPARED_WITH, MIXED, OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing, bearings
 from analysis.claims.statements.stored import Heading
@@ -187,6 +188,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "short": printed.short,
         "readings": _readings(part),
         "unit": printed.unit,
+        "sides": _compared_sides(part),
         "line": printed.line,
         "held": held,
         "strip": vars(places) if places else None,
@@ -194,6 +196,13 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "evidence": [key for key, holds in kinds.items() if holds],
         "behind": _behind(part),
     }
+
+
+def _compared_sides(part: Judgement) -> str:
+    """The two encoders whose numbers are compared, in the order in which they are: `No position, less Added once`."""
+    first, between, second = part.pair.partition(COMPARED_WITH)
+    names = [re.sub(r" \([^()]*\)$", "", name) for name in (first, second)]
+    return f"{names[0]}{', over ' if part.unit.startswith('times') else ', less '}{names[1]}" if between else ""
 
 
 def _readings(part: Judgement) -> str:

@@ -12,6 +12,7 @@ import altair as alt
 import pandas as pd
 from scipy import special
 
+from analysis.claims.statements.base import COMPARED_WITH
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
@@ -26,8 +27,6 @@ from analysis.store import read
 PARENTS = ("C34", "C36")
 """The claims whose statements are about where positions are told, and how narrow words are."""
 NATS = "nats per predicted token"
-JOINED = " compared with "
-"""The words between the two encoders in the name of a pair."""
 OPEN = "open"
 CORRECTED, UNEVEN = "by correction", "seeds differ"
 """Under the word of a contrast that is open although its interval is clear of the margin: why it is so."""
@@ -182,7 +181,9 @@ def contrasts(_: Parameters) -> Figure:
             f"Not run yet, and on no path: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
         ),
         alt="Differences of final loss, one row each: "
-        + "; ".join(f"{row.after}{JOINED}{row.before} {row.text}".replace("\n", ", ") for row in frames.rows(table))
+        + "; ".join(
+            f"{row.after}{COMPARED_WITH}{row.before} {row.text}".replace("\n", ", ") for row in frames.rows(table)
+        )
         + ".",
         command="\n".join(dict.fromkeys(frame.command)),
         provenance={
@@ -268,7 +269,7 @@ def _groups(found: pd.DataFrame) -> list[Group]:
     grouped = {change.statement for group in groups for change in group.changes}
     words = {change.statement: change for change in OTHERS.changes}
     changes = tuple(
-        words.get(row.id, SingleChange(row.id, row.pair.replace(JOINED, " less ")))
+        words.get(row.id, SingleChange(row.id, row.pair.replace(COMPARED_WITH, " less ")))
         for row in frames.rows(measured[~measured.id.isin(grouped)])
     )
     return [*groups, replace(OTHERS, changes=changes)] if changes else groups
@@ -285,7 +286,7 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
         row = by_id.get(change.statement)
         if row is None:
             continue
-        after, _, before = row.pair.partition(JOINED)
+        after, _, before = row.pair.partition(COMPARED_WITH)
         effect, low, high = row.effect, row.low, row.high
         word = standing(row.verdict, row.low, row.high, margin)
         if change.turned:

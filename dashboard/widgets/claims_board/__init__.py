@@ -8,6 +8,7 @@ import streamlit as st
 from analysis.core.colours import verdict_variables
 from analysis.figures.claims.board import ClaimsBoard, details
 from analysis.links import VIEWS, Value
+from analysis.moved_links import moved
 from dashboard.session.page_address import address, is_dark
 from dashboard.widgets.moving_pictures import show_component
 from dashboard.widgets.pickers import Pickers
@@ -42,7 +43,9 @@ def show_board(board: ClaimsBoard, pickers: Pickers, values: Mapping[str, Value]
             "state": {name: values[name] for name in FIELDS},
             "at": pressed.get("at", 0),
             "details": details(claim) if claim else {},
-            "pages": {page: {"title": VIEWS[page].title, "address": address(page, {})} for page in board.pages},
+            "pages": {
+                page: {"title": VIEWS[moved(page, {})[0]].title, "address": address(page, {})} for page in board.pages
+            },
             "address": address("claims", {}),
         },
         dark=dark,

@@ -43,7 +43,8 @@ function printed(statement, whole = false) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
   const rests = statement.readings && make("span", { class: "bound", title: statement.held || null }, ` · ${statement.readings}`);
   const words = [statement.unit, statement.line && `line ${statement.line}`].filter(Boolean).join("; ");
-  return make("span", { class: "val", title: statement.place }, whole ? statement.number : statement.short, rests || null, whole ? make("small", {}, words) : null);
+  return make("span", { class: "val", title: statement.place }, whole ? statement.number : statement.short, rests || null, whole ? make("small", {}, words) : null,
+    whole && statement.sides ? make("small", {}, statement.sides) : null);
 }
 
 // A square has the sign and the colour of the side of the claim that its statement speaks for, with ⇄ where that is not
