@@ -216,7 +216,7 @@ _TABLE = (
         title="Added, wider",
         combines="added",
         summary="Words and learned positions are added over a width that is a quarter greater, with narrower "
-        "feed-forward layers in a preset that matches parameters. The control of Concatenated, wider and matched, in "
+        "feed-forward layers in a preset that matches parameters. The control of Concatenated, wider, same size, in "
         "the same shape.",
         settings={"position": "learned", "combine": "add"},
         wider=0.25,
@@ -228,7 +228,7 @@ _TABLE = (
         title="Added, wider, words of 80 %",
         combines="added",
         summary="As Added, wider, but words take 80 % of the width and zeros the rest: as wide as those of "
-        "Concatenated, wider and matched, whose positions stand where the zeros are.",
+        "Concatenated, wider, same size, whose positions stand where the zeros are.",
         settings={"position": "learned", "combine": "add"},
         position_share=0.2,
         wider=0.25,
@@ -414,7 +414,7 @@ _TABLE = (
     ),
     Variant(
         name="concat_wide_matched",
-        title="Concatenated, wider and matched",
+        title="Concatenated, wider, same size",
         combines="concatenated",
         summary="As Concatenated, wider, but with narrower feed-forward layers in a preset that matches parameters, so "
         "that it has no more of them than the one that adds.",

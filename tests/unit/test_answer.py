@@ -181,7 +181,7 @@ def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
     for text in (sentences["lead"], sentences["told_once"]):
         places = [text[: found.start()] for found in re.finditer("every layer", text)]
         assert places
-        known = ("queries and keys of ", "whole input of ", "with positions told in ")
+        known = ("queries and keys of ", "those of ", "whole input of ", "with positions told in ")
         assert all(place.endswith(known) for place in places), places
     (step,) = [step for step in stored.answer() if step.name == "told_once"]
     assert "C34e" in [limit.id for limit in step.tempered_by], "that the whole input gains nothing is one press away"

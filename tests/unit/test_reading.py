@@ -259,8 +259,11 @@ def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None
 def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) -> None:
     step = STEPS["told"]
     answer, *lines = step.says(VALUES).splitlines()
-    refused = "the matrices or being added again to whole inputs"
-    assert answer == f"It is being told to the attention of every layer, not {refused}."
+    whole, *parts = [statement(id).effect for id in (told_step.ATTENTION, *told_step.STEPS)]
+    assert answer.startswith(f"Three steps together lower the loss by {-whole:.2f} nats: words and positions equally")
+    assert sum(parts) == pytest.approx(whole), "each step is less the one before"
+    assert [f"({part:.2f})".replace("-", "−") in answer for part in parts] == [True] * 3
+    assert ("each alone is open" in answer) == all(statement(id).verdict == "open" for id in told_step.STEPS)
     for question, line in zip(told_step.QUESTIONS, lines, strict=False):
         assert line.startswith(f"{question} ")
         assert question.removesuffix("?").removeprefix("The ").lower() in step.text
@@ -271,13 +274,16 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
             assert f"{contrast.way}: {abs(judged.effect):.2f} nats {'lower' if lower else 'higher'}" in line
 
 
-def test_the_answer_in_one_line_is_what_the_rules_have_decided(store: Path) -> None:
-    """Without a decision on attention there is none, and what the rules leave open is not refused."""
+def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None:
+    """Without a decision on the whole there is no sentence, and what is decided of a step is not called open."""
     measured = {one.id: one for one in stored.parts("C34") if one.effect is not None}
     undecided = {name: replace(one, verdict="open", would_decide="more runs") for name, one in measured.items()}
-    assert told_step.in_one_line(undecided) == ""
-    assert "matrices" not in told_step.in_one_line(measured | {"C34a": undecided["C34a"]})
-    assert told_step.in_one_line(measured | {"C34b": undecided["C34b"]}) == ""
+    assert told_step.three_steps(undecided) == ""
+    assert told_step.three_steps({name: one for name, one in measured.items() if name != "C34d"}) == ""
+    whole = measured["C34b"]
+    decided = {name: replace(measured[name], verdict=whole.verdict) for name in told_step.STEPS}
+    assert "open" not in told_step.three_steps(measured | decided)
+    assert "1 of them is open alone" in told_step.three_steps(measured | decided | {"C34c": undecided["C34c"]})
 
 
 def test_rows_say_below_their_names_what_these_mean(store: Path) -> None:

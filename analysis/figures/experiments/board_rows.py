@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import VARIANTS, WAYS, named
+from analysis.ablation.variants import VARIANTS, WAYS, named, quote
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import join_names, plural, uncapitalised
@@ -230,8 +230,10 @@ def _lower(rows: Sequence[VariantRow]) -> str:
 
 
 def _among(beside: Sequence[VariantRow]) -> str:
-    """A clause on the rows that concatenate; empty where there are none."""
-    return f", among them {uncapitalised(_lower(beside))} that concatenate" if beside else ""
+    """A clause on the rows that concatenate, which names the one that beats adding; empty where there are none."""
+    lower = [quote(row.title) for row in beside if row.outcome == "lower"]
+    named = f" ({lower[0]})" if len(lower) == 1 < len(beside) else ""
+    return f", among them {uncapitalised(_lower(beside))} that concatenate{named}" if beside else ""
 
 
 def seeds_needed(preset: str) -> int:

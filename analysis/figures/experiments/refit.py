@@ -199,7 +199,11 @@ def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
     most, least = others.iloc[0], others.iloc[-1]
     said = uncapitalised(most.way)
     if len(others) == 1:
-        return f"After more training, {MODEL} with {said} gets back {percent(most.value)} of what positions are worth"
+        asked = most.seeds + most.missing
+        ordinal = "first" if most.seeds == 1 else f"first {most.seeds}"
+        so_far = f" in the {ordinal} of {plural(asked, 'seed')}" if most.missing else ""
+        share = percent(most.value)
+        return f"After more training, {MODEL} with {said} gets back {share} of what positions are worth{so_far}"
     shares = f"{percent(least.value)} to {percent(most.value)}"
     return f"After more training, {MODEL} gets back {shares} of what positions are worth, most with {said}"
 
@@ -314,7 +318,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
     if rows.in_pilot.any():
         below.append("diamonds: pilots, which decide nothing")
-    below.append(f"word order: exchanged words found; {_order_at_the_ends(frame, rules)}")
+    below += ["word order: exchanged words found;", _order_at_the_ends(frame, rules)]
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)
     title = "Share recovered of what positions are worth"
     return [marks.panel(*layers, theme=theme, width=520, height=height, title=title, below=below)]

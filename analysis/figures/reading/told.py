@@ -33,6 +33,8 @@ NAME = 30
 """Letters in a line of a row's name."""
 INDENT = "\N{EM SPACE}"
 """The space before a name for each change from adding."""
+STEP_HEIGHT = 9
+"""Pixels of the bar from the row that a row changes to its own difference."""
 LINE_BETWEEN = 8
 """Pixels between the names of two rows that have several lines."""
 UNDECIDED = "open"
@@ -218,8 +220,8 @@ def _finding_of_compared(frame: pd.DataFrame) -> str:
     if not {ATTENTION, OWN_MATRIX} <= gaps.keys() or max(gaps[ATTENTION], gaps[OWN_MATRIX]) > 0:
         return _count(frame)
     return (
-        f"Told to every layer's attention, positions lower the loss by {fixed(-gaps[ATTENTION])} nats; matrices of "
-        f"their own change that by {fixed(abs(gaps[OWN_MATRIX] - gaps[ATTENTION]))}"
+        f"Three steps together lower the loss by {fixed(-gaps[ATTENTION])} nats; matrices of their own for positions "
+        f"change that by {fixed(abs(gaps[OWN_MATRIX] - gaps[ATTENTION]))}"
     )
 
 
@@ -254,7 +256,9 @@ def reading_told(params: ToldParameters) -> Figure:
         frame=lambda: frame,
         caption=sentences(
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
-            "" if params.rows == ALL else "Each row changes the one that it is indented under; numbers are rounded.",
+            ""
+            if params.rows == ALL
+            else "Each row changes the one that it is indented under, by its bar and the number in brackets (rounded).",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -282,7 +286,10 @@ def _everything(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compared(frame: pd.DataFrame, trainings: Trained, variants: Collection[str]) -> pd.DataFrame:
-    """These rows in the order of Home, with the baseline. Raises NoResults where only that is stored."""
+    """These rows in the order of Home, with the baseline, and `start`: the difference of the row that each changes.
+
+    Raises NoResults where only the baseline is stored.
+    """
     seeds = len(trainings.finals(trainings.baseline))
     base = {"label": title(trainings.baseline), "group": "", "gap": 0.0, "seeds": seeds, "judged": True,
             "variant": trainings.baseline, "preset": trainings.preset}  # fmt: skip
@@ -294,7 +301,14 @@ def _compared(frame: pd.DataFrame, trainings: Trained, variants: Collection[str]
             f"{trainings.preset} --variants {','.join(variants)}"
         )
     rows = pd.concat([pd.DataFrame([base]), rows], ignore_index=True)
-    return rows.sort_values("variant", key=lambda names: names.map(list(COMPARED).index), ignore_index=True)
+    rows = rows.sort_values("variant", key=lambda names: names.map(list(COMPARED).index), ignore_index=True)
+    last: dict[int, float] = {}  # Changes from adding -> the difference of the last row that has so many.
+    starts = []
+    for row in frames.rows(rows):
+        changes = COMPARED[row.variant]
+        starts.append(max(((count, gap) for count, gap in last.items() if count < changes), default=(0, 0.0))[1])
+        last = {count: gap for count, gap in last.items() if count < changes} | {changes: row.gap}
+    return rows.assign(start=starts)
 
 
 def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
@@ -336,6 +350,12 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
     rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap], hue=hues(frame.variant, theme))
+    if not variant:
+        changed = [end - start for start, end in zip(frame.start, frame.gap, strict=True)]
+        rows["written"] = [
+            f"{whole}{f' ({signed_or_zero(step)})' if row else ''}"
+            for row, (whole, step) in enumerate(zip(rows.written, changed, strict=True))
+        ]
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
@@ -347,6 +367,9 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
                 shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
             )  # fmt: skip
     rows, every = rows[rows.gap.abs() <= limit], rows
+    if not variant:
+        step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
+        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=HUE))
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS, ablate
@@ -30,13 +29,10 @@ from analysis.figures.training.row_marks import VARIANT
 from analysis.figures.training.run_curves import curve
 from analysis.rules import training_rules
 from analysis.statistics import difference, steps_ratio
-from analysis.statistics.advantage import PowerLaw, power_law
 from analysis.store import read
 
 EXPLORATORY, LEADER = "cpu", "tupe_a"
 """The preset that was trained for several lengths, and the variant whose lead over adding it measures."""
-POINTS = 40
-
 HEIGHT = 240
 STEPS: marks.Tip = ("steps", "", ",")
 
@@ -64,10 +60,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"for longer: {ablate(params.preset, [base, 'tupe_a'], steps=20_000)}"
         )
     table = _table(pairs)
-    by_variant = {str(name): rows for name, rows in pairs.groupby("variant", sort=False)}
-    fits = {name: _fit(rows) for name, rows in by_variant.items()}
-    lines = pd.concat([_line(name, rows, fits[name]) for name, rows in by_variant.items()])
-    texts = [_summary(str(name), base, rows, fits[str(name)]) for name, rows in table.groupby("variant", sort=False)]
+    texts = [_summary(str(name), base, rows) for name, rows in table.groupby("variant", sort=False)]
     runs = comparable[comparable.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
         title=f"How the advantage over {named(base)} changes with training",
@@ -80,12 +73,10 @@ def advantage(params: SettingsParameters) -> Figure:
             else "",
             f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
             f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: the difference in "
-            "final loss. Dots are seeds; the line is a power law fitted to their logarithms, with the 95 % confidence "
-            "interval of its mean. Right: the steps to the baseline's final loss as a share of the baseline's own "
-            "steps; diamonds are geometric means with their 95 % confidence interval.",
-            "A length with one seed has no interval: it is a single draw. The line describes these lengths and "
-            "forecasts nothing: where the baseline has only just left its plateau, most of the difference is its "
-            "late start.",
+            "final loss. Right: the steps to the baseline's final loss as a share of the baseline's own steps. Dots "
+            "are seeds; diamonds are means (geometric ones at the right) with their 95 % confidence interval.",
+            "A length with one seed has no interval: it is a single draw. Where the baseline has only just left its "
+            "plateau, most of the difference is its late start.",
         ),
         alt=f"Two panels against steps of training, on log scales. {' '.join(texts)}",
         command="\n".join(training_commands(params.preset, runs)),
@@ -94,7 +85,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"{row.created}, code {row.git_sha}"
             for row in frames.rows(runs)
         },
-        draw=lambda theme: _draw(table, pairs, lines, named(base), theme),
+        draw=lambda theme: _draw(table, pairs, named(base), theme),
         columns=2,
         sentences=tuple(texts),
     )
@@ -186,24 +177,6 @@ def _table(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def _fit(pairs: pd.DataFrame) -> PowerLaw | None:
-    """The power law through the size of a variant's differences; None where they are not all on one side."""
-    sign = np.sign(pairs.gap.iloc[0])
-    if sign == 0 or (np.sign(pairs.gap) != sign).any():
-        return None
-    return power_law(pairs.steps.tolist(), (sign * pairs.gap).tolist())
-
-
-def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFrame:
-    """Points of the fitted line, from the shortest training to the longest."""
-    if fit is None:
-        return pd.DataFrame(columns=["title", "steps", "size", "low", "high"])
-    sign, steps = np.sign(pairs.gap.iloc[0]), np.geomspace(pairs.steps.min(), pairs.steps.max(), POINTS)
-    size, *ends = fit.predict(steps)
-    low, high = sorted((sign * end for end in ends), key=lambda values: float(values[0]))
-    return pd.DataFrame({"title": title(variant), "steps": steps, "size": sign * size, "low": low, "high": high})
-
-
 def _leads(table: pd.DataFrame, base: str) -> str:
     """The first variant's difference at each length; of one that is lower at all of them, as its lead."""
     variant = str(table.variant.iloc[0])
@@ -221,36 +194,33 @@ def _leads(table: pd.DataFrame, base: str) -> str:
     return f"The final loss of {named(variant)} differs from that of {named(base)} by {gaps} nats {after}{last}"
 
 
-def _summary(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) -> str:
-    """The advantage at each length in both units, and how fast it changes."""
+def _summary(variant: str, base: str, rows: pd.DataFrame) -> str:
+    """The advantage at each length in both units."""
     gaps = ", ".join(f"{signed(row.gap)}" for row in frames.rows(rows))
     ratios = ", ".join(f"{'at least ' if row.at_least else ''}{row.ratio:.2f}" for row in frames.rows(rows))
     lengths = ", ".join(f"{row.steps:,}" for row in frames.rows(rows))
     seeds = ", ".join(plural(row.seeds, "seed") for row in frames.rows(rows))
-    text = (
+    return (
         f"{named(variant)} after {lengths} steps ({seeds}): its final loss differs from that of {named(base)} by "
         f"{gaps} nats, and it reaches that loss in {ratios} of the steps."
     )
-    if fit is None:
-        return f"{text} The sign changes, so no power law is fitted."
-    interval = "" if np.isnan(fit.low) else f" (95 % interval {2**fit.low:.2f} to {2**fit.high:.2f})"
-    return f"{text} Each doubling of the training multiplies the loss difference by {2**fit.exponent:.2f}{interval}."
 
 
-def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baseline: str, theme: Theme) -> list[Chart]:
-    """The difference in final loss with its fitted line, and the share of the baseline's steps."""
+def _draw(table: pd.DataFrame, pairs: pd.DataFrame, baseline: str, theme: Theme) -> list[Chart]:
+    """The difference in final loss, and the share of the baseline's steps, by the length of the training."""
     names = list(dict.fromkeys(table.title))
     title_colours = marks.series("title", names, theme, marks.legend())
     color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x = _steps(trained)
-    y = marks.number(alt.Y, "size", f"final loss less {baseline}'s (nats; below 0: lower)", zero=True)
-    fitted = marks.line_plot(
-        lines, x=x, y=y, theme=theme, color=color, ends=("low", "high"), band=True, detail="title:N", dots=0,
+    y = marks.number(alt.Y, "gap", f"final loss less {baseline}'s (nats; below 0: lower)", zero=True)
+    means = marks.line_plot(
+        table, x=x, y=y, theme=theme, color=color, ends=("gap_low", "gap_high"), width=0,
+        shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("gap", "difference (nats)", "+.3f")),
     )  # fmt: skip
     seeds = pairs[["title", "steps", "seed", "gap", "run_id"]]
     losses = marks.row_plot(
-        seeds, x=x, y=marks.same_axis(y, "gap"), theme=theme, ends=None, color=color, size=marks.SEED, opacity=0.8,
+        seeds, x=x, y=y, theme=theme, ends=None, color=color, size=marks.SEED, opacity=0.8,
         tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
     )  # fmt: skip
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
@@ -262,13 +232,13 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, lines: pd.DataFrame, baselin
     return [
         marks.panel(
             marks.rule(theme, y=0),
-            *fitted,
             *losses,
+            *means,
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,
             title="Difference in final loss",
-            below=["dots: seeds; line and band: the fit with its 95 % interval" if len(lines) else "dots: seeds"],
+            below=["dots: seeds; diamonds: means with 95 % intervals"],
         ),
         marks.panel(
             marks.rule(theme, y=1),

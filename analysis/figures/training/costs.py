@@ -12,7 +12,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import VARIANTS, named
+from analysis.ablation.variants import VARIANTS, Variant, named
 from analysis.core import colours, frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import join_names, percent, plural, sentences, signed_or_zero, signed_percent
@@ -258,6 +258,28 @@ def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
         "sizes are matched: their feed-forward layers are narrower by the parameters of these matrices. A feed-forward "
         "layer multiplies every token; these matrices multiply the table of positions, once for all texts of a step."
     )
+
+
+def more_with_narrower_words(rows: pd.DataFrame, preset: str) -> str:
+    """A sentence on the arithmetic of variants whose words are narrower, where matching sizes makes it more."""
+    counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
+    adding = BASELINES[MASKED]
+    if not _matched(preset) or adding not in counted.index:
+        return ""
+    narrower = [name for name in counted.index if name in VARIANTS and _has_narrower_words(VARIANTS[name])]
+    more = counted[narrower] / counted[adding] - 1
+    if more.empty or more.min() <= 0:
+        return ""
+    shares = " to ".join(dict.fromkeys(percent(share, 1) for share in (more.min(), more.max())))
+    return (
+        f"Variants whose words are narrower do {shares} more, for the same reason: the parameters that their table of "
+        "words saves go into wider feed-forward layers. A row of a table is looked up, which takes no arithmetic."
+    )
+
+
+def _has_narrower_words(variant: Variant) -> bool:
+    """True of a variant whose words leave a part of the width to positions, or empty."""
+    return not variant.wider and bool(variant.position_share or variant.settings.get("combine") == "concat")
 
 
 def more_without_positions(rows: pd.DataFrame, preset: str) -> str:

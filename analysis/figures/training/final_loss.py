@@ -36,7 +36,7 @@ from analysis.statistics import (
 ALPHA = 0.05
 TWO_LINES = 36
 """Pixels of a row with two lines of text."""
-WORDS = {BETTER: "lower", WORSE: "higher", NOT_RESOLVED: "open"}
+WORDS = {BETTER: "below 0", WORSE: "above 0", NOT_RESOLVED: "open"}
 """The rules' words for a final loss, as the figure has them for every row."""
 NAN = float("nan")
 FAR = 3
@@ -126,7 +126,7 @@ def gap(params: ComparedParameters) -> Figure:
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
             "open, which is not the same as no difference.",
-            "At the right: lower, higher, the same or open, by the frozen rules where they judge a variant, else "
+            "At the right: below 0, above 0, the same or open, by the frozen rules where they judge a variant, else "
             "by the test."
             if table.standing.any()
             else "",
@@ -269,7 +269,7 @@ def _difference(row: Any) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
-    chance = ("lower" if row.gap < 0 else "higher") if row.told_apart else "open"
+    chance = ("below 0" if row.gap < 0 else "above 0") if row.told_apart else "open"
     verdict = WORDS.get(row.standing, row.standing) or ("open so far" if row.asked else chance)
     return f"{signed(row.gap)}, {verdict}\n{row.mean:.2f}, {_seeds(row)}"
 

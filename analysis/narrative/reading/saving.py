@@ -21,8 +21,8 @@ register(
         title="What one shared matrix saves",
         text=(
             "Answers on Stack Exchange say what concatenating costs: it takes dimensions away from words, or it makes "
-            "the whole model wider. The first costs no arithmetic in the layers, but words become narrower. The "
-            "second can be computed.\n\nA layer multiplies by matrices that are as high and as wide as the model. Give "
+            "the whole model wider. Narrower words cost no arithmetic in the layers. What a wider model costs "
+            "can be computed.\n\nA layer multiplies by matrices that are as high and as wide as the model. Give "
             "positions p dimensions beside the d of words, and every matrix grows **in both directions**: its "
             "arithmetic grows by "
             "(1 + p/d)² − 1. Parameters grow less, since the table of words stays and that of positions shrinks. "

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import named
-from analysis.claims.statements import OPEN, Judgement, stored
+from analysis.claims.statements import OPEN, SUPPORTED, Judgement, stored
 from analysis.core.errors import NoResults, StoreError
-from analysis.core.formatting import fixed, plural, signed
+from analysis.core.formatting import fixed, join_names, plural, signed
 from analysis.figures.experiments.contrasts import standing, turned
 from analysis.figures.reading.told import ALL, CLAIM, HOME, STEP
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
@@ -38,21 +38,18 @@ QUESTIONS = {
     "Being added again?": (
         Contrast("C34e", "Added to the whole input of every layer", "added once, equally normalised"),
     ),
-    "Being told to the attention alone?": (
-        Contrast("C34d", "Told to the first layer's queries and keys", "added to its whole input, equally normalised"),
-        Contrast("C34c", "Told to those of every layer", "told to those of the first alone"),
-        Contrast("C34b", "All of this at once", "added once"),
-    ),
 }
-"""The questions of the text, and the contrasts that answer them."""
+"""Questions of the text, and the contrasts that answer them."""
 ATTENTION = "C34b"
-"""The contrast of telling the attention of every layer with adding once."""
-REFUSED = {"the matrices": "C34a", "being added again to whole inputs": "C34e"}
-"""The causes that the answer rules out, where the rules have decided so -> the contrast."""
+"""The contrast of telling the attention of every layer with adding once, which answers the third question."""
+STEPS = {
+    "C34i": "words and positions equally strong",
+    "C34d": "told to the queries and keys of the first layer alone",
+    "C34c": "told to those of every layer",
+}
+"""The steps that lead to it, each a contrast with the one before."""
 ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
-NO_GAIN = ("same", "higher", "not lower")
-"""Outcomes of the rules by which a way of telling positions gains nothing."""
 IN_BRACKETS = {OPEN: "the rules leave it open", "not lower": "no gain", "not higher": "no loss"}
 """Outcomes of the rules that the sign of a difference does not say."""
 
@@ -97,12 +94,12 @@ def says(values: Values) -> str:
 
 
 def answers() -> str:
-    """A line for each question of the text, and the number of statements that isolate one difference each.
+    """The three steps that help, a line for each other question of the text, and the number of decided statements.
 
     Raises NoResults where none of them is measured.
     """
     measured = {one.id: one for one in stored.parts(CLAIM) if one.effect is not None}
-    lines = [in_one_line(measured)]
+    lines = [three_steps(measured)]
     for question, contrasts in QUESTIONS.items():
         outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
         lines += [f"{question} {' '.join(outcomes)}"] if outcomes else []
@@ -113,18 +110,18 @@ def answers() -> str:
     return "\n".join(filter(None, [*lines, _progress()]))
 
 
-def in_one_line(measured: Mapping[str, Judgement]) -> str:
-    """The answer to all questions in a sentence; empty where the rules have not decided that attention helps."""
-    words = {
-        one.statement: _word(measured[one.statement], one)
-        for contrasts in QUESTIONS.values()
-        for one in contrasts
-        if one.statement in measured
-    }
-    if words.get(ATTENTION) != "lower":
+def three_steps(measured: Mapping[str, Judgement]) -> str:
+    """The gain of telling the attention of every layer, and of each step to it; empty unless the rules decided it."""
+    whole, steps = measured.get(ATTENTION), [measured.get(name) for name in STEPS]
+    if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
-    refused = [name for name, statement in REFUSED.items() if words.get(statement) in NO_GAIN]
-    return "It is being told to the attention of every layer" + f", not {' or '.join(refused)}" * bool(refused) + "."
+    parts = [
+        f"{words} ({signed(one.effect or 0.0)})" for one, words in zip(filter(None, steps), STEPS.values(), strict=True)
+    ]
+    undecided = sum(one.verdict == OPEN for one in steps if one is not None)
+    some = f" {undecided} of them {'is' if undecided == 1 else 'are'} open alone."
+    alone = {0: "", len(steps): " Only all together are decided; each alone is open."}.get(undecided, some)
+    return f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats: {join_names(parts)}.{alone}"
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:

@@ -150,13 +150,13 @@ def _told() -> Check | None:
         else f"It ends {fixed(abs(shared.effect))} nats {'lower' if right == 0 else 'higher'}."
     )
     if gained is not None and gained.effect is not None and gained.verdict == SUPPORTED:
-        because += f" What gains {fixed(abs(gained.effect))} nats is telling every layer's attention."
+        because += f" Told to every layer's attention, both gain some {fixed(abs(gained.effect))} nats on adding once."
     return Check(
         step="told",
         question="Two encoders tell positions to the queries and keys of every layer: one through the words' own "
-        "matrices, one through matrices for positions alone. How does the second end, in loss?",
+        "matrices, one through further matrices for positions. How does the second end, in loss?",
         options=(
-            f"Lower by more than {shared.line:g} nats: its positions have matrices of their own",
+            f"Lower by more than {shared.line:g} nats",
             f"Within {shared.line:g} nats of the first",
             f"Higher by more than {shared.line:g} nats",
         ),

@@ -10,12 +10,13 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import percent
 from analysis.figures import Figure, stored_figure
 from analysis.figures.experiments.board_rows import judged_presets
-from analysis.figures.training.advantage import two_recipes
+from analysis.figures.training.advantage import EXPLORATORY, two_recipes
 from analysis.figures.training.costs import (
     BEFORE_MATCHING,
     UNMATCHED,
     cost_table,
     less_with_own_matrices,
+    more_with_narrower_words,
     more_without_positions,
     stored,
 )
@@ -127,8 +128,9 @@ def draw(pickers: Pickers) -> None:
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
-    # The difference of the judged recipe is met there, beside which the exploratory one has another.
-    if part == "gap" and values["objective"] == MASKED and (sentence := two_recipes(str(values["preset"]))):
+    # One of two recipes' differences is met there, and the other on the board or on Home.
+    preset = EXPLORATORY if part == "settings" else str(values["preset"])
+    if part in ("gap", "settings") and values["objective"] == MASKED and (sentence := two_recipes(preset)):
         st.markdown(escape_markdown(sentence))
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
@@ -331,7 +333,8 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
                     st.markdown(escape_markdown(sentence))
         preset = str(figure_values["preset"])
         if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":
-            st.markdown(escape_markdown(less_with_own_matrices(stored(preset), preset)))
+            said = (less_with_own_matrices(stored(preset), preset), more_with_narrower_words(stored(preset), preset))
+            st.markdown(escape_markdown(" ".join(filter(None, said))))
         if name == "training_costs":
             if sentence := more_without_positions(figure.frame(), preset):
                 st.markdown(escape_markdown(sentence))

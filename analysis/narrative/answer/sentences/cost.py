@@ -1,5 +1,7 @@
 """The costs of concatenating: computed for the dimensions of a real model, and measured on our own small one."""
 
+from analysis.ablation.presets import PRESETS
+from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements.base import Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent
@@ -9,9 +11,14 @@ ROOM = 14
 """Directions that the positions of the default model use; the statements C01a and C01b name it."""
 SMALL = 0.1
 """The growth of the arithmetic below which a sentence about cost qualifies the answer."""
+PRESET, WIDER = "cpu", "concat_wide"
+"""The preset whose costs are measured, and the variant that concatenates beside words of full width."""
+WORDS = PRESETS[PRESET].hidden_size
+PLACED = round(WORDS * VARIANTS[WIDER].wider)
+"""The dimensions of words, and those of positions beside them."""
 MEASURED = (
     "SELECT c.measure, c.value / b.value - 1 AS more FROM newest_costs c JOIN newest_costs b USING (preset, measure) "
-    "WHERE b.variant = 'bert_a' AND c.variant = 'concat_wide' AND preset = 'cpu' "
+    f"WHERE b.variant = 'bert_a' AND c.variant = '{WIDER}' AND preset = '{PRESET}' "
     "AND measure IN ('parameters', 'flops_per_token')"
 )
 
@@ -30,9 +37,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
         sentence += (
-            " Where positions take more room, it saves more: in our encoders, 32 dimensions beside 128 cost "
+            f" Where positions take more room, it saves more: in our encoders, {PLACED} dimensions beside {WORDS} cost "
             f"{percent(measured['parameters'])} more parameters and {percent(measured['flops_per_token'])} more "
-            "arithmetic in all."
+            f"arithmetic in all ({percent((1 + PLACED / WORDS) ** 2 - 1)} in the layers)."
         )
     small = arithmetic.effect < SMALL
     return ComputedSentence(

@@ -64,13 +64,13 @@ def _longer(ask: Ask) -> str:
     if len(rows) < 2:
         return ""
     shrinks = all(later < earlier for earlier, later in pairwise(leads))
-    parts = join_names(f"{row['lead']:.2f} after {row['steps']:,}" for row in rows)
+    sizes, steps = join_names(f"{lead:.2f}" for lead in leads), join_names(f"{row['steps']:,}" for row in rows)
     seeds = join_names(str(row["seeds"]) for row in rows)
     verb = "shrinks" if shrinks else "changes"
-    hidden = percent(PRESETS[LONGER].masked_share)
+    hidden, judged = (percent(PRESETS[name].masked_share) for name in (LONGER, training_rules().preset))
     return (
-        f" TUPE-A’s lead in nats {verb} with longer training (exploratory; {hidden} of words hidden): {parts} "
-        f"steps ({seeds} seeds)."
+        f" TUPE-A’s lead {verb} with longer training: {sizes} nats after {steps} steps ({seeds} seeds; exploratory: "
+        f"{hidden} of the words are hidden, not {judged}, which slows learning)."
     )
 
 

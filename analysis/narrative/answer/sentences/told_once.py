@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask, Judgement
-from analysis.core.formatting import percent, plural, uncapitalised
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
+from analysis.core.formatting import join_names, percent, plural, signed, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, nats, register, undecided
 
 TOLD = ("C34p", "C34o", "C34a")
@@ -11,6 +11,8 @@ TOLD = ("C34p", "C34o", "C34a")
 
 The others are below `tempered_by`, and on Claims.
 """
+STEPS = {"C34i": "equal strength", "C34d": "queries and keys of the first layer", "C34c": "those of every layer"}
+"""The contrasts that lead from adding once to telling the attention of every layer."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
@@ -35,7 +37,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         seeds = plural(isolated.seeds or 0, "seed")
         return ComputedSentence(
             sentence=f"Telling positions only once, at the input, {bold} compared with telling them to the queries and "
-            f"keys of every layer through the same matrix ({seeds} each).{_causes(facts)}",
+            f"keys of every layer through the same matrix ({seeds} each).{_steps(facts)}{_causes(facts)}",
             bold=bold,
             heading="It is not the best way",
             value=isolated.effect,
@@ -43,6 +45,17 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
             against=True,
         )
     return _from_several_differences(facts)
+
+
+def _steps(facts: Facts) -> str:
+    """The steps that lead there, after a space; empty while one of them is not measured."""
+    steps = {words: facts.get(name) for name, words in STEPS.items()}
+    effects = {words: fact.effect for words, fact in steps.items() if fact is not None and fact.effect is not None}
+    if len(effects) < len(STEPS):
+        return ""
+    undecided = all(fact is not None and fact.verdict == OPEN for fact in steps.values())
+    parts = join_names(f"{words} {signed(effect)}" for words, effect in effects.items())
+    return f" Step by step: {parts}{' (each open alone)' if undecided else ''}."
 
 
 def _from_several_differences(facts: Facts) -> ComputedSentence | None:
