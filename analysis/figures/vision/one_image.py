@@ -93,7 +93,7 @@ def _error_note(decomposition: ImageDecomposition) -> str:
 
 def strongest_query(decomposition: ImageDecomposition, head: int) -> int:
     """The patch that attends to another patch most, in one head; the special tokens before the patches are left out."""
-    pattern = decomposition.pattern[head][decomposition.specials :, decomposition.specials :].copy()
+    pattern = decomposition.pattern_of(head)[decomposition.specials :, decomposition.specials :].copy()
     np.fill_diagonal(pattern, 0)
     return decomposition.specials + int(np.unravel_index(int(pattern.argmax()), pattern.shape)[0])
 
