@@ -17,10 +17,10 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.heatmap import index_axes, picture, png_address
 from analysis.figures.one_run import cancellation_note, image_facts
-from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.heads import draw_heads, leading_terms
 from analysis.figures.terms.maps import GROUPS, TermHeadParameters, heads_by_terms, shown_head, with_rest
 from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
+from analysis.figures.terms.term_marks import draw_bars
 from analysis.figures.terms.token_maps import share_in_words
 from analysis.figures.vision.drawn_images import SOURCES_NOTE
 from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
