@@ -3,7 +3,6 @@
 import json
 import math
 import time
-from functools import lru_cache
 from pathlib import Path
 
 from analysis.store.fill import Ask
@@ -11,7 +10,6 @@ from analysis.store.paths import data_folder, store_path
 from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, sync
 
 
-@lru_cache(maxsize=1)
 def dimension_tables() -> dict[str, Rows]:
     """Rows of the tables that no results file holds: encodings, models, variants, tasks, claims. Imports no torch."""
     from analysis.claims import tables

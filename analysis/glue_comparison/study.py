@@ -45,6 +45,13 @@ class Study:
     """(variant, task) -> 'learnt', 'not learnt' or 'not known'."""
     averages: Mapping[str, statistics.Average] = field(init=False)
     """Every variant's average over the kept tasks, if it has all of them."""
+    cells: pd.DataFrame = field(init=False)
+    """A row per variant and task, and one for its average: the runs summarised under the protocol."""
+    contrasts: pd.DataFrame = field(init=False)
+    """A row per variant and task, and one for the average: variant less baseline.
+
+    p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
+    """
 
     def __post_init__(self) -> None:
         learnt = {
@@ -60,6 +67,8 @@ class Study:
             if variant not in missing
         }
         object.__setattr__(self, "averages", statistics.averages(complete, within=self.protocol) if kept else {})
+        object.__setattr__(self, "cells", self._cells())
+        object.__setattr__(self, "contrasts", self._contrasts())
 
     @classmethod
     def create(
@@ -167,9 +176,7 @@ class Study:
         tasks = self.averaged_tasks if task == AVERAGE else [task]
         return float(np.mean([statistics.summary(self.scores[variant][name]).median for name in tasks]))
 
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        """A row per variant and task, and one for its average: the runs summarised under the protocol."""
+    def _cells(self) -> pd.DataFrame:
         rows = []
         sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
         for variant in self.results.variants:
@@ -225,12 +232,7 @@ class Study:
 
     # ---- Differences ----
 
-    @cached_property
-    def contrasts(self) -> pd.DataFrame:
-        """A row per variant and task, and one for the average: variant less baseline.
-
-        p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
-        """
+    def _contrasts(self) -> pd.DataFrame:
         differences = {
             (variant, task): statistics.difference(runs, baseline_runs, within=self.protocol, confidence=CONFIDENCE)
             for variant in self.results.variants

@@ -34,7 +34,7 @@ def as_float(value: object) -> float:
         value = parsed(value)
     if isinstance(value, float):  # asked before the protocol, which takes twenty times as long
         return float(value)
-    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
+    if isinstance(value, bool) or not isinstance(value, int | SupportsFloat):
         return math.nan
     try:
         return float(value)

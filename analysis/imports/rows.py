@@ -22,7 +22,8 @@ def _name(value: object) -> str:
     if isinstance(value, list | dict | bool):
         raise InvalidValue(f"{_shortened(value)}; expected a name of 1 to {MAX_NAME_LENGTH} visible characters")
     text = str(value).strip()
-    if not 0 < len(text) <= MAX_NAME_LENGTH or any(unicodedata.category(character)[0] == "C" for character in text):
+    visible = text.isprintable() or not any(unicodedata.category(character)[0] == "C" for character in text)
+    if not visible or not 0 < len(text) <= MAX_NAME_LENGTH:
         raise InvalidValue(f"{text[:40]!r}; expected a name of 1 to {MAX_NAME_LENGTH} visible characters")
     return text
 
@@ -166,6 +167,8 @@ def _complete_score(row: dict[str, Any]) -> None:
 def other_dev_set(task: str, examples: object) -> str | None:
     """The task whose dev set has exactly so many examples and the same training as `task`, where that is another."""
     size = as_float(examples)
+    if size == TASKS[task].dev_rows:
+        return None
     kin = {task, TASKS[task].trained_on} | {name for name in TASKS if TASKS[name].trained_on == task}
     found = next((name for name in kin if name is not None and TASKS[name].dev_rows == size), task)
     return None if found == task else found

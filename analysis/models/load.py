@@ -26,12 +26,11 @@ from transformers.utils import logging
 
 from analysis.core.errors import ModelError
 from analysis.core.provenance import model_options
-from analysis.models.causal import is_causal
 from analysis.models.checkpoint_weights import check_weights, encoder_only, other_parts
 from analysis.models.families import FAMILIES
 from analysis.models.foreign_errors import place
 from analysis.models.source import PARTS, Progress, Source, whole_of
-from analysis.models.submodules import move_model, word_table
+from analysis.models.submodules import last_states, move_model, run_model, word_table
 
 MIN_TOKEN_SHARE = 0.9
 """The least number of tokens for every row of the word table, where tokenizer and model belong together."""
@@ -51,6 +50,12 @@ _loading = threading.Lock()
 logging.disable_progress_bar()
 logging.set_verbosity_error()
 """Its warnings would write into the log whatever a stranger calls a weight; what matters of them is checked here."""
+CAUSAL_TOKENS = 8
+"""Tokens of the sequences by which a causal model is known."""
+FIRST_WORD = 5
+"""Vocabularies begin with special tokens."""
+NEGLIGIBLE = 1e-5
+"""Of the change at the changed token itself: rounding."""
 
 
 @dataclass(frozen=True)
@@ -303,3 +308,24 @@ def _stored_weights(folder: Path) -> tuple[torch.dtype, int]:
                 tensor = weights.get_slice(key)
                 sizes[tensor.get_dtype()] += math.prod(tensor.get_shape())
     return HALF_DTYPES.get(sizes.most_common(1)[0][0], torch.float32), sizes.total()
+
+
+def is_causal(model: PreTrainedModel) -> bool:
+    """True where no token's state depends on a later token, as the model's config has it set.
+
+    It is seen in a pass of two sequences that differ in their last token. A config names it in many ways, or not at
+    all (`is_decoder`, `use_bidirectional_attention`, the class of its head); the pass follows whatever it says.
+    """
+    if model.main_input_name != "input_ids":
+        return False
+    vocabulary = int(model.config.get_text_config().vocab_size)
+    ids = (torch.arange(CAUSAL_TOKENS) + FIRST_WORD).remainder(vocabulary).expand(2, -1).clone()
+    ids[1, -1] = (FIRST_WORD - 1) % vocabulary
+    ids = ids.to(model.device)
+    base = model.base_model
+    assert isinstance(base, PreTrainedModel)
+    with torch.inference_mode():
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        states = last_states(base, run_model(base, inputs)).float()
+    change = (states[0] - states[1]).abs().amax(-1)
+    return bool(change[:-1].max() <= NEGLIGIBLE * change[-1])

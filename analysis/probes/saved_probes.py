@@ -2,10 +2,16 @@
 
 Where ADDEND_PROBES names a place, they lie there and nowhere else: not in the store, not where SQL or a download of
 the results reaches. Else they lie under `probes/` in the data folder, and the next sync puts them into the store too.
-Who has the link has the probe, and nobody guesses an id (saved_names.py). The same probe saved twice is one file.
+An id is a keyed hash of what was run: the same probe has the same id, so that it is stored once however often it is
+saved. The key is random and lies with the probes: who has the link has the probe, and whoever guesses a text cannot
+compute its id.
 """
 
+import hmac
+import json
 import re
+import secrets
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,17 +19,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.core import settings
+from analysis.core.atomic_write import atomic_write
 from analysis.core.errors import StoreError
 from analysis.core.term_names import MEAN_SOURCES, SCORE_BIAS, SOURCES
 from analysis.measurements.terms.masks import ALL
 from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
-from analysis.probes import saved_names
 from analysis.store import files
 from analysis.store.paths import data_folder
 
 EXAMPLE = "example-"
 """The beginning of the ids of the saved probes that come with Addend."""
 ID = re.compile(r"[\w-]{1,64}")
+KEY = "key"
+"""The file that holds the key. It is no probe: those are Parquet files."""
+KEY_BYTES, ID_DIGITS = 32, 32
+SUFFIX = ".parquet"
+MB = 1_000_000
+
+saving = threading.Lock()
+"""Held while a probe is written, so that the room that was found is there."""
 
 
 def write(
@@ -40,10 +55,10 @@ def write(
     provenance = decomposition.provenance
     if name is None:
         about = (provenance.device, provenance.dtype, provenance.git_sha, provenance.versions)
-        run_id = saved_names.probe_id([command, title, provenance.revision, *about])
+        run_id = id_of_run([command, title, provenance.revision, *about])
     else:
         run_id = name
-    if name is None and saved_names.is_stored(run_id):
+    if name is None and is_stored(run_id):
         return run_id
     run = files.Run(
         kind="probe",
@@ -94,9 +109,9 @@ def write(
             for head in range(decomposition.heads)
         ],
     }
-    with saved_names.saving:
-        saved_names.check_room(sum(np.asarray(array).nbytes for column in columns.values() for array in column))
-        files.write("probe", columns, run, folder=saved_names.folder())
+    with saving:
+        check_room(sum(np.asarray(array).nbytes for column in columns.values() for array in column))
+        files.write("probe", columns, run, folder=folder())
     return run.run_id
 
 
@@ -104,9 +119,7 @@ def read(probe_id: str) -> Decomposition:
     """A probe that was saved. Raises StoreError for an id that there is none of. Needs no torch."""
     if not ID.fullmatch(probe_id):
         raise _unknown_probe(probe_id)
-    own, bundled = (
-        folder / f"{probe_id}.parquet" for folder in (saved_names.folder(), data_folder() / files.KINDS["probe"].folder)
-    )
+    own, bundled = (place / f"{probe_id}.parquet" for place in (folder(), data_folder() / files.KINDS["probe"].folder))
     return _read(own if own.is_file() else bundled, probe_id)
 
 
@@ -180,3 +193,47 @@ def _decomposition(
             "cancellation": _array(config.get("cancellation") or [None] * len(heads)),
         },
     )
+
+
+def folder() -> Path:
+    """The folder of saved probes."""
+    return Path(settings.text("ADDEND_PROBES") or data_folder() / files.KINDS["probe"].folder)
+
+
+def id_of_run(identity: Sequence[object]) -> str:
+    """The id of the probe that these values tell from others: 128 bits in hexadecimal digits."""
+    message = json.dumps(list(identity)).encode()
+    return hmac.new(_key(), message, "sha256").hexdigest()[:ID_DIGITS]
+
+
+def is_stored(name: str) -> bool:
+    """True if there is a probe of this id."""
+    return (folder() / (name + SUFFIX)).is_file()
+
+
+def check_room(size: int) -> None:
+    """Raises StoreError where a probe of so many bytes is more than all may take together (ADDEND_PROBES_MB)."""
+    limit = settings.number("ADDEND_PROBES_MB")
+    if not limit:
+        return
+    sizes = [path.stat().st_size for path in folder().glob(f"*{SUFFIX}")]
+    if sum(sizes) + size > limit * MB:
+        raise StoreError(
+            f"This probe takes about {size / MB:,.1f} MB, and those that are saved {sum(sizes) / MB:,.1f} MB; at most "
+            f"{limit:,} MB are kept (ADDEND_PROBES_MB). Copy the link to the text instead, or run Addend yourself."
+        )
+
+
+def _key() -> bytes:
+    """The key, which is made when there is none."""
+    path = folder() / KEY
+    try:
+        if not path.is_file():
+            with atomic_write(path) as partial:
+                partial.write_bytes(secrets.token_bytes(KEY_BYTES))
+            path.chmod(0o600)
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError(
+            f"The probe could not be saved ({error.strerror or error}). Make the folder of saved probes writable."
+        ) from None

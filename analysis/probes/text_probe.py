@@ -144,7 +144,7 @@ def compute_measures(result: object) -> None:
     Effects of a long text are computed when they are asked for: its first maps should not wait for them.
     """
     if isinstance(result, Decomposition):
-        _ = result.shares(), result.pattern
+        result.shares()
         if len(result.token_info) <= LONG:
             result.effects()
 

@@ -64,7 +64,7 @@ def query_function(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
 
 
 @contextmanager
-def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Commits when the block succeeds and rolls back when it raises."""
     connection.begin()
     try:
@@ -92,7 +92,7 @@ def _reporting(file: str, problems: Problems) -> Iterator[None]:
 @contextmanager
 def _all_or_none(connection: duckdb.DuckDBPyConnection, file: str, problems: Problems) -> Iterator[None]:
     """Inserts a file completely, or leaves it out and appends the reason to `problems`."""
-    with _reporting(file, problems), _transaction(connection):
+    with _reporting(file, problems), transaction(connection):
         yield
 
 
@@ -110,7 +110,7 @@ def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
     """Every results file: its run and its rows."""
     loaded = list(_read(problems))
     try:
-        with _transaction(connection):
+        with transaction(connection):
             _insert_all(connection, loaded)
     except (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException):
         raise  # Not a file's fault: no space is left for the store.

@@ -133,10 +133,11 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
     with _build_folder(path) as new_store:
         connection = duckdb.connect(str(new_store))
         try:
-            for statements in schema_statements():
-                connection.execute(statements)
-            for table, rows in dimensions.items():
-                fill.insert(connection, table, rows)
+            with fill.transaction(connection):  # else each statement would wait for the disk
+                for statements in schema_statements():
+                    connection.execute(statements)
+                for table, rows in dimensions.items():
+                    fill.insert(connection, table, rows)
             fill.published(connection, problems)
             fill.probe_set(connection, problems)
             fill.results(connection, problems)

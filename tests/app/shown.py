@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from streamlit.components.v2 import manifest_scanner
+from streamlit.elements.lib import mutable_status_container
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -21,6 +23,8 @@ PAGES = [page for page in VIEWS if page not in MOVED]
 # For every page that is opened, Streamlit would search all installed packages for components, which takes longer than
 # the page itself. A server does so once, when it starts.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+# A status that opens and closes waits a tenth of a second for a browser, which there is none of.
+mutable_status_container.time = SimpleNamespace(sleep=lambda _: None)
 
 
 def opened(page: str, **parameters: str | list[str]) -> AppTest:

@@ -12,8 +12,7 @@ from transformers import BertModel, Gemma2Config, Gemma2Model, GPT2Config, GPT2M
 from analysis.measurements.positions.measure import position_map
 from analysis.measurements.positions.stored import write
 from analysis.measurements.terms.corpus import measure_corpus
-from analysis.models.causal import is_causal
-from analysis.models.load import Loaded
+from analysis.models.load import Loaded, is_causal
 from analysis.models.source import Source
 from analysis.store import files, read
 from analysis.store.sync import sync

@@ -21,7 +21,7 @@ from analysis.measurements.positions.measure import position_map
 from analysis.models.load import Loaded
 from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines, measured_preset
 from analysis.narrative.choosing.evidence import compared
-from analysis.narrative.choosing.models import USED
+from analysis.narrative.choosing.settings import USED
 from analysis.narrative.choosing.table import NO_USERS, NONE_COMPARED, NOT_MEASURED, THE_BASELINE
 from analysis.store import read
 from dashboard.widgets.choosing_table import html

@@ -13,6 +13,7 @@ from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
+from analysis.figures.encodings import measures as of_all
 from analysis.figures.encodings.compared_rows import compare_rows
 from analysis.figures.encodings.heat import from_the_fastest
 from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words
@@ -37,6 +38,22 @@ CITED = set(
 def committed_store(built):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADDEND_STORE", str(built))
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def measured_once():
+    """The figures of all encodings differ in the one that they mark: the measures of each are taken once."""
+    taken, measure = {}, of_all._values
+
+    def once(entry, *setting):
+        key = (entry.name, entry.length, entry.dim, *setting)
+        if key not in taken:
+            taken[key] = measure(entry, *setting)
+        return taken[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(of_all, "_values", once)
         yield
 
 

@@ -76,10 +76,9 @@ def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch)
     monkeypatch.setenv("ADDEND_HOSTED", "1")
     monkeypatch.setattr(exports, "WAIT_SECONDS", 60.0)
     monkeypatch.setattr(export, "now", lambda: "2026-01-01T00:00:00Z")
-    params = {"model": "", "revision": "", "text": "The cat sat on the mat.", "pair": "", "truncate": False}
-    params |= {"layer": 0, "measure": "share", "term": "word_to_word"}
-    run = LayersRequest.of(params).run(embedded_loaded())
-    figures = [FIGURES[name].of(params, run) for name in ("probe_layers", "probe_depth")]
+    params = {"model": "", "revision": "", "pair": "", "truncate": False, "layer": 0, "measure": "share"}
+    texts = [{**params, "term": "word_to_word", "text": text} for text in ("The cat sat.", "On the mat.")]
+    figures = [FIGURES["probe_layers"].of(one, LayersRequest.of(one).run(embedded_loaded())) for one in texts]
     asked = [(figure, form) for figure in figures for form in export.FORMATS]
     alone = [same(export.render(figure, form, "https://addend.example")) for figure, form in asked]
     assert len(set(alone)) == len(asked)

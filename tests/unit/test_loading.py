@@ -21,11 +21,10 @@ from analysis.core.errors import ModelError, NoFamily, NoResults
 from analysis.measurements.means.states import hidden_states
 from analysis.measurements.terms.run import encode
 from analysis.models.capture import no_cache
-from analysis.models.causal import is_causal
 from analysis.models.checkpoint_weights import left_over
 from analysis.models.families import FAMILIES
 from analysis.models.foreign_errors import as_model_errors
-from analysis.models.load import load
+from analysis.models.load import is_causal, load
 from analysis.models.source import resolve
 from analysis.models.submodules import last_states, run_model
 from analysis.probes.intervention_probe import InterventionRequest

@@ -297,10 +297,10 @@ def test_a_model_whose_positions_are_dropped_starts_as_the_rotary_one(corpus: Co
 
 def test_score_variance_is_that_of_the_models_scores(corpus: Corpus) -> None:
     """Against scores recomputed from the projections; and TUPE unscaled has twice TUPE's variance at step 0."""
-    from analysis.ablation.measure import WINDOWS, score_variance
+    from analysis.ablation.pretrain import VARIANCE_WINDOWS, score_variance
 
     valid = windows(corpus.valid, corpus, 32)
-    ids, segments = valid.packed(np.linspace(0, valid.count - 1, WINDOWS).astype(np.int64))
+    ids, segments = valid.packed(np.linspace(0, valid.count - 1, VARIANCE_WINDOWS).astype(np.int64))
     found = {}
     for variant in ("no_position", "tupe_a", "tupe_a_unscaled"):
         model = build(preset("debug", variant=variant))

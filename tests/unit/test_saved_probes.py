@@ -9,7 +9,7 @@ import pytest
 from analysis import store_build
 from analysis.core import settings
 from analysis.core.errors import SettingError, StoreError
-from analysis.probes import saved_names, saved_probes, text_probe
+from analysis.probes import saved_probes, text_probe
 from analysis.store import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,11 +93,11 @@ def test_who_guesses_a_text_cannot_compute_its_id(place: str, examples: Path, mo
     monkeypatch.setenv("ADDEND_PROBES", f"{place}-elsewhere")
     assert text_probe.save(made) != probe_id
     with pytest.raises(StoreError, match="There is no saved probe"):
-        saved_probes.read(saved_names.KEY)
+        saved_probes.read(saved_probes.KEY)
 
 
 def test_all_saved_probes_have_a_bound(place: str, examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_names, "MB", 10_000)
+    monkeypatch.setattr(saved_probes, "MB", 10_000)
     monkeypatch.setenv("ADDEND_PROBES_MB", "30")
     made, ids = example(), list[str]()
     with pytest.raises(StoreError, match=r"at most 30 MB are kept \(ADDEND_PROBES_MB\).*Copy the link"):

@@ -62,14 +62,14 @@ def test_every_cell_is_that_of_the_figures(family: str, view: dict[str, Any]) ->
         here = values | {"head": head}
         maps = decoded(data["maps"][str(head)]["maps"], len(names) + len(TOTALS))
         terms, totals = (FIGURES[name].of(here, made) for name in ("probe_maps", "probe_total"))
-        own = data["maps"][str(head)]["own"]
-        assert {names[index] for index in own} == set(terms.frame()["map"])
+        own, of_terms, of_totals = data["maps"][str(head)]["own"], terms.frame(), totals.frame()
+        assert {names[index] for index in own} == set(of_terms["map"])
         assert max(own) < data["terms"]
         for index in own:
             name = names[index]
-            np.testing.assert_array_equal(maps[index], map_of(terms.frame(), name).astype(np.float32))
+            np.testing.assert_array_equal(maps[index], map_of(of_terms, name).astype(np.float32))
         for index, name in enumerate(TOTALS, len(names)):
-            np.testing.assert_array_equal(maps[index], map_of(totals.frame(), name).astype(np.float32))
+            np.testing.assert_array_equal(maps[index], map_of(of_totals, name).astype(np.float32))
         assert data["maps"][str(head)]["limit"] == pytest.approx(colour_limits(terms)[0], rel=1e-3)
         cell = FIGURES["probe_cell"].of(here | {"query": data["first"] + 1, "key": data["first"] + 2}, made)
         bars = bars_of(cell)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import duckdb
@@ -147,10 +148,10 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def wait_for(there: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+def wait_for(there: Callable[[], bool], ended: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 240
     while not there():
-        assert process.poll() is None, "the sweep ended before it could be killed"
+        assert not ended(), "the sweep ended before it could be killed"
         assert time.monotonic() < deadline, "the sweep never got so far"
         time.sleep(0.02)
 
@@ -160,7 +161,7 @@ def test_a_killed_sweep_goes_on_to_the_same_results(alone: Path, texts: Path, tm
     line, environment = command(texts, data, out, "--jobs", "2")
     process = subprocess.Popen(line, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     curves = data / "results" / "curves"
-    wait_for(lambda: len(list(curves.glob("*.parquet"))) >= 2, process)
+    wait_for(lambda: len(list(curves.glob("*.parquet"))) >= 2, lambda: process.poll() is not None)
     kill(process)
     before = {path: path.stat().st_mtime_ns for path in curves.glob("*.parquet")}
     assert 2 <= len(before) < 4
@@ -171,20 +172,14 @@ def test_a_killed_sweep_goes_on_to_the_same_results(alone: Path, texts: Path, tm
     assert "4 of 4 runs are finished, 0 to go" in sweep_here(once)
 
 
-def test_two_ray_workers_one_of_them_killed(
-    alone: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_ray_workers_one_of_them_killed(alone: Path, texts: Path, tmp_path: Path) -> None:
+    """The sweep runs in this process, its workers are processes of Ray's."""
     pytest.importorskip("ray", reason="Ray is optional; tests/requirements.txt brings it where it exists")
-    data, out = tmp_path / "data", tmp_path / "out"
-    line, environment = command(texts, data, out, "--ray", "local")
-    process = subprocess.Popen(
-        line, env={**environment, "RAY_DEDUP_LOGS": "0"}, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True,
-    )  # fmt: skip
+    data, ended = tmp_path / "data", Event()
 
     def workers() -> list[psutil.Process]:
         found = []
-        for child in psutil.Process(process.pid).children(recursive=True):
+        for child in psutil.Process().children(recursive=True):
             try:
                 if "ray::run" in " ".join(child.cmdline()):
                     found.append(child)
@@ -192,11 +187,17 @@ def test_two_ray_workers_one_of_them_killed(
                 continue
         return found
 
-    wait_for(lambda: any((data / "results" / "curves").glob("*.parquet")) and bool(workers()), process)
-    killed = workers()[0]
-    killed.kill()
-    said, _ = process.communicate(timeout=400)
-    assert process.returncode == 0, said
+    def kill_one() -> None:
+        wait_for(lambda: any((data / "results" / "curves").glob("*.parquet")) and bool(workers()), ended.is_set)
+        workers()[0].kill()
+
+    with ThreadPoolExecutor(1) as beside:
+        killed = beside.submit(kill_one)
+        try:
+            sweep_here(command(texts, data, tmp_path / "out", "--ray", "local"))
+        finally:
+            ended.set()
+        killed.result()
     same(alone, data)
 
 

@@ -20,8 +20,8 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.heatmap import LEGEND_PIXELS, heatmap
 from analysis.figures.layers.run import method_note, present
-from analysis.figures.terms.line_names import line_names, series_hues
 from analysis.figures.terms.measures import CITATION_KEYS, MEASURES, measure_note, term_label
+from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Layers
 from analysis.probes import text_probe
 

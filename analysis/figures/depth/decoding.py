@@ -25,7 +25,7 @@ from analysis.figures.depth.models import (
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.states import HEADLINE
-from analysis.figures.terms.line_names import line_names
+from analysis.figures.terms.term_marks import line_names
 
 READINGS = {
     ("position", "ridge", "r2"): "Position, ridge: R²",

@@ -13,9 +13,7 @@ from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, figure, one_of
-from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.corpus import provenance, stored_terms
-from analysis.figures.terms.line_names import line_names, series_hues
 from analysis.figures.terms.maps import REST
 from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.measures import (
@@ -26,6 +24,7 @@ from analysis.figures.terms.measures import (
     leading_by_layer,
     term_label,
 )
+from analysis.figures.terms.term_marks import draw_bars, line_names, series_hues
 from analysis.probes.drawn_images import CORPUS
 
 TALL = 300

@@ -13,8 +13,8 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.layers.run import LAYERS, method_note, present
-from analysis.figures.terms.line_names import line_names, series_hues
 from analysis.figures.terms.measures import MEASURES, term_label
+from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Layers
 
 HEIGHT = 300

@@ -7,7 +7,6 @@ from analysis.ablation.variants import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures.figure import STRONGEST, Figure, figure
-from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.maps import (
     TERMS_RUN,
     MapParameters,
@@ -19,6 +18,7 @@ from analysis.figures.terms.maps import (
     with_rest,
 )
 from analysis.figures.terms.measures import term_label
+from analysis.figures.terms.term_marks import draw_bars
 from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
 

@@ -17,10 +17,10 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.heatmap import index_axes, picture, png_address
 from analysis.figures.one_run import cancellation_note, image_facts
-from analysis.figures.terms.bars import draw_bars
 from analysis.figures.terms.heads import draw_heads, leading_terms
 from analysis.figures.terms.maps import GROUPS, TermHeadParameters, heads_by_terms, shown_head, with_rest
 from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
+from analysis.figures.terms.term_marks import draw_bars
 from analysis.figures.terms.token_maps import share_in_words
 from analysis.figures.vision.drawn_images import SOURCES_NOTE
 from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
@@ -93,7 +93,7 @@ def _error_note(decomposition: ImageDecomposition) -> str:
 
 def strongest_query(decomposition: ImageDecomposition, head: int) -> int:
     """The patch that attends to another patch most, in one head; the special tokens before the patches are left out."""
-    pattern = decomposition.pattern[head][decomposition.specials :, decomposition.specials :].copy()
+    pattern = decomposition.pattern_of(head)[decomposition.specials :, decomposition.specials :].copy()
     np.fill_diagonal(pattern, 0)
     return decomposition.specials + int(np.unravel_index(int(pattern.argmax()), pattern.shape)[0])
 

@@ -11,7 +11,6 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -68,9 +67,8 @@ class Classifier(nn.Module):
         return SimpleNamespace(logits=self.head(self.dropout(pooled)))
 
 
-@cache
 def intact_encoder() -> Loaded:
-    """The embedded model; loaded once a process."""
+    """The embedded model."""
     from analysis.models.load import load
     from analysis.models.source import resolve
 

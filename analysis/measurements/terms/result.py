@@ -7,7 +7,6 @@ are smaller by the ratio of tokens to head dimension.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from html import escape
 from typing import Any, Self
 
@@ -211,7 +210,7 @@ class Decomposition:
             total += scores
         return total
 
-    @cached_property
+    @property
     def pattern(self) -> Float[ndarray, "head query key"]:
         """Attention probabilities: each row of keys sums to 1."""
         return softmax(self._seen(self.scores), axis=-1)

@@ -21,8 +21,7 @@ from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.methods import METHODS, Method
-from analysis.narrative.choosing.models import USED
-from analysis.narrative.choosing.settings import IN_CODE, IN_USE
+from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.rules import training_rules
 from analysis.statistics import difference
 from analysis.store import read

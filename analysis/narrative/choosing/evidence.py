@@ -21,7 +21,7 @@ from analysis.figures.training.data import (
 )
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
-from analysis.narrative.choosing.models import USED
+from analysis.narrative.choosing.settings import USED
 from analysis.statistics import difference
 from analysis.store import read
 
