@@ -100,6 +100,24 @@ GROUPS = (
         ),
     ),
     Group(
+        "From adding once to concatenating, same width",
+        "width128",
+        (
+            SingleChange("C36c", "words of 80 % of the width"),
+            SingleChange("C36a", "then concatenated"),
+            SingleChange("C36b", "words of 50 % of the width: concatenated"),
+            SingleChange("C36f", "concatenated to words of 100 %, projected back"),
+        ),
+    ),
+    Group(
+        "From adding sinusoids to concatenating 16",
+        "width128",
+        (
+            SingleChange("C36j", "16 added ones: beside narrower words"),
+            SingleChange("C36e", "all added: 16 beside narrower words"),
+        ),
+    ),
+    Group(
         "From adding once to TUPE-A (recipe cpu2)",
         training_rules().preset,
         (
@@ -113,16 +131,10 @@ OTHERS = Group(
     "Other contrasts: what is changed, and how",
     "width128",
     (
-        SingleChange("C36a", "words of 80 %: concatenated"),
-        SingleChange("C36b", "words of 50 %: concatenated"),
-        SingleChange("C36f", "concatenated, then projected back"),
-        SingleChange("C36e", "all sinusoids added: 16 beside narrower words"),
-        SingleChange("C36j", "16 sinusoids added: beside narrower words"),
         SingleChange("C34m", "first layer: a matrix of their own"),
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
         SingleChange("C34j", "every layer: without the norm"),
-        SingleChange("C36c", "adding: words of 80 %"),
     ),
 )
 TOTAL, MATRIX = "C34b", "C34a"
