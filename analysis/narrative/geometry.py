@@ -16,7 +16,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states
 from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines, tilt
-from analysis.figures.geometry.directions import MOST, held
+from analysis.figures.geometry.directions import held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 from analysis.store import read
@@ -155,23 +155,20 @@ def own_directions(model: str) -> CardAnswer:
     found = held(model)
     words = found.words
     few = f"{found.rank} of {found.width}"
+    # Told of the rank at which words were measured; the shown one is another only where it says the same.
     if words.value < words.baseline_low:
         answer = f"Yes: {few}"
     elif words.value <= words.baseline_high:
         answer = f"{few}, shared as by chance"
     else:
         answer = f"No: {few}, and shared"
-    rows = stored_rows(model, "effective_rank")
-    rank = find_estimate(rows, "effective_rank", "position_centred")
-    note = "All of this is counted in tables less their means."
-    if rank is not None:
-        curve = found.curves[found.curves.series == "positions"]
-        first = int(curve.along[curve.value >= MOST].min())
-        note += (
-            f" Three numbers answer three questions: {plural(first, 'direction')} hold {percent(MOST)} of what varies "
-            f"in positions; {found.rank} is the first number at which words were measured, too, that holds as much; "
-            f"and {rank.value:.0f} is the effective rank, which counts weak directions less."
-        )
+    counted = (
+        "the effective rank of the position table, which counts weak directions less"
+        if found.rank == found.effective
+        else "the first number at or above the effective rank of the position table at which words were measured"
+        if found.measured >= found.effective
+        else "the largest number at which words were measured"
+    )
     top = log(found.width)
     by_name = {name: frame.sort_values("along") for name, frame in found.curves.groupby("series")}
     curves = {name: [(log(x) / top, y) for x, y in _pairs(frame)] for name, frame in by_name.items()}
@@ -179,9 +176,9 @@ def own_directions(model: str) -> CardAnswer:
     steps = [found.width ** (index / 24) for index in range(25)]
     return CardAnswer(
         answer=answer,
-        numbers=f"hold {percent(found.positions)} of what varies in positions, {percent(words.value, 1)} in words; "
-        f"random {percent(words.baseline, 1)}",
-        note=note,
+        numbers=f"hold {percent(found.positions)} of what varies in positions, {found.words_in_words} in words; "
+        f"random {percent(found.random, 1)}",
+        note=f"All of this is counted in tables less their means. {found.rank} is {counted}.",
         curves=(
             CardCurve("random", [(log(k) / top, k / found.width) for k in steps]),
             CardCurve("word", curves["words"]),
@@ -209,7 +206,7 @@ def read_back(model: str) -> CardAnswer:
         numbers=f"word {percent(word)}, exact place {percent(place)}{by}; at the end {percent(last_word)} and "
         f"{percent(last_place)}",
         note=f"By chance the word would be right in {percent(chance[states.WORD])}, the place in "
-        f"{percent(chance[states.EXACT], 1)}.",
+        f"{percent(chance[states.EXACT], 1)}, and a place within 3 of it in {percent(chance[states.NEAR], 1)}.",
         curves=tuple(
             CardCurve(
                 "word" if name == states.WORD else "position",

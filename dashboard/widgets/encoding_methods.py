@@ -13,7 +13,16 @@ from analysis.figures.training.data import stored_presets
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
-from analysis.narrative.choosing.board import EncodingRow, described, headline, studied, summary, trained_title
+from analysis.narrative.choosing.board import (
+    EncodingRow,
+    described,
+    headline,
+    recipes,
+    strengths,
+    studied,
+    summary,
+    trained_title,
+)
 from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra
@@ -82,9 +91,10 @@ def draw(pickers: Pickers) -> None:
     common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
     every = f"All of them meet the need “{join_names(common)}”, which has no column. " if common else ""
     st.caption(
-        f"{every}Losses are of our trainings of recipe {JUDGED} on masked words, which the frozen rules judge, with "
-        "95\u00a0% intervals over seeds paired with learned, added positions. Words stand for runs of another recipe, "
-        "or of causal models, whose losses have no place on this axis."
+        f"{every}Losses are of our trainings on masked words by {recipes(rows)}, which frozen rules judge, with "
+        "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell says "
+        "“causal only” or “another recipe” in place of a dot, we trained the method in that way alone, and its loss "
+        "has no place on this axis."
     )
     with st.expander(
         f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",
@@ -140,16 +150,18 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
     """The content of an opened row: a description, the line of configuration, three pictures and links."""
     way = IN_USE[row.name]
     with st.container(border=True, key=f"{PAGE}.opened"):
-        says, code = st.columns(2, gap="large")
-        with says:
+        left, code = st.columns(2, gap="large")
+        with left:
             added = extra(row.name).parameters(size)
             formula = extra(row.name).formula + (f" ({plural(added, 'parameter')})" if added else "")
-            st.markdown(f"{escape_markdown(f'{described(row.name)} {way.note}'.strip())}  \nAt your size: {formula}.")
+            says = " ".join(filter(None, (described(row.name), way.note, strengths(row))))
+            st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
             with st.container(horizontal=True):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                 _link(PAGE, "All of its pictures", "texture", {"look": "values", **encoding})
                 if row.baseline or (row.loss and not row.loss.elsewhere):
-                    _link("experiments", "Its row in Experiments", "show_chart", {"preset": JUDGED, "row": row.name})
+                    preset, variant = (row.loss.preset, row.loss.variant) if row.loss else (JUDGED, row.name)
+                    _link("experiments", "Its row in Experiments", "show_chart", {"preset": preset, "row": variant})
         with code:
             if way.config:
                 st.caption("The configuration of transformers that chooses it")

@@ -9,7 +9,7 @@ from tests.app.shown import figures, opened, shown
 HEADINGS = {
     "values": ["The table itself", "How much each dimension moves"],
     "distance": ["Similarity against distance"],
-    "all": ["All encodings, by what attention can read off their products"],
+    "all": ["Attention reads distances best off encodings at the right"],
 }
 
 

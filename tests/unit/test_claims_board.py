@@ -18,14 +18,15 @@ from analysis.core.formatting import SUPERSCRIPT
 from analysis.figures import FIGURES
 from analysis.figures.claims.board import board, details
 from analysis.figures.claims.size import FORMS, PRINTED, size
-from analysis.figures.claims.strip import decided_at, strip
+from analysis.figures.claims.strip import TURNED, decided_at, strip
+from analysis.narrative.reading import ordered as tour_steps
 from analysis.rules import encoder_rules
 from analysis.store import read
 
 pytestmark = pytest.mark.usefixtures("store")
 DIGITS = {after: before for before, after in SUPERSCRIPT.items()}
-LONGEST_UNIT = 26
-"""Letters that fit beside a strip."""
+LONGEST_UNIT = 44
+"""Letters that fit beside a strip, in two lines."""
 LONGEST_SHORT = 26
 """Letters of a number in a row, which what it rests on follows."""
 
@@ -68,6 +69,8 @@ def test_number_side_and_verdict_of_every_statement_are_the_stored_ones(claims) 
         if row.effect is None:
             assert (one["number"], one["strip"]) == ("", None), row.id
             continue
+        if row.id in TURNED:
+            row = row._replace(effect=-row.effect)
         shown = number_of(one["number"])
         rounding = 0.0051 if abs(row.effect) >= 0.095 else 0.00051
         assert shown == pytest.approx(row.effect, rel=0.06, abs=rounding), row.id
@@ -184,13 +187,31 @@ def test_what_takes_no_side_decides_nothing_and_is_counted_for_neither() -> None
 def test_an_opened_statement_says_which_of_two_encoders_is_taken_from_the_other(claims) -> None:
     """As its rule names them, in that order: whether a number is of one less the other decides what its sign says."""
     shown = {one["id"]: one["sides"] for claim in claims for one in claim["statements"]}
-    assert shown["C34a"] == "Every layer, queries and keys, less Every layer, own matrix"
+    # One sign has one meaning in these four, whichever of the two their rules name first.
+    own_less_shared = [shown[id].partition(", less ") for id in ("C34a", "C34l", "C34m", "C34r")]
+    assert ["own" in first and "own" not in second for first, _, second in own_less_shared] == [True] * 4
     assert shown["C18c"] == "Apart, own matrix, over Added once"
     assert shown["C10d"] == ""
     for contest in encoder_rules().statements:
         first, second = (VARIANTS[name].title for name in (contest.variant, contest.baseline))
+        first, second = (second, first) if contest.id in TURNED else (first, second)
         assert shown[contest.id].startswith(first)
         assert shown[contest.id].endswith(second)
+
+
+def test_a_statement_is_turned_only_where_its_line_is_as_far_on_both_sides() -> None:
+    turned = [one for one in stored.statements() if one.id in TURNED]
+    assert {one.id for one in turned} == set(TURNED)
+    for one in turned:
+        assert one.lower is not None
+        assert one.lower == -(one.upper or math.nan)
+        assert one.expect == "the same"
+
+
+def test_a_statement_whose_curve_the_tour_shows_links_to_it(claims) -> None:
+    steps = {one["id"]: one["tour"] for claim in claims for one in claim["statements"] if one["tour"]}
+    assert steps["C10d"] == "cut"
+    assert set(steps.values()) <= {step.name for step in tour_steps()}
 
 
 def test_units_fit_beside_the_strip() -> None:
@@ -306,5 +327,7 @@ def test_the_figure_of_a_claim_has_the_stored_numbers(claim: str) -> None:
     assert sorted(frame.id) == rows.id.tolist()
     merged = frame.merge(rows, on="id", suffixes=("", "_stored"))
     for name in ("effect", "low", "high"):
-        assert merged[name].astype(float).equals(merged[f"{name}_stored"])
+        other = {"low": "high", "high": "low"}.get(name, name)
+        stored_numbers = merged[f"{name}_stored"].mask(merged.id.isin(TURNED), -merged[f"{other}_stored"])
+        assert merged[name].astype(float).equals(stored_numbers)
     assert (merged.verdict == merged.verdict_stored).all()

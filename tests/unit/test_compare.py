@@ -12,6 +12,7 @@ from specimens import TEXT, embedded_loaded
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, Figure
+from analysis.figures.compare.two_sides import CompareParameters, side_of_cell
 from analysis.figures.drawing import panels
 from analysis.links import SECOND_HEAD, VIEWS
 from analysis.moved_links import moved
@@ -104,15 +105,25 @@ def viewed(values: dict[str, Any]) -> list[int]:
     return [int(number) for number in re.findall(r"head (\d+)", figure.finding)]
 
 
-def test_the_first_cell_is_the_one_in_which_the_term_is_largest_on_the_left() -> None:
-    made = both(layer2=-1)
-    for term in ("position_to_position", "word_to_word"):
-        values = {**DEFAULTS, "layer2": -1, "head": -1, "head2": SECOND_HEAD, "term": term, "query": -1, "key": -1}
+def test_the_first_cell_is_the_largest_at_the_left_or_of_the_weaker_map_where_each_has_its_own_scale() -> None:
+    sides_taken = set()
+    terms, own_scales = ("position_to_position", "word_to_word"), (False, True)
+    for layer2, term, own_scale in product((-1, 3), terms, own_scales):
+        made = both(layer2=layer2)
+        values = {**DEFAULTS, "layer2": layer2, "head": -1, "head2": SECOND_HEAD, "term": term, "own_scale": own_scale}
+        values |= {"query": -1, "key": -1}
         rows = FIGURES["compare_maps"].of(values, made).frame()
-        left = rows[rows["map"] == "left"].value.max()
+        sides = {side: rows[rows["map"] == side].value for side in ("left", "right")}
+        weaker = min(sides, key=lambda side: sides[side].abs().max())
+        weak = max(values.abs().max() for values in sides.values()) > 4 * sides[weaker].abs().max()
+        expected = weaker if own_scale or weak else "left"
         cell = FIGURES["compare_cell"].of(values, made)
-        assert cell.frame().set_index("term").left[term] == pytest.approx(left, rel=1e-5)
-        assert f"{signed(float(left))} to the left" in cell.finding
+        assert cell.frame().set_index("term")[expected][term] == pytest.approx(sides[expected].max(), rel=1e-5)
+        assert f"{signed(float(sides[expected].max()))} to the {expected}" in cell.finding
+        assert side_of_cell(CompareParameters.of(values), made) == expected
+        sides_taken.add((expected, own_scale))
+    assert ("left", False) in sides_taken
+    assert len(sides_taken) > 1
 
 
 def test_the_cell_that_is_taken_apart_is_outlined_in_every_map() -> None:

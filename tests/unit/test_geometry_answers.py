@@ -74,7 +74,19 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
         if words.empty:
             continue
         rank, width = (int(number) for number in re.findall(r"(\d+) of (\d+)", answer.answer)[0])
-        row = words[words.along == rank].iloc[0]
+        effective = value(
+            "SELECT value FROM newest_geometry WHERE model = ? AND measure = 'effective_rank' AND subject = "
+            "'position_centred'",
+            model,
+        )
+        assert effective is not None
+        above = words[words.along >= round(effective)]
+        row = above.iloc[0] if len(above) else words.iloc[-1]
+        bounded = bool(rank != row.along)
+        if bounded:
+            assert rank == round(effective)
+            assert row.value < rank / width, "the bound itself is less than random directions hold"
+            assert answer.answer.startswith("Yes")
         positions = value(
             "SELECT value FROM newest_geometry WHERE model = ? AND measure = 'energy_in_top' AND subject = "
             "'position_centred' AND along = ?",
@@ -82,14 +94,15 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
             float(rank),
         )
         assert positions is not None
-        assert positions >= 0.9 or rank == words.along.max()
         assert width == value(
             "SELECT max(along) FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine'", model
         ), "the widest vectors compared are whole ones"
         assert answer.answer.startswith("Yes") == (row.value < row.baseline_low), model
         assert answer.answer.startswith("No") == (row.value > row.baseline_high), model
-        shares = f"hold {100 * positions:.0f} % of what varies in positions, {100 * row.value:.1f} % in words"
-        assert answer.numbers.startswith(shares)
+        most = f"{'at most ' * bounded}{100 * row.value:.1f} % in words"
+        assert answer.numbers.startswith(f"hold {100 * positions:.0f} % of what varies in positions, {most}")
+        assert f"{rank} is " in answer.note
+        assert len(re.findall(r"\d+ of \d+|\b\d+ is", answer.note + answer.answer)) == 2, "one count, not three"
         answered.add(answer.answer.partition(":")[0])
     assert len(answered) > 1
 
@@ -182,6 +195,17 @@ def test_pictures_stay_in_their_frame(store: Path) -> None:
                 assert all(-1e-9 <= number <= 1 + 1e-9 for point in curve["points"] for number in point), model
 
 
+def test_the_heads_of_a_layer_stand_in_order(store: Path) -> None:
+    values = {**links.VIEWS["geometry"].defaults(), "model": "all-MiniLM-L6-v2"}
+    for panel in drawing.panels(FIGURES["geometry_heads"].of(values)):
+        rows = [row for rows in panel.to_dict()["datasets"].values() for row in rows if "order" in row]
+        assert len({row["layer"] for row in rows}) == 6
+        for layer in range(6):
+            own = sorted((row["order"], row["value"]) for row in rows if row["layer"] == layer)
+            assert len({place for place, _ in own}) == 12
+            assert [value for _, value in own] == sorted(value for _, value in own)
+
+
 def test_the_lowest_words_and_the_lowest_of_plain_letters_are_named_in_the_picture(store: Path) -> None:
     values = {**links.VIEWS["geometry"].defaults(), "model": "all-MiniLM-L6-v2"}
     figure = FIGURES["geometry_calls"].of(values)
@@ -196,7 +220,7 @@ def test_the_lowest_words_and_the_lowest_of_plain_letters_are_named_in_the_pictu
         for word in lowest
     ]
     assert [name for name in named if name not in drawn] == []
-    assert drawn.index(named[2]) < drawn.index(named[0]), "plain words come first"
+    assert drawn.index(named[0]) < drawn.index(named[1]) < drawn.index(named[2]), "the smallest margin comes first"
     assert named[0].removesuffix(" →") in figure.finding
 
 

@@ -14,7 +14,7 @@ from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing, bea
 from analysis.claims.statements.stored import Heading
 from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
-from analysis.figures.claims.strip import SEVERAL, strip
+from analysis.figures.claims.strip import SEVERAL, as_told, strip
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -38,6 +38,10 @@ EVIDENCE = {
     "changed": "Changed last",
 }
 """The kinds of statements that claims can be narrowed to: the value in the link, and its name."""
+
+
+TOUR = {"C10d": "cut"}
+"""Statements whose curve a step of the tour shows -> the step."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,7 @@ def _standing(parts: Sequence[Judgement]) -> str:
 
 
 def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any]:
+    part = as_told(part)
     places, printed, held = strip(part), size(part), _held(part)
     kinds = {
         "trainings": part.kind in TRAINED,
@@ -190,6 +195,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "unit": printed.unit,
         "sides": _compared_sides(part),
         "line": printed.line,
+        "tour": TOUR.get(part.id, ""),
         "held": held,
         "strip": vars(places) if places else None,
         "place": _place_in_words(part),

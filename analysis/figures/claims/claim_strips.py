@@ -11,7 +11,7 @@ from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import significant
 from analysis.figures import marks
 from analysis.figures.claims.size import size
-from analysis.figures.claims.strip import strip
+from analysis.figures.claims.strip import as_told, strip
 from analysis.figures.claims.verdicts import EMPTY, VERDICTS, few_lines, store_facts
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -77,6 +77,7 @@ def claim_strips(params: ClaimParameters) -> Figure:
 
 def _row(part: Judgement) -> dict[str, object]:
     """A statement with its numbers, what the rule compares them with, and its places on the strip."""
+    part = as_told(part)
     places, printed, effect = strip(part), size(part), part.effect
     # The typeface of exports has no small digits for powers of ten.
     number = significant(effect) if effect is not None and 0 < abs(effect) < 1e-3 else printed.number
@@ -85,7 +86,7 @@ def _row(part: Judgement) -> dict[str, object]:
         "statement": part.statement,
         "verdict": part.verdict,
         "bearing": BEARINGS[bearing(part)][0],
-        "printed": f"{number} {printed.unit}" if number else "not measured yet",
+        "printed": printed.short.replace(printed.number, number) if number else "not measured yet",
         "effect": part.effect,
         "low": part.low,
         "high": part.high,

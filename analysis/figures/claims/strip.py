@@ -1,14 +1,28 @@
 """A statement's measurement on a turned strip: the rule's line in the middle, what speaks for the claim right of it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Judgement, Region
+from analysis.claims.statements.base import COMPARED_WITH, CONTRADICTED, SUPPORTED, Judgement, Region
 from analysis.claims.statements.comparison import TRAINED
 from analysis.claims.statements.margin_contests import STEPS
 
 SEVERAL = ("rows", "published")
 """The kinds of statements that may rest on several readings."""
+
+
+TURNED = ("C34a",)
+"""Statements of "the same" whose rule subtracts the other encoder than the rules of its siblings do: told the other way
+round, all of them read "own less shared", and one sign has one meaning."""
+
+
+def as_told(judgement: Judgement) -> Judgement:
+    """A statement as it is shown: of one that is turned, the second encoder less the first. Its strip is the same."""
+    if judgement.id not in TURNED or judgement.effect is None:
+        return judgement
+    first, between, second = judgement.pair.partition(COMPARED_WITH)
+    low, high = (None if end is None else -end for end in (judgement.high, judgement.low))
+    return replace(judgement, effect=-judgement.effect, low=low, high=high, pair=f"{second}{between}{first}")
 
 
 @dataclass(frozen=True, kw_only=True)

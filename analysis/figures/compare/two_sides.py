@@ -247,12 +247,24 @@ def _draw_sides(table: pd.DataFrame, label: str, key: str, theme: Theme) -> list
 
 
 def _shared_cell(params: CompareParameters, views: Sequence[TokenView]) -> tuple[int, int]:
-    """The query and the key that both sides have, and that the link asks for; where its term is largest on the left.
+    """The query and the key that both sides have, and that the link asks for; where its term is largest on a side.
 
     Raises LinkError for one that a side has not.
     """
-    view = views[0].part(0, min(len(view.labels) for view in views) - 1)
+    size = min(len(view.labels) for view in views)
+    view = views[_side_of_cell(params, views)].part(0, size - 1)
     return selected_cell(params, view, view.terms.get(params.term))
+
+
+def _side_of_cell(params: CompareParameters, views: Sequence[TokenView]) -> int:
+    """The side whose largest cell is taken apart: the left one; of maps with scales of their own the weaker one.
+
+    The stronger side has something to say in almost every cell, the weaker one in few.
+    """
+    if any(params.term not in view.terms for view in views):
+        return 0
+    sizes = [_largest(view.terms[params.term]) for view in views]
+    return int(np.argmin(sizes)) if params.own_scale or max(sizes) > PALE * min(sizes) else 0
 
 
 @figure("compare_cell", CompareParameters, live=PAIR)
@@ -318,6 +330,11 @@ def _viewed(params: CompareParameters, pair: Pair) -> tuple[tuple[int, ...], tup
 
 def _largest(values: ndarray) -> float:
     return float(np.abs(values).max()) or 1.0
+
+
+def side_of_cell(params: CompareParameters, pair: Pair) -> str:
+    """The side whose largest cell is taken apart where a link names none."""
+    return SIDES[_side_of_cell(params, _viewed(params, pair)[1])]
 
 
 def far_apart(params: CompareParameters, pair: Pair) -> bool:

@@ -43,8 +43,8 @@ def heat(params: EncodingPairParameters) -> Figure:
         finding=_finding(shown),
         frame=frame,
         caption=sentences(
+            "Each map has its own colour scale, symmetric about zero; the usual value is the median of the sizes.",
             "; ".join(f"{entry.title}: {_columns_in_words(entry)}" for entry in shown) + ".",
-            "Each map has its own colour scale, symmetric about zero. The usual value is the median of the sizes.",
             _large(shown),
             *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
         ),

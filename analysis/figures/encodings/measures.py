@@ -181,12 +181,12 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
     entries, table = _measured(params)
     return Figure(
         **_shared("encoding_measures", params, entries, table, DRAWN),
-        title="All encodings, by what attention can read off their products",
+        title="Attention reads distances best off encodings at the right",
         finding=_invariant(table, setting(params)),
         caption=sentences(
-            "At the right is what lets products of two positions' rows tell their distance; a grey stroke is chance, "
-            "and a dash says that rows are distances or all the same, so that there is nothing to measure. A model can "
-            "learn to use an encoding that lies at the left.",
+            "A grey stroke marks chance, and a dash means that rows are distances or all the same, so that there is "
+            "nothing to measure. At the right, products of two positions' rows tell their distance; a model can learn "
+            "to use an encoding that lies at the left.",
             " ".join(f"{heading}: {SAYS[name]}." for name, heading in DRAWN.items()),
             f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
             "Bold and in black: the encodings that are picked.",

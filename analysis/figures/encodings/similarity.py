@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import join_names, percent, plural, sentences
+from analysis.encodings.measures import by_distance
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.compared_rows import RowSimilarities, RowSimilarityParameters, compare_rows, setting
@@ -33,6 +34,8 @@ SAME = 1e-9
 """The share of the similarity's variance up to which likeness before and after counts as the same."""
 FAR = 0.6
 """The share of the farthest distance from which the lines' names keep clear of them."""
+VISIBLE = 0.05
+"""The part of a line's height that it climbs at least where it is marked to rise again: less is hardly seen."""
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
 
 
@@ -54,8 +57,15 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         finding=_finding(shown, comparisons, setting(params)),
         frame=frame,
         caption=sentences(
-            "Line: how alike two positions are on average, by how far apart they stand; band: one standard deviation "
-            "over the pairs that stand so far apart, which is what distance does not account for.",
+            "Line: how alike two positions are on average; band: one standard deviation over the pairs at a distance"
+            + (
+                f"; dashed: where the line first climbs by {percent(VISIBLE)} of its height or more, so that likeness "
+                "no longer tells the nearer of two positions"
+                if any(np.isfinite(visible_rise(comparison)) for comparison in comparisons)
+                else ""
+            )
+            + ".",
+            "The band is what distance does not account for.",
             "A distance is key minus query, and negative ones are drawn where they differ; the farthest has only one "
             "pair. Measures has the same numbers of every "
             "encoding, at the same setting.",
@@ -174,6 +184,20 @@ def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     return f"{entry.title}: similarity first rises again {plural(int(first), 'token')} away"
 
 
+def visible_rise(comparison: RowSimilarities) -> float:
+    """The first distance from which the mean climbs by a visible part of its height without falling; NaN if nowhere."""
+    profile = by_distance(comparison.values, folded=True)
+    if len(profile.mean) < 2:
+        return np.nan
+    least, climbed, began = VISIBLE * np.ptp(profile.mean), 0.0, 0.0
+    for distance, step in zip(profile.distance[1:], np.diff(profile.mean), strict=True):
+        began = began if climbed else float(distance)
+        climbed = climbed + step if step > 0 else 0.0
+        if climbed > 0 and climbed >= least:
+            return began
+    return np.nan
+
+
 def _profile_panels(
     shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], theme: Theme
 ) -> list[Chart]:
@@ -227,7 +251,7 @@ def _numbers_below(comparison: RowSimilarities) -> list[str]:
 def _profiles(
     compared: Sequence[tuple[SizedEncoding, RowSimilarities]], shown: Sequence[SizedEncoding], width: int, theme: Theme
 ) -> Chart:
-    """The mean similarity at every distance with its spread; a named dashed line where it first rises again."""
+    """The mean similarity at every distance with its spread; a named dashed line where it first visibly rises again."""
     kind = compared[0][1].kind
     frame = pd.concat(
         pd.DataFrame(comparison.profile._asdict()).assign(title=entry.title) for entry, comparison in compared
@@ -267,13 +291,9 @@ def _profiles(
 def _rises(
     compared: Sequence[tuple[SizedEncoding, RowSimilarities]], hues: dict[str, str], last: float
 ) -> pd.DataFrame:
-    """The distances at which the means first rise again, with what is written beside each, one below the other."""
-    rises = [
-        (entry.title, comparison.numbers["first_rise"])
-        for entry, comparison in compared
-        if np.isfinite(comparison.numbers["first_rise"])
-    ]
-    rises = sorted(rises, key=lambda named: -named[1])
+    """The distances at which the means visibly rise again, with what is written beside each, one below the other."""
+    found = [(entry.title, visible_rise(comparison)) for entry, comparison in compared]
+    rises = sorted([named for named in found if np.isfinite(named[1])], key=lambda named: -named[1])
     return pd.DataFrame(
         [
             {"distance": rise, "height": 10 + 36 * index, "hue": hues[title], "dy": 0,

@@ -15,31 +15,50 @@ from analysis.figures.geometry.estimates import (
     RAW,
     Estimate,
     GeometryParameters,
+    estimate,
     geometry_figure,
     run_settings,
     stored_rows,
 )
 
 MOST = 0.9
-"""The share of the positions that the directions of the finding hold at least, where so many were measured."""
+"""The share of the positions of which the caption says how many directions hold it."""
 
 
 @dataclass(frozen=True)
 class Held:
     """The shares of positions and of words, of all that varies in each, in the first `rank` of `width` directions.
 
-    words: with the share that random directions hold as its baseline. curves: the stored rows of both.
+    rank: the effective rank of the positions, where `words` settles what so many directions hold of the words; else
+    `measured`. words: their share in the first `measured` directions, and that in as many random ones as its baseline.
+    effective: the effective rank, rounded. curves: the stored rows of both.
     """
 
     rank: int
+    measured: int
+    effective: int
     width: int
     positions: float
     words: Estimate
     curves: pd.DataFrame
 
+    @property
+    def random(self) -> float:
+        """The share that `rank` random directions hold."""
+        return self.words.baseline if self.rank == self.measured else self.rank / self.width
+
+    @property
+    def words_in_words(self) -> str:
+        """The share of the words, or the most that it can be: fewer directions than were measured hold no more."""
+        return f"{'at most ' * (self.rank < self.measured)}{percent(self.words.value, 1)}"
+
 
 def held(model: str) -> Held:
-    """The shares in the fewest measured directions that hold most of the positions. Raises NoResults."""
+    """The shares in as many directions as the positions' effective rank. Raises NoResults.
+
+    Words were measured at a few ranks. The next one at or above the effective rank bounds what fewer directions hold;
+    where that bound is not below what as many random directions hold, it is the next rank that is told.
+    """
     words = stored_rows(model, "word_energy_in_position")
     words = words[words.subject == "centred"]
     if words.empty:
@@ -49,10 +68,15 @@ def held(model: str) -> Held:
     positions = positions[positions.subject == "position_centred"]
     by_rank = positions.set_index("along").value
     ranks = sorted(rank for rank in words.along if rank in by_rank.index)
-    rank = next((rank for rank in ranks if by_rank[rank] >= MOST), ranks[-1])
-    row = words[words.along == rank].iloc[0]
+    effective = round(estimate(stored_rows(model, "effective_rank"), "effective_rank", "position_centred").value)
+    measured = next((rank for rank in ranks if rank >= effective), ranks[-1])
+    row = words[words.along == measured].iloc[0]
+    settled = effective < measured and row.value < row.baseline_low * effective / measured
+    rank = effective if settled and effective in by_rank.index else int(measured)
     return Held(
-        rank=int(rank),
+        rank=rank,
+        measured=int(measured),
+        effective=effective,
         width=width,
         positions=float(by_rank[rank]),
         words=Estimate(row.value, row.low, row.high, row.baseline, row.baseline_low, row.baseline_high, row.samples),
@@ -70,9 +94,11 @@ def directions(params: GeometryParameters) -> Figure:
     words = found.words
     text = (
         f"{found.rank} of {found.width} directions hold {percent(found.positions)} of what varies in positions and "
-        f"{percent(words.value, 1)} of what varies in words; {found.rank} random directions hold "
-        f"{percent(words.baseline, 1)}."
+        f"{found.words_in_words} of what varies in words; {found.rank} random directions hold "
+        f"{percent(found.random, 1)}."
     )
+    positions = found.curves[found.curves.series == "positions"]
+    most = positions.along[positions.value >= MOST].min()
     return geometry_figure(
         "Do words and positions use directions of their own?",
         found.curves,
@@ -80,8 +106,11 @@ def directions(params: GeometryParameters) -> Figure:
             "Share of what varies in each table that lies in the first k directions of the position table, strongest "
             f"first. Both tables of {readable(params.model)} have their mean row subtracted: as they stand, words and "
             f"positions also share the directions of their means. {RAW} Dots: the ranks at which words were "
-            f"measured. Grey: k of {found.width} random directions hold k/{found.width} of anything on average; "
-            f"{run_settings(found.curves)['draws']} random draws of {found.rank} directions held "
+            f"measured, of which {found.measured} is the one next to the effective rank of the centred positions, "
+            f"{found.effective}: what {found.measured} directions hold, {percent(words.value, 1)}, is the most that "
+            f"fewer can hold. {most:.0f} directions hold {percent(MOST)} of the positions. Grey: k of {found.width} "
+            f"random directions hold k/{found.width} of anything on average; "
+            f"{run_settings(found.curves)['draws']} random draws of {found.measured} directions held "
             f"{percent(words.baseline_low, 1)} to {percent(words.baseline_high, 1)} of the words."
         ),
         alt=text,
@@ -119,15 +148,15 @@ def _curves(found: Held, theme: Theme) -> Chart:
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if late else "left",
              "dx": -12 if late else 12, "dy": 24 if late else 20,
              "name": f"{percent(found.positions)} of positions"},
-            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -26,
-             "name": f"{percent(found.words.value, 1)} of words; random: {percent(found.words.baseline, 1)}"},
+            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -42,
+             "name": f"{found.words_in_words} of words\nrandom: {percent(found.random, 1)}"},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
             {"along": found.width, "value": 0.07, "hue": blue, "align": "right", "dx": 0, "dy": 0,
              "name": f"measured\nup to {words.along.max():.0f}"},
         ]
     )  # fmt: skip
-    at_rank = named.head(2)
+    at_rank = named.head(2).assign(along=[found.rank, found.measured])
     return marks.panel(
         marks.rule(theme, x=found.rank, dash=marks.DASH),
         alt.Chart(random).mark_line(color=soft, strokeWidth=1.5).encode(x=x, y=y),

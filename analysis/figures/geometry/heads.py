@@ -88,10 +88,13 @@ def heads(params: GeometryParameters) -> Figure:
 
 
 def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme: Theme) -> Chart:
-    """A dot a head, layer by layer; random heads as a grey bar a layer. limits: of an axis that all panels share."""
+    """A dot a head, layer by layer and the smallest first; random heads as a grey bar a layer.
+
+    limits: of an axis that all panels share.
+    """
     medians = {column: percent(rows[column].median()) for column in ("value", "baseline")}
     y = marks.number(alt.Y, "value", None, domain=limits, values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
-    x = marks.categories(alt.X, "layer", "layer")
+    x = marks.categories(alt.X, "layer", "layer, heads in order")
     random = panels.chart_rows(rows).groupby("layer", as_index=False)[["baseline_low", "baseline_high"]].mean()
     under = random.head(math.ceil(NAMED * len(random)))
     named = pd.DataFrame(
@@ -99,9 +102,11 @@ def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme:
           "align": "left", "dx": -12, "dy": -12, "hue": theme.colour(colours.SOFT)}]
     )  # fmt: skip
     if (rows.value < NEGATIVE).any():
-        below = {"layer": random.layer.iloc[-1], "value": limits[0] / 2, "name": "below 0: it grows", "align": "right"}
+        below = {"layer": random.layer.iloc[-1], "value": limits[0] / 2, "align": "right",
+                 "name": "below 0: without these\ndirections the term grows"}  # fmt: skip
         named.loc[1] = named.loc[0].to_dict() | below | {"dx": 12, "dy": 0}
-    dots = alt.Chart(panels.chart_rows(rows)).mark_point(
+    ordered = panels.chart_rows(rows).assign(order=rows.groupby("layer").value.rank(method="first"))
+    dots = alt.Chart(ordered).mark_point(
         filled=True,
         size=marks.SEED,
         opacity=1,
@@ -111,7 +116,7 @@ def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme:
     return marks.panel(
         band.encode(x=x, y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
         marks.rule(theme, y=0),
-        dots.encode(x=x, xOffset=alt.XOffset("head:O"), y=y, tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM)),
+        dots.encode(x=x, xOffset=alt.XOffset("order:O"), y=y, tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM)),
         *panels.names_at(named, x, y, theme),
         theme=theme,
         width=marks.THIRD,

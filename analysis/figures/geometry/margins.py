@@ -17,7 +17,7 @@ from analysis.figures.geometry.estimates import GeometryParameters, geometry_fig
 NAMED = 3
 """Words that are lost, at most, which the finding names."""
 FIRST = 2
-"""Words that are listed whatever their letters, below those of plain letters: those with the smallest margins."""
+"""Words that are listed whatever their letters, beside those of plain letters: those with the smallest margins."""
 LISTED = 7
 """Words of plain letters that are listed: those of them with the smallest margins."""
 ORDINARY = 3
@@ -120,11 +120,10 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
 
 
 def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
-    """The smallest margins of words of plain letters; below them those of all words, and the chosen word's."""
+    """The smallest margins of all words, then those of words of plain letters and the chosen word's; in one order."""
     ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]].head(LISTED)
     others = pd.concat([rows.head(FIRST if len(ordinary) else LISTED), rows[rows.word == selected].head(1)])
-    named = pd.concat([ordinary, others.sort_values("rank")]).drop_duplicates("rank")
-    apart = len(named) - len(ordinary)
+    named = pd.concat([ordinary, others]).drop_duplicates("rank").sort_values("rank")
     places = set(named.position)
     named = named.assign(
         label=[
@@ -148,8 +147,8 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         theme=theme,
         width=marks.HALF,
         height=320,
-        title="Smallest margins of plain words" if len(ordinary) else "Smallest margins",
-        below=[worst + (f"; last {apart}: any other word" if len(ordinary) and apart > 1 else "")],
+        title="Smallest margins",
+        below=[worst, *([f"the {FIRST} smallest of all words, then of plain ones"] if len(ordinary) else [])],
     )
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
@@ -115,7 +116,8 @@ def states(params: GeometryParameters) -> Figure:
             f"How often a simple decoder is right on held-out text, from the state that enters each layer. {sentence}; "
             f"{after}. {readable(params.model)}, {row.windows} windows of {row.corpus}. Position: "
             f"{DECODERS[found.decoder]}, fitted on other windows. By chance the word is right in "
-            f"{percent(chance[WORD], 1)} and the exact place in {percent(chance[EXACT], 1)}. Bars: 95 % bootstrap "
+            f"{percent(chance[WORD], 1)}, the exact place in {percent(chance[EXACT], 1)} and a place within 3 of it in "
+            f"{percent(chance[NEAR], 1)}. Bars: 95 % bootstrap "
             f"intervals over windows. {other_decoders(found)}"
         ),
         alt=f"{sentence}; {after}.",
@@ -181,12 +183,16 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
         tooltip=("of", ("layer:Q", "state entering layer"), ("value", "right", ".1%"), ("chance", "by chance", ".1%")),
     )  # fmt: skip
     chance = rows[rows.layer == 0][["series", "chance"]].assign(value=lambda frame: frame.chance)
-    chance = chance[chance.series != NEAR]
     ends = pd.concat([chance.assign(layer=0), chance.assign(layer=last)])
     by_chance = alt.Chart(ends).mark_line(strokeDash=marks.DASH, strokeWidth=1.5)
     named = chance.assign(
-        layer=0, align="left", dx=6, dy=-9, hue=chance.series.map(hues),
-        name=[f"by chance: {percent(value, 1)}" for value in chance.value],
+        # The chance of a place within three lies near that of the word, so its name stands below, farther right.
+        layer=np.where(chance.series == NEAR, last / 2, 0), align="left", dx=6,
+        dy=np.where(chance.series == NEAR, 8, -9), hue=chance.series.map(hues),
+        name=[
+            f"{'within 3 ' * (series == NEAR)}by chance: {percent(value, 1)}"
+            for series, value in zip(chance.series, chance.value, strict=True)
+        ],
     )  # fmt: skip
     return marks.panel(
         by_chance.encode(x=x, y=y, color=marks.hues("series", hues)),

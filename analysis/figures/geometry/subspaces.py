@@ -84,15 +84,17 @@ def _lowest_angle(rows: pd.DataFrame) -> float:
 
 
 def _overlap_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
-    """The names of the curves of overlap, at opposite ends, and that of random subspaces above their band."""
+    """The names of the curves of overlap, where they lie apart, and that of random subspaces above their band."""
     ends = rows.sort_values("along").groupby("series")
     first, last = ends.first().loc["as they are"], ends.last().loc["less their means"]
+    solid = rows[rows.series == "less their means"]
+    at_rank = solid.loc[(solid.along - RANK).abs().idxmin()]
     hues = {"ink": theme.ink, "soft": theme.colour(colours.SOFT)}
     return [
-        {"along": first.along, "value": first.value, "name": "as they are", "hue": hues["ink"], "align": "left",
-         "dx": 10, "dy": 0},
-        {"along": last.along, "value": 0.25 * last.value, "name": "less their means", "hue": hues["ink"],
-         "align": "right", "dx": 0, "dy": 0},
+        {"along": first.along, "value": first.value, "name": "dashed: as they are", "hue": hues["ink"],
+         "align": "left", "dx": 10, "dy": 0},
+        {"along": RANK, "value": at_rank.value, "name": "solid: less their means", "hue": hues["ink"],
+         "align": "left", "dx": 12, "dy": 6},
         {"along": last.along, "value": last.baseline, "name": "random subspaces", "hue": hues["soft"],
          "align": "right", "dx": -40, "dy": 0},
     ]  # fmt: skip
@@ -103,9 +105,9 @@ def _angle_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
     first = rows[rows.along == rows.along.min()].set_index("series")
     middle = rows[(rows.series == "less their means") & (rows.along >= RANK / 2)].head(1).iloc[0]
     return [
-        {"along": first.along.iloc[0], "value": first.value["as they are"], "name": "as they are", "hue": theme.ink,
-         "align": "left", "dx": 10, "dy": 0},
-        {"along": middle.along, "value": 94, "name": "less their means", "hue": theme.ink, "align": "center",
+        {"along": first.along.iloc[0], "value": first.value["as they are"], "name": "dashed: as they are",
+         "hue": theme.ink, "align": "left", "dx": 10, "dy": 0},
+        {"along": middle.along, "value": 94, "name": "solid: less their means", "hue": theme.ink, "align": "center",
          "dx": 0, "dy": 0},
         {"along": middle.along, "value": middle.baseline_low, "name": "random subspaces",
          "hue": theme.colour(colours.SOFT), "align": "left", "dx": 0, "dy": 14},

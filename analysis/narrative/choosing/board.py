@@ -1,20 +1,21 @@
 """The board of the page Which encoding?: a row a method with its ticks, loss, rise on longer texts and costs.
 
-A number of the chosen preset is exact by the rules of the page Experiments; where that preset has none, words say what
-else there is, since losses of two recipes have no common axis.
+A number of the chosen preset, or of a judged one of the same size and length of training, is exact by the rules of the
+page Experiments; where there is none, words say what else there is, since losses of two recipes have no common axis.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any
 
 import pandas as pd
 
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, signed, uncapitalised
-from analysis.figures.experiments.board_rows import seeds_needed
+from analysis.figures.experiments.board_rows import judged_presets, seeds_needed
 from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
 from analysis.literature import tables as published
@@ -35,15 +36,25 @@ SHORT_NEEDS = {"longer": "longer", "order": "order", "causal": "decoder", "atten
 LONGER = ("final_loss_1x", "final_loss_4x")
 COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
 """A method's variant in causal trainings, where it has another one."""
-STARTS = {"sinusoidal": "bert_a_smooth"}
-"""A method whose table is fixed -> the variant that learns from the same table on."""
+FORMS = {
+    "sinusoidal": {
+        "sinusoidal": "as in the first transformer",
+        "sinusoidal_strong": "at standard deviation "
+        f"{VARIANTS['sinusoidal_strong'].settings['position_deviation']} beside unscaled words",
+    }
+}
+"""A method -> its variants of several strengths, with words that end a sentence: their losses differ too much for one
+to stand for the other."""
+SIZE = ("vocabulary", "hidden_size", "layers", "length", "batch", "steps", "masked_share", "matched")
+"""Settings in which presets must agree for their differences from added positions to share an axis."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
     """A number with its interval. few: "1 seed", where these are fewer than the rules ask for.
 
-    elsewhere: words for the runs that gave it, where they are not of the chosen recipe. note: the recipe.
+    elsewhere: words for the runs that gave it, where they have no place on the axis. note: the recipe. form: the
+    strength of the method, in words that end a sentence, where it was trained at several. variant, preset: its runs.
     """
 
     value: float
@@ -52,18 +63,28 @@ class Number:
     few: str = ""
     elsewhere: str = ""
     note: str = ""
+    form: str = ""
+    seeds: int = 0
+    variant: str = ""
+    preset: str = ""
 
     @property
     def judged(self) -> bool:
-        """The chosen recipe gave it, with as many seeds as the rules ask for."""
+        """A recipe of the axis gave it, with as many seeds as the rules ask for."""
         return not (self.few or self.elsewhere)
+
+    @property
+    def said(self) -> str:
+        """The number with its form and its seeds: `+1.76 nats as in the first transformer (1 seed, open)`."""
+        return f"{signed(self.value)} nats {self.form} ({plural(self.seeds, 'seed')}{', open' * bool(self.few)})"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncodingRow:
-    """One method. lacks: the needs it does not meet. loss: less that of added positions. rise: of the loss at 4 times
-    the length of training. parameters, products: against those of added positions at the reader's size. time: of a
-    training step as measured on our small encoder.
+    """One method. lacks: the needs it does not meet. loss: less that of added positions. others: the losses at its
+    other strengths, which fewer runs support. rise: of the loss at 4 times the length of training. parameters,
+    products: against those of added positions at the reader's size. time: of a training step as measured on our small
+    encoder.
     """
 
     name: str
@@ -77,17 +98,23 @@ class EncodingRow:
     parameters: float
     products: float
     time: float | None
+    others: tuple[Number, ...] = ()
+
+    @property
+    def forms(self) -> str:
+        """Its losses at every strength, the best supported first; empty where it was trained at one."""
+        return ", ".join(number.said for number in (self.loss, *self.others) if number) if self.others else ""
 
     @property
     def worse(self) -> bool:
-        """The chosen recipe ends higher with it than with added positions: by its interval, where it has one."""
+        """A recipe of the axis ends higher with it than with added positions: by its interval, where it has one."""
         if self.loss is None or self.loss.elsewhere:
             return False
         return (self.loss.value if self.loss.low is None else self.loss.low) > 0
 
     def json(self) -> dict[str, Any]:
         """The row as JSON can hold it."""
-        return asdict(self) | {"worse": self.worse}
+        return asdict(self) | {"worse": self.worse, "forms": self.forms}
 
 
 def in_use() -> list[Method]:
@@ -135,19 +162,21 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     result = []
     for method in in_use():
         name = method.variant
-        losses = [(trained, number) for trained in recipes if (number := _loss(name, trained, preset))]
-        # Both numbers of a row come from one recipe where it has both.
-        first = [trained for trained, _ in losses[:1]]
+        losses = _losses(name, recipes, preset)
+        # Both numbers of a row come from the same runs where these have both.
+        variant = losses[0].variant if losses else name
+        first = [trained for trained in recipes if losses and trained.preset == losses[0].preset]
         result.append(
             EncodingRow(
                 name=name,
                 title=IN_USE[name].name,
-                users=users(name) + _as_a_start(name, recipes, preset),
+                users=users(name),
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
-                loss=losses[0][1] if losses else None,
-                rise=_first(_rise(name, trained, preset) for trained in (*first, *recipes)),
+                loss=losses[0] if losses else None,
+                others=tuple(losses[1:]),
+                rise=_first(_rise(variant, trained, preset) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
                 time=_time(name, times.value),
@@ -165,15 +194,17 @@ def _time(variant: str, times: pd.Series) -> float | None:
     return float(times[variant] / times[baseline]) if {variant, baseline} <= set(times.index) else None
 
 
-def _as_a_start(name: str, recipes: Sequence[Trained], preset: str) -> str:
-    """A clause on the loss of a table that is learned from a method's fixed one on; empty where there is none.
+def _losses(name: str, recipes: Sequence[Trained], preset: str) -> list[Number]:
+    """The loss of a method, of the first recipe that has it; of one with several strengths of each, judged ones first.
 
-    A fixed table and one that starts from it differ so much that the number of one is no verdict on the other.
+    A strength whose loss has no place on the axis is left out where another has one.
     """
-    start = STARTS.get(name, "")
-    losses = (_loss(start, trained, preset) for trained in recipes if start)
-    found = next((loss for loss in losses if loss and loss.judged), None)
-    return f"; a start for learned ones that ends {'lower' if found.value < 0 else 'higher'}" if found else ""
+    numbers = []
+    for variant, form in FORMS.get(name, {name: ""}).items():
+        number = _first(_loss(variant, trained, preset) for trained in recipes)
+        numbers += [replace(number, form=form)] if number else []
+    on_axis = [number for number in numbers if not number.elsewhere]
+    return sorted(on_axis, key=lambda number: not number.judged) or numbers[:1]
 
 
 def _loss_on_axis(row: EncodingRow) -> float:
@@ -189,7 +220,7 @@ def _first(numbers: Iterable[Number | None]) -> Number | None:
 
 def _recipes(preset: str) -> list[Trained]:
     """The trainings that a number may come from, the chosen preset's first: masked ones, then causal ones."""
-    presets = dict.fromkeys((preset, training_rules().preset, "cpu"))
+    presets = dict.fromkeys((preset, training_rules().preset, *judged_presets(), "cpu"))
     found = [evidence.own_trainings(name, objective) for objective in (MASKED, CAUSAL) for name in presets]
     return [trained for trained in found if trained is not None]
 
@@ -203,7 +234,13 @@ def _variant(name: str, trained: Trained) -> str | None:
 def _elsewhere(trained: Trained, preset: str, seeds: int) -> str:
     if trained.objective == CAUSAL:
         return f"causal only: {plural(seeds, 'run')}"
-    return "" if trained.preset == preset else f"{plural(seeds, 'run')} of another recipe"
+    return "" if _share_an_axis(trained.preset, preset) else f"{plural(seeds, 'run')} of another recipe"
+
+
+def _share_an_axis(one: str, other: str) -> bool:
+    """True if two presets train encoders of one size equally long, so that their differences can be compared."""
+    known = one in PRESETS and other in PRESETS
+    return one == other or (known and all(getattr(PRESETS[one], n) == getattr(PRESETS[other], n) for n in SIZE))
 
 
 def _recipe(trained: Trained, seeds: int) -> str:
@@ -230,6 +267,9 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
         few=_few(trained, gap.n),
         elsewhere=_elsewhere(trained, preset, gap.n),
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
+        seeds=gap.n,
+        variant=variant,
+        preset=trained.preset,
     )
 
 
@@ -266,19 +306,26 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if len(losses) == 1:
         return f"Of {len(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
     row = next(row for row in able if row.title == best)
-    level = [
-        other
-        for other in able
-        if other is not row and other.loss and other.loss.judged and (other.loss.low or 0.0) <= losses[best]
-    ]
-    learns = f"{best} learns {'as well as any' if level else 'best'}"
+    level = [other for other in able if other is not row and _level(other, row)]
+    learns = f"learns {'as well as any' if level else 'best'}"
+    if row.forms and len(able) <= FEW:
+        return f"{_quoted(best)} {learns}: {row.forms}"
+    learns = f"{_quoted(best)}{f', {row.loss.form},' if row.forms and row.loss else ''} {learns}"
     if len(rises) < COMPARABLE:
         return f"{learns}{_price(row)}"
     furthest = min(rises, key=lambda title: rises[title])
     longer = "holds up best on longer texts"
     if furthest != best:
-        return f"{learns}{_price(row)}; {uncapitalised(furthest)} {longer}"
+        return f"{learns}{_price(row)}; {_quoted(uncapitalised(furthest))} {longer}"
     return f"{learns} and {longer}{_price(row)}"
+
+
+def _level(other: EncodingRow, best: EncodingRow) -> bool:
+    """True if the rules leave open which of two learns better; best is the one with the lower loss."""
+    if other.baseline:
+        return best.loss is not None and (best.loss.high or 0.0) > -training_rules().margin
+    lowest = best.loss.value if best.loss else 0.0
+    return other.loss is not None and other.loss.judged and (other.loss.low or 0.0) <= lowest
 
 
 COMPARABLE = 2
@@ -291,6 +338,8 @@ def _few_can(able: Sequence[EncodingRow]) -> str:
     """The names of the few that meet every need, and how they learn beside learned, added positions."""
     names = " and ".join(_inside(row.title) for row in able)
     can = f"“{capitalised(names[1:])}{' alone' * (len(able) == 1)} can do it"
+    if len(able) == 1 and able[0].forms:
+        return f"{can}: {able[0].forms}"
     worse = [row.loss for row in able if row.worse and row.loss]
     higher = join_names(f"{signed(loss.value)} nats{f' in {loss.few}' * bool(loss.few)}" for loss in worse)
     if not worse:
@@ -298,6 +347,11 @@ def _few_can(able: Sequence[EncodingRow]) -> str:
     if len(worse) < len(able):
         return f"{can}; the {'second' if able[1].worse else 'first'} ends higher in our training: {higher}"
     return f"{can}, but {'it ends' if len(able) == 1 else 'both end'} higher than learned, added positions: {higher}"
+
+
+def _quoted(title: str) -> str:
+    """A title that begins a sentence; one with a comma in quotation marks, so that it reads as one name."""
+    return f"“{title}”" if "," in title else title
 
 
 def _price(row: EncodingRow) -> str:
@@ -333,7 +387,7 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     sentences = [
         f"{len(able)} of {len(board)} methods can do it." if needs else f"All {len(board)} methods: tick what you need."
     ]
-    sentences += _trained(able)
+    sentences += [*_trained(able), *_given_up(board, needs)]
     if "causal" in needs:
         sentences += _causal(able)
     if "longer" in needs:
@@ -346,16 +400,18 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
 def _trained(able: Sequence[EncodingRow]) -> list[str]:
     """Sentences on those that the chosen recipe trained: the lowest loss, and the smallest rise on longer texts."""
     losses, rises = _judged(able)
-    if len(able) <= FEW and len(losses) < COMPARABLE:
+    if len(able) <= FEW and len(losses) < COMPARABLE and not any(row.forms for row in able):
         return []  # The heading says what there is.
     if not losses:
-        return ["The chosen recipe trained none of them."]
+        return ["We trained none of them by a judged recipe."]
     lowest = min(losses, key=lambda title: losses[title])
     value = f"{signed(losses[lowest])} nats against added positions"
     if len(losses) == 1:
         rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
-        return [f"Of these the chosen recipe trained one, {_inside(lowest)}: {value}{rise}."]
-    ends = f"{_inside(lowest)} ends lowest ({value})" if losses[lowest] else "none ends lower than added positions"
+        return [f"By a judged recipe we trained {_inside(lowest)}: {value}{rise}."]
+    forms = next((row.forms for row in able if row.title == lowest and len(able) > FEW), "")
+    against = f", against added positions: {forms}" if forms else f" ({value})"
+    ends = f"{_inside(lowest)} ends lowest{against}" if losses[lowest] else "none ends lower than added positions"
     fewer = sum(row.loss is not None and not row.loss.judged and not row.loss.elsewhere for row in able)
     others = f" and {fewer} with fewer" if fewer else ""
     said = [f"We trained {len(losses)} of them with all seeds{others}, as small encoders: {ends}."]
@@ -364,6 +420,30 @@ def _trained(able: Sequence[EncodingRow]) -> list[str]:
         among = "" if len(rises) == 1 else ", the least of those that learn no worse than added positions"
         said.append(f"On texts four times as long the loss of {_inside(least)} rises by {rises[least]:.2f}{among}.")
     return said
+
+
+def _given_up(board: Sequence[EncodingRow], needs: Collection[str]) -> list[str]:
+    """A sentence for each need, those that cost nothing together: the loss that one gives up by meeting it alone."""
+    every, _ = _judged(board)
+    if not every:
+        return []
+    best = min(every, key=lambda title: every[title])
+    free, said = [], []
+    for need in needs:
+        losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
+        title = f"“{NEEDS[need].title}”"
+        if not losses:
+            said.append(f"None of those that meet {title} has all its seeds.")
+        elif best in losses:
+            free.append(title)
+        else:
+            lowest = min(losses, key=lambda name: losses[name])
+            given = f"{losses[lowest] - every[best]:.2f} nats"
+            said.append(f"{title} gives up {given}: the lowest that can do it is {_inside(lowest)}.")
+    give = "gives" if len(free) == 1 else "give"
+    first = [f"{join_names(free)} {give} up nothing in training: what ends lowest of all can do it."]
+    first = first if free else []
+    return [*first, *said]
 
 
 def _causal(able: Sequence[EncodingRow]) -> list[str]:
@@ -428,6 +508,22 @@ def described(variant: str) -> str:
     """A description of a method, in a sentence or two."""
     method = next(method for method in METHODS if method.variant == variant)
     return method.setup.summary
+
+
+def strengths(row: EncodingRow) -> str:
+    """Sentences on a method that was trained at several strengths; empty for one alone."""
+    if not row.others:
+        return ""
+    said = f"We trained it at {len(row.others) + 1} strengths."
+    return f"{said} Its loss less that of learned, added positions: {row.forms}."
+
+
+def recipes(board: Sequence[EncodingRow]) -> str:
+    """The recipes of the losses on the axis, in words: `recipe cpu2, and width128 for “fixed sinusoids, added”`."""
+    of = {row.title: row.loss.preset for row in board if row.loss and not row.loss.elsewhere}
+    usual, *others = sorted(set(of.values()), key=lambda preset: -list(of.values()).count(preset)) or [""]
+    named = [f", and {preset} for {join_names(_inside(t) for t in of if of[t] == preset)}" for preset in others]
+    return f"recipe {usual}{''.join(named)}"
 
 
 def trained_title(method: Method) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.core.colours import verdict_variables
-from analysis.figures.claims.board import ClaimsBoard, details
+from analysis.figures.claims.board import TOUR, ClaimsBoard, details
 from analysis.links import VIEWS, Value
 from analysis.moved_links import moved
 from dashboard.session.page_address import address, is_dark
@@ -46,6 +46,7 @@ def show_board(board: ClaimsBoard, pickers: Pickers, values: Mapping[str, Value]
             "pages": {
                 page: {"title": VIEWS[moved(page, {})[0]].title, "address": address(page, {})} for page in board.pages
             },
+            "tours": {step: address("read", {"step": step}) for step in TOUR.values()},
             "address": address("claims", {}),
         },
         dark=dark,

@@ -42,7 +42,7 @@ function strip(statement) {
 function printed(statement, whole = false) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
   const rests = statement.readings && make("span", { class: "bound", title: statement.held || null }, ` · ${statement.readings}`);
-  const words = [statement.unit, statement.line && `line ${statement.line}`].filter(Boolean).join("; ");
+  const words = [statement.unit, statement.line && `the rule’s line: ${statement.line}`].filter(Boolean).join("; ");
   return make("span", { class: "val", title: statement.place }, whole ? statement.number : statement.short, rests || null, whole ? make("small", {}, words) : null,
     whole && statement.sides ? make("small", {}, statement.sides) : null);
 }
@@ -121,7 +121,7 @@ function behind(detail, found) {
 }
 
 export default function ({ data, parentElement: root, setStateValue }) {
-  const { board, state, at, details, pages, address } = JSON.parse(data.json);
+  const { board, state, at, details, pages, tours, address } = JSON.parse(data.json);
   const section = root.querySelector(".board");
   const $ = (selector) => section.querySelector(selector);
   section.style.cssText = `${data.colours} ${board.colours}`;
@@ -162,6 +162,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const say = make("div", { class: "say" }, statement.text,
         statement.found ? make("small", { class: "found" }, word, `: ${statement.found}`) : null,
         make("small", {}, statement.found ? null : word, statement.found ? "" : " · ", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
+        statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "See the curve in the tour")) : null,
         statement.part ? make("small", {}, make("b", {}, "Part of the claim: "), statement.part) : null,
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);

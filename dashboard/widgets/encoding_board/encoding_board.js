@@ -6,7 +6,7 @@ const AXIS = 49; // pixels of an axis above its cells
 const WORDS = 24; // pixels of a cell that holds words alone, on a narrow board
 const NARROW = 860; // the width up to which a board is narrow
 const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
-const RISE = { low: 0, high: 2.8, ticks: [0, 1, 2] };
+const RISE = { low: 0, high: 3.2, ticks: [0, 1, 2, 3] };
 const VALUE = 52; // pixels for a printed value
 
 const SIGNS_OF_LOSS = "○ few seeds ▸ off the axis";
@@ -28,20 +28,20 @@ function missing(svg, words = "not measured") {
   mark(svg, "text", { x: 8, y: +svg.getAttribute("height") / 2 + 4, class: "soft" }, words);
 }
 
-function dot(svg, x, ring, colour) {
-  mark(svg, "circle", { cx: x, cy: ROW / 2, r: 5, fill: ring ? "var(--ground)" : colour, stroke: colour, "stroke-width": 2 });
+function dot(svg, x, ring, colour, y = ROW / 2) {
+  mark(svg, "circle", { cx: x, cy: y, r: 5, fill: ring ? "var(--ground)" : colour, stroke: colour, "stroke-width": 2 });
 }
 
 // A triangle at an end of the axis: the value, or the end of its interval, lies beyond. inward: the way to the axis.
-function beyond(svg, x, inward, colour) {
-  mark(svg, "path", { d: `M${x + 8 * inward} ${ROW / 2 - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
+function beyond(svg, x, inward, colour, y = ROW / 2) {
+  mark(svg, "path", { d: `M${x + 8 * inward} ${y - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
 }
 
 // A printed value; under that of a ring its few seeds.
-function value(svg, width, text, few = "") {
+function value(svg, width, text, few = "", y = ROW / 2) {
   const place = { x: width - 2, "text-anchor": "end" };
-  mark(svg, "text", { ...place, y: ROW / 2 + (few ? -2 : 4), class: few ? "soft" : "strong" }, text);
-  if (few) mark(svg, "text", { ...place, y: ROW / 2 + 14, class: "soft" }, few);
+  mark(svg, "text", { ...place, y: y + (few ? -2 : 4), class: few ? "soft" : "strong" }, text);
+  if (few) mark(svg, "text", { ...place, y: y + 14, class: "soft" }, few);
 }
 
 function drawLoss(svg, width, row) {
@@ -52,13 +52,18 @@ function drawLoss(svg, width, row) {
     diamond(svg, x(0), ROW / 2);
     return value(svg, width, "0");
   }
-  const { value: mean, low, high, few } = row.loss;
+  // A method of several strengths: the best supported above, the other below it.
+  const losses = [row.loss, ...row.others];
+  losses.forEach((loss, index) => drawOneLoss(svg, width, x, loss, losses.length > 1 ? 9 + 20 * index : ROW / 2));
+}
+
+function drawOneLoss(svg, width, x, { value: mean, low, high, few }, y) {
   const colour = "var(--ink)";
-  if (low !== null) line(svg, x(low), ROW / 2, x(high), ROW / 2, colour, { "stroke-width": 2, opacity: 0.55 });
-  if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
-  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
-  if (mean <= LOSS.high) dot(svg, x(mean), few, colour);
-  value(svg, width, signed(mean), few);
+  if (low !== null) line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
+  if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour, y);
+  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, y);
+  if (mean <= LOSS.high) dot(svg, x(mean), few, colour, y);
+  value(svg, width, signed(mean), few, y);
 }
 
 function drawRise(svg, width, row) {
@@ -125,9 +130,14 @@ function spoken(row, needs) {
   const loss = row.baseline ? "the baseline of losses" : number("loss", row.loss);
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
   const time = row.time === null ? "time not measured" : `time ${times(row.time)}`;
+  const forms = row.forms ? ` ${row.forms}.` : "";
   const worse = row.worse ? " Learns worse than added positions." : "";
-  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
+  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${forms}${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
 }
+
+// The strength of each loss, where a method was trained at several.
+const strengths = ({ loss, others }) =>
+  make("small", {}, others.length ? [loss, ...others].map(({ value, form }) => `${signed(value)} ${form}`).join("; ") : "");
 
 function cells(row, needs, asked) {
   const ticks = needs.map((need, index) => {
@@ -135,7 +145,7 @@ function cells(row, needs, asked) {
     return make("span", { class: kind, "data-short": need.short }, row.ticks[index] ? "✓" : "–");
   });
   return [
-    make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users)),
+    make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users), strengths(row)),
     make("span", { class: "ticks" }, ...ticks),
     ...["loss", "rise", "cost"].map((kind) => make("span", { class: kind })),
   ];

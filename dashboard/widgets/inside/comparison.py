@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import at_most, join_names
-from analysis.figures.compare.two_sides import SIDES, CompareParameters, common_terms, far_apart
+from analysis.figures.compare.two_sides import SIDES, CompareParameters, common_terms, far_apart, side_of_cell
 from analysis.figures.figure import STRONGEST
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.maps import second_head, strongest_head
@@ -206,7 +206,8 @@ def scores(pickers: Pickers, facts: Any) -> None:
                 measure(pickers)
             else:
                 names = min((row_names(pickers, one) for one in results), key=len)
-                cell_pickers(pickers, names, "where the term is largest, left")
+                side = side_of_cell(CompareParameters.of(pickers.values()), results)
+                cell_pickers(pickers, names, f"where the term is largest, {side}")
     else:
         measure(pickers)
     values = pickers.done()
