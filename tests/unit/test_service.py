@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from analysis.core.errors import AddendError, Busy, NotEnoughMemory, ProbeTimeout
-from dashboard.model_server import ModelServer
+from dashboard.model_server import ModelServer, server
 from dashboard.model_server.fair_queue import Cancelled, FairQueue, Ticket
 from dashboard.model_server.rate_limits import MAX_CLIENTS, ConcurrencyLimit, RateLimit
 from dashboard.model_server.results_cache import ResultsCache
@@ -123,7 +123,9 @@ def run(request: Ask, loaded: Model, check: Callable[[], None]) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def world() -> World:
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """Who waits is told every hundredth of a second, and may leave then."""
+    monkeypatch.setattr(server, "BEAT_SECONDS", 0.01)
     WORLD.__init__()
     return WORLD
 

@@ -332,19 +332,23 @@ def test_a_file_that_goes_while_it_is_read_is_named_and_the_rest_is_served(
     scores((0.5, 0.75), name="stays")
     for moment in ("before it is opened", "while it is read"):
         gone = scores((0.25,), name="goes")
-        own = pq.read_table
 
-        def read_table(path: Path, gone: Path = gone, moment: str = moment, own: Any = own, **more: Any) -> pa.Table:
-            if Path(path) == gone and moment == "before it is opened":
-                gone.unlink()
-            table = own(path, **more)
-            if Path(path) == gone:
-                gone.unlink()
-            return table
+        class Going(pq.ParquetFile):
+            def __init__(self, path: Path, gone: Path = gone, moment: str = moment, **more: Any) -> None:
+                self._gone = gone if path == gone else None
+                if self._gone and moment == "before it is opened":
+                    gone.unlink()
+                super().__init__(path, **more)
 
-        monkeypatch.setattr(files.pq, "read_table", read_table)
-        report = sync(DIMENSIONS, rebuild=True)
-        monkeypatch.setattr(files.pq, "read_table", own)
+            def read(self, **more: Any) -> pa.Table:
+                table = super().read(**more)
+                if self._gone:
+                    self._gone.unlink()
+                return table
+
+        with monkeypatch.context() as patch:
+            patch.setattr(files.pq, "ParquetFile", Going)
+            report = sync(DIMENSIONS, rebuild=True)
         named = [file for file, _ in report.problems]
         assert named == (["results/scores/goes.parquet"] if moment == "before it is opened" else [])
         assert count("scores") == (2 if named else 3), moment
