@@ -94,6 +94,22 @@ USED = re.compile(rf"(?<![\w-])({_alternatives})s?(?![\w^-])", re.IGNORECASE)
 """Finds terms, the longest first: `TUPE-A ([CLS] tied)` is not found as TUPE-A, nor a cross term as a term."""
 
 
+def matching_terms(sought: str) -> dict[str, list[str]]:
+    """The terms of each group that have the sought words in them or in their definition, in alphabetical order.
+
+    Groups without one are left out; all terms where nothing is sought.
+    """
+    words = sought.lower().split()
+    found = {
+        group: sorted(
+            (term for term, said in definitions.items() if all(word in f"{term} {said}".lower() for word in words)),
+            key=str.lower,
+        )
+        for group, definitions in GROUPS.items()
+    }
+    return {group: terms for group, terms in found.items() if terms}
+
+
 def definitions_in(text: str) -> dict[str, str]:
     """The definitions of the terms that a text uses, in the order in which it does."""
     return {term: DEFINITIONS[term] for _, _, term in occurrences(text)}

@@ -54,10 +54,12 @@ def entering(kept: Decomposition) -> str:
     parts = summands(kept.tokens[place], place)
     lengths = [fixed(float(np.linalg.norm(part))) for part in (*parts, parts.sum(0))]
     word, position, segment, total = lengths
+    at_right_angles = fixed(float(np.sqrt((parts**2).sum())))
     return (
         f"“{kept.provenance.text}”, in {kept.provenance.model}: “{kept.tokens[place]}” stands at position {place}. Its "
         f"word has a length of {word}, its position one of {position}, its segment one of {segment}, and their sum one "
-        f"of {total}."
+        f"of {total}. At right angles it would be the squares of the lengths that add up, to a sum with a length "
+        f"of {at_right_angles}."
     )
 
 

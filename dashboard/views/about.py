@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.figures.citation import bibtex_of
 from analysis.narrative import method
-from analysis.narrative.glossary import GROUPS
+from analysis.narrative.glossary import GROUPS, matching_terms
 from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
@@ -46,10 +46,14 @@ for number, part in enumerate(method.PARTS, 1):
 
 st.header("Glossary", anchor="glossary")
 st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")
-for group, definitions in GROUPS.items():
+sought = st.text_input("Find a word", key="about.find", width=360).strip()
+found = matching_terms(sought)
+if not found:
+    st.info(f"No word of the glossary has “{escape_markdown(sought)}”, nor has its definition.")
+for group, terms in found.items():
     st.subheader(group)
+    definitions = GROUPS[group]
     with st.container(key=f"glossary_terms_{group.split()[0].lower()}"):
-        terms = sorted(definitions, key=str.lower)
         st.markdown("\n".join(f"- **{term}**: {escape_markdown(definitions[term])}" for term in terms))
 
 st.header("What the store holds", anchor="store")

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.figures import stored_figure
-from analysis.figures.runs.stored import FINISHED, kind_title, summary
+from analysis.figures.runs.stored import FINISHED, kind_title, newest_of_each_first, summary
 from analysis.figures.runs.stored import all_runs as stored_runs
 from analysis.figures.training.data import COMMAND
 from dashboard.session.markdown_escape import escape_markdown
@@ -17,8 +17,8 @@ ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset
 # Columns of the table and their titles. One that is empty is not shown, nor the status where every run is finished.
 # What a run changed of its preset stands with it: few runs changed anything.
 COLUMNS = {
-    "kind": "kind",
     "subject": "variant or model",
+    "kind": "kind",
     "preset": "preset",
     "seed": "seed",
     "status": "status",
@@ -69,6 +69,9 @@ if matching.empty:
     st.stop()
 
 
+matching = newest_of_each_first(matching)
+
+
 def select_clicked() -> None:
     """Selects the run of the clicked row."""
     if rows := st.session_state["runs.table"].selection.rows:
@@ -92,11 +95,14 @@ st.dataframe(
     column_config={
         "seconds": st.column_config.NumberColumn(format="localized"),
         "seed": st.column_config.NumberColumn(format="%d"),
-        "variant or model": st.column_config.Column(width=300),
+        "variant or model": st.column_config.Column(width=240),
         "preset": st.column_config.Column(width=150),
     },
 )
-st.caption(f"{len(matching)} of {len(all_runs)} runs. Click at the left of a row, or pick one below.")
+st.caption(
+    f"{len(matching)} of {len(all_runs)} runs: first the newest of every variant or model, then the others. Click at "
+    "the left of a row, or pick one below."
+)
 if not (all_runs.kind == "curves").any():
     st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
 curves = matching[matching.kind == "curves"]

@@ -146,3 +146,17 @@ def test_a_form_can_be_sent_again_and_keeps_its_text_while_its_reader_is_elsewhe
     app.query_params[field] = "SELECT 2"
     app.run()
     assert next(area for area in app.text_area if area.label == box).value == "SELECT 2"
+
+
+def test_a_search_of_the_glossary_leaves_the_words_that_match():
+    app = opened("about")
+    every = sum(text.value.count("\n- **") + text.value.startswith("- **") for text in app.markdown)
+    app.text_input(key="about.find").set_value("kernel").run()
+    assert not app.exception
+    left = [text.value for text in app.markdown if text.value.startswith("- **")]
+    assert left
+    assert sum(text.count("- **") for text in left) < every
+    assert all("kernel" in line.lower() for text in left for line in text.split("\n"))
+    app.text_input(key="about.find").set_value("no *such* word").run()
+    assert not app.exception
+    assert any("no *such* word" in shown(info.value) for info in app.info)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from analysis.core.provenance import ROOT
-from analysis.narrative.glossary import DEFINITIONS, definitions_in, occurrences
+from analysis.narrative.glossary import DEFINITIONS, GROUPS, definitions_in, matching_terms, occurrences
 
 SHOWN = "\n".join(
     path.read_text(encoding="utf-8")
@@ -35,3 +35,15 @@ def test_an_occurrence_is_where_the_term_stands() -> None:
         ("TUPE-A ([CLS] tied)", "TUPE-A ([CLS] tied)"),
         ("cross term", "cross term"),
     ]
+
+
+def test_a_search_finds_words_and_definitions_and_nothing_else() -> None:
+    everything = matching_terms("")
+    assert {group: set(terms) for group, terms in everything.items()} == {key: set(of) for key, of in GROUPS.items()}
+    found = [term for terms in matching_terms("Segment").values() for term in terms]
+    assert found == [
+        term for terms in everything.values() for term in terms if "segment" in (term + DEFINITIONS[term]).lower()
+    ]
+    assert found
+    assert "TUPE-A" in [term for terms in matching_terms("matrices tupe").values() for term in terms]
+    assert matching_terms("no such word") == {}

@@ -22,7 +22,7 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
 from analysis.figures.experiments.board_rows import board
-from analysis.figures.runs.stored import all_runs, settings
+from analysis.figures.runs.stored import all_runs, newest_of_each_first, settings
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
@@ -1039,6 +1039,11 @@ def test_runs_are_listed_with_their_status(data):
     changed = {name: found.changed[name] for name in (whole_run, cut, usual, other)}
     assert list(changed.values()) == ["steps 400", "steps 6,500", "", "learning rate 0.0005, norms first (pre-norm)"]
     assert set(found.changed[~found.index.isin(changed)]) == {""}
+    first = newest_of_each_first(all_runs())
+    assert sorted(first.run_id) == sorted(found.index)
+    named = list(zip(first.kind, first.variant, strict=True))
+    assert len(set(named[:4])) == 4, "the second and third run of a variant stand below the first of all"
+    assert named[4:] == [("curves", "tupe_a")] * 2
 
 
 def test_every_setting_of_a_run_is_laid_out():

@@ -44,6 +44,15 @@ def all_runs() -> pd.DataFrame:
     return rows.assign(**{name: rows[name].fillna("") for name in text_columns})
 
 
+def newest_of_each_first(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs, the newest of every variant or model and kind before all others; both in the order of `runs`.
+
+    A sweep stores many runs of few variants one after another, which would fill a table that is ordered by time alone.
+    """
+    again = runs.duplicated(["kind", "variant", "model"])
+    return pd.concat([runs[~again], runs[again]])
+
+
 MOST_KINDS = 5
 """Kinds of runs that the summary names."""
 
