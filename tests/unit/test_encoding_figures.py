@@ -18,7 +18,7 @@ from analysis.figures.encodings.compared_rows import compare_rows
 from analysis.figures.encodings.heat import from_the_fastest
 from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
-from analysis.figures.encodings.similarity import NUMBERS, VISIBLE
+from analysis.figures.encodings.similarity import NUMBERS, VISIBLE, first_rise
 from analysis.figures.encodings.sized import colour_limit, sized
 from analysis.store import files, read
 
@@ -244,6 +244,9 @@ def test_a_dashed_line_stands_where_the_mean_visibly_rises_again_and_the_caption
     assert means[5] - means[3] >= VISIBLE * (means.max() - means.min()) > 0
     assert "dashed: where the line first climbs by 5 % of its height or more" in figure.caption.split(". ")[0]
     assert "dashed" not in made("encoding_similarity", other="").caption
+    for name, said in (("sinusoidal", "never visibly rises with distance"), ("learned", "rises again 4 tokens away")):
+        entry = sized(name, 128, 384)
+        assert first_rise(entry, compare_rows(entry, "cosine")).endswith(said), "in words as in the picture"
 
 
 def test_two_lines_that_rise_again_are_named_one_below_the_other():

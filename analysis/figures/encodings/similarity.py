@@ -175,13 +175,13 @@ def _comparison_alt(entry: SizedEncoding, comparison: RowSimilarities) -> str:
 
 
 def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
-    """The distance at which similarity first rises again after falling, in a few words."""
-    first = comparison.numbers["first_rise"]
-    if np.isnan(first):
+    """The distance at which similarity first visibly rises again, in a few words; empty where it is constant."""
+    if np.isnan(comparison.numbers["first_rise"]):
         return ""
-    if np.isinf(first):
-        return f"{entry.title}: similarity never rises with distance"
-    return f"{entry.title}: similarity first rises again {plural(int(first), 'token')} away"
+    first = visible_rise(comparison)
+    if np.isnan(first):
+        return f"{entry.title}: similarity never visibly rises with distance"
+    return f"{entry.title}: similarity visibly rises again {plural(int(first), 'token')} away"
 
 
 def visible_rise(comparison: RowSimilarities) -> float:
