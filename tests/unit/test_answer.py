@@ -113,9 +113,8 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
         judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    assert (
-        "parameters, positions end 0.08 nats lower than added ones (8 seeds). A control of that shape is in"
-        in sentence(high=-0.06, control=OPEN)
+    assert "parameters, they end 0.08 nats lower (8 seeds). A control of that shape is in" in sentence(
+        high=-0.06, control=OPEN
     )
     told_apart = sentence(high=-0.06, control=CONTRADICTED)
     assert "The control's own words." in told_apart

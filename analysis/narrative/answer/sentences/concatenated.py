@@ -21,7 +21,7 @@ LONGER_QUERY = (
 """The arrangement on texts four times as long as those of the training, seed by seed. No rule asks for it."""
 ALONE, BESIDE = "C36l", "C36k"
 """On longer texts: adding the leading sinusoids alone against adding all, and beside the words against added."""
-EQUAL_WORDS = (NARROW, BESIDE_NARROW, "C36b")
+EQUAL_WORDS = (NARROW, BESIDE_NARROW)
 WIDTHS = ("C37a", "C37c", "C37d")
 """Concatenating at the same width, by width, at others than that of the sentence."""
 EARLIER_QUERY = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
@@ -72,7 +72,7 @@ def _equal_words(facts: Facts) -> str:
         fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
     )
     open_yet = undecided(facts.get(BESIDE_NARROW))
-    return f"{decided} With words as narrow, concatenating {open_yet}." if open_yet else decided
+    return f"{decided} With words of 80 %, concatenating {open_yet}." if open_yet else decided
 
 
 def _proposed(facts: Facts, ask: Ask) -> str:
@@ -119,10 +119,7 @@ def _earlier(ask: Ask, verdict: str) -> str:
     effect = rows[0]["effect"] if rows else None
     if effect is None or effect >= 0 or verdict != CONTRADICTED:
         return ""
-    return (
-        " In a recipe that ended while order was still being learned, the 80/20 split was "
-        f"ahead ({fixed(effect)} nats)."
-    )
+    return f" In a recipe that ended too early, the 80/20 split was ahead ({fixed(effect)} nats)."
 
 
 register(

@@ -37,9 +37,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
         sentence += (
-            f" Where positions take more room, it saves more: in our encoders, {PLACED} dimensions beside {WORDS} cost "
+            f" Where positions take more room, it saves more: {PLACED} dimensions beside our {WORDS} cost "
             f"{percent(measured['parameters'])} more parameters and {percent(measured['flops_per_token'])} more "
-            f"arithmetic in all ({percent((1 + PLACED / WORDS) ** 2 - 1)} in the layers)."
+            f"arithmetic ({percent((1 + PLACED / WORDS) ** 2 - 1)} in the layers)."
         )
     small = arithmetic.effect < SMALL
     return ComputedSentence(

@@ -48,7 +48,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     )
     return ComputedSentence(
         sentence=f"Our own encoders are small: {bold}, with at most {plural(max(seeds), 'seed')}. "
-        f"Their losses say what helps them, not how much it would help a large model.{_longer(ask)}{waiting}",
+        f"Their losses say what helps them, not how much it helps a large model.{_longer(ask)}{waiting}",
         bold=bold,
         heading="What was trained is small",
         value=float(undecided),
@@ -69,8 +69,8 @@ def _longer(ask: Ask) -> str:
     verb = "shrinks" if shrinks else "changes"
     hidden, judged = (percent(PRESETS[name].masked_share) for name in (LONGER, training_rules().preset))
     return (
-        f" TUPE-A’s lead {verb} with longer training: {sizes} nats after {steps} steps ({seeds} seeds; exploratory: "
-        f"{hidden} of the words are hidden, not {judged}, which slows learning)."
+        f" TUPE-A’s lead {verb} with longer training: {sizes} nats after {steps} steps ({seeds} seeds; exploratory; "
+        f"hiding {hidden} of words, not {judged}, slows learning)."
     )
 
 

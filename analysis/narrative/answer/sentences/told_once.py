@@ -15,14 +15,14 @@ STEPS = {"C34i": "equal strength", "C34d": "queries and keys of the first layer"
 """The contrasts that lead from adding once to telling the attention of every layer."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
+EQUALLY_NARROW = "C36b"
+"""Concatenating against adding, with words of half of the width on both sides."""
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
 """Concatenating in a wider model of no more parameters against adding; and against adding in the same shape, with words
 as wide, and with words that take all its width."""
 SHORTER = {
-    ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: it needs {share} of those with the "
-    "shared matrix.",
-    ("C34p", SUPPORTED): "Told to queries and keys, an encoder begins to use word order after {share} of the steps "
-    "that adding needs.",
+    ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: {share} of those with the shared one.",
+    ("C34p", SUPPORTED): "Told so, an encoder begins to use word order after {share} of the steps that adding needs.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps."""
 
@@ -92,14 +92,22 @@ def _causes(facts: Facts) -> str:
 
 
 def _concatenated(facts: Facts) -> list[str]:
-    """The line on concatenating beside words of full width, where that ends lower, and on the cause of it."""
-    fact = facts.get(WIDER)
+    """The lines on concatenating where it ends lower than adding, with words as narrow and with full ones."""
+    equal, fact = facts.get(EQUALLY_NARROW), facts.get(WIDER)
+    lines = []
+    if equal is not None and equal.verdict == SUPPORTED and equal.effect is not None:
+        lines = [
+            "With words equally narrow (half of the width), concatenated positions end "
+            f"{nats(equal.effect)} than added ones ({plural(equal.seeds or 0, 'seed')})."
+        ]
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.high is None or fact.high >= 0:
-        return []
+        return lines
     seeds = plural(fact.seeds or 0, "seed")
     return [
-        "Concatenated beside words of full width, in a wider and flatter model of no more parameters, positions "
-        f"end {nats(fact.effect)} than added ones ({seeds}). {_in_one_shape(facts)}"
+        *lines,
+        "Concatenated beside words of full width, in a wider, flatter model of no more parameters, "
+        f"{'they' if lines else 'positions'} end {nats(fact.effect)}{'' if lines else ' than added ones'} ({seeds}). "
+        f"{_in_one_shape(facts)}",
     ]
 
 
@@ -131,7 +139,7 @@ def _outcomes(facts: Iterable[Judgement]) -> list[str]:
             told.append(fact.answer)
         else:
             # The line is told once.
-            line = "" if fact.line in lines else f"; below {fact.line:g} counts as the same"
+            line = "" if fact.line in lines else f"; below {fact.line:g} is the same"
             lines.add(fact.line)
             same = f"In final loss, {uncapitalised(fact.answer)}"
             told.append(f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line}).")
