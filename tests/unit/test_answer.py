@@ -193,7 +193,7 @@ def test_a_decided_contrast_is_told_in_the_words_that_were_fixed_before_its_runs
     judged = [replace(one, verdict=SUPPORTED, answer=contest.supported) if one.id == "C34a" else one for one in facts()]
     rows = {row["name"]: row["sentence"] for row in tables(judged, ask)["answers"]}
     apart = next(one for one in judged if one.id == "C34a")
-    beside = f"({abs(apart.effect):.2f} nats apart; below {apart.line:g} counts as the same)"
+    beside = f"({abs(apart.effect):.2f} nats apart; below {apart.line:g} is the same)"
     fixed = contest.supported.removesuffix(".")
     assert f"In final loss, {fixed[:1].lower()}{fixed[1:]} {beside}." in rows["told_once"]
 
