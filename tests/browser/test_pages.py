@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from analysis.core.colours import LINK
 from analysis.links import VIEWS
 from tests.app.shown import PAGES
-from tests.browser.conftest import settled
+from tests.browser.conftest import WAIT_SECONDS, settled
 
 pytestmark = pytest.mark.browser
 
@@ -63,6 +63,7 @@ SMALL = """(least) => {
 def tab(browser: Browser) -> Iterator[Page]:
     """One tab for all pages, which compiles Streamlit's own scripts once."""
     context = browser.new_context(bypass_csp=True, reduced_motion="reduce")
+    context.set_default_timeout(WAIT_SECONDS * 1000)
     yield context.new_page()
     context.close()
 
