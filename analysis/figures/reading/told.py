@@ -43,6 +43,8 @@ COMPARED = {
     "bert_a": 0,
     "bert_a_narrow_80": 1,
     "concat_20": 2,
+    "bert_a_narrow_50": 1,
+    "concat_50": 2,
     "concat_project": 1,
     "sinusoidal_strong": 1,
     "sinusoidal_lead": 2,
@@ -65,7 +67,9 @@ OF_THE_STEP = ("bert_a", "bert_a_norm", "every_layer_hidden", "first_layer_atten
 """The variants of `COMPARED` that the text of the step compares."""
 PARTS_OF_NAMES = {
     "words of 80 %": "a fifth of the width is left empty",
+    "words of 50 %": "half of the width is left empty",
     "80/20": "words have 80 % of the width, positions the rest",
+    "50/50": "words have half of the width, positions the rest",
     "normalised": "words and positions start equally strong",
     "whole input": "positions are added to all that a layer reads",
     "queries and keys": "told to what attention compares alone",
