@@ -772,7 +772,7 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
 @pytest.mark.parametrize("objective", ["masked", "causal"])
 def test_the_heading_of_longer_texts_holds_at_every_preset(store, objective):
     """The committed runs: what it says of the best, of all others and of those that end worse is what is drawn."""
-    told = 0
+    told = set()
     for preset in sorted(set(index().preset)):
         try:
             figure = made("training_length", preset=preset, objective=objective)
@@ -796,8 +796,8 @@ def test_the_heading_of_longer_texts_holds_at_every_preset(store, objective):
             assert first == pytest.approx(100 * best, abs=2.5)
         if "end worse" in finding or "ends worse" in finding:
             assert (means[4] > means.loc[control, 4]).any()
-        told += 1
-    assert told == (3 if objective == "masked" else told)
+        told.add(preset)
+    assert objective == "causal" or {"cpu", "cpu2", "width128"} <= told
 
 
 def test_the_board_s_costs_and_the_others_are_all_that_is_measured(store):
