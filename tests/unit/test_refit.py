@@ -291,9 +291,10 @@ def test_a_run_is_measured_and_stored_and_one_that_was_stopped_gives_the_same(
     run.run()
     assert run.finished
     stored = files.read(next(files_of(run)))[1].to_pylist()
-    again = replace(run, data=replace(small, out=small.out.parent / "others"))
+    # With the same targets: a matrix product's last digit may differ with where its memory lies.
     next(files_of(run)).unlink()
-    again.run()
+    assert not (run.data.out / run.run_id / "state.pt").exists(), "it begins anew"
+    run.run()
     assert files.read(next(files_of(run)))[1].to_pylist() == stored
     measures = Counter(row["measure"] for row in stored)
     assert measures["loss"] == measures["unexplained"] == 3
