@@ -264,7 +264,7 @@ def _side_of_cell(params: CompareParameters, views: Sequence[TokenView]) -> int:
     if any(params.term not in view.terms for view in views):
         return 0
     sizes = [_largest(view.terms[params.term]) for view in views]
-    return int(np.argmin(sizes)) if params.own_scale or max(sizes) > PALE * min(sizes) else 0
+    return int(np.argmin(sizes)) if params.own_scale or _differ_much(sizes) else 0
 
 
 @figure("compare_cell", CompareParameters, live=PAIR)
@@ -332,6 +332,11 @@ def _largest(values: ndarray) -> float:
     return float(np.abs(values).max()) or 1.0
 
 
+def _differ_much(largest: Sequence[float]) -> bool:
+    """True if the side with the smaller of these largest scores would be pale on the other's scale."""
+    return max(largest) > PALE * min(largest)
+
+
 def side_of_cell(params: CompareParameters, pair: Pair) -> str:
     """The side whose largest cell is taken apart where a link names none."""
     return SIDES[_side_of_cell(params, _viewed(params, pair)[1])]
@@ -340,8 +345,7 @@ def side_of_cell(params: CompareParameters, pair: Pair) -> str:
 def far_apart(params: CompareParameters, pair: Pair) -> bool:
     """True where one side would be pale on the other's scale, so that each has its own."""
     _, views = _viewed(params, pair)
-    weaker, stronger = sorted(_largest(view.terms[params.term]) for view in views)
-    return stronger > PALE * weaker
+    return _differ_much([_largest(view.terms[params.term]) for view in views])
 
 
 @figure("compare_maps", CompareParameters, live=PAIR)
@@ -372,7 +376,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
     limits = {name: _largest(values) for name, (values, _) in maps.items()}
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
-    pale = limits[stronger] > PALE * limits[weaker]
+    pale = _differ_much([limits[side] for side in SIDES])
     shown = [name for name in maps if name != "difference" or not pale]
     if pale and "difference" in maps:
         text += (

@@ -242,38 +242,43 @@ def _matched(preset: str) -> bool:
     return preset in PRESETS and PRESETS[preset].matched
 
 
-def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
-    """A sentence on the arithmetic of variants with matrices for positions, where matching sizes makes it less."""
+def _more_arithmetic(rows: pd.DataFrame, preset: str) -> pd.Series:
+    """The arithmetic of each variant, by name, as a share above adding's; empty where sizes are not matched."""
     counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
     adding = BASELINES[MASKED]
     if not _matched(preset) or adding not in counted.index:
-        return ""
-    own = [name for name in counted.index if name in VARIANTS and VARIANTS[name].settings.get("untied") in OWN_MATRICES]
-    less = 1 - counted[own] / counted[adding]
+        return pd.Series(dtype=float)
+    return counted[counted.index.isin(list(VARIANTS))] / counted[adding] - 1
+
+
+def _shares(shares: pd.Series) -> str:
+    """The least and the most of some shares: `2.4 % to 3.1 %`."""
+    return " to ".join(dict.fromkeys(percent(share, 1) for share in (shares.min(), shares.max())))
+
+
+def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
+    """A sentence on the arithmetic of variants with matrices for positions, where matching sizes makes it less."""
+    more = _more_arithmetic(rows, preset)
+    less = -more[[VARIANTS[name].settings.get("untied") in OWN_MATRICES for name in more.index]]
     if less.empty or less.min() <= 0:
         return ""
-    shares = " to ".join(dict.fromkeys(percent(share, 1) for share in (less.min(), less.max())))
     return (
-        f"Variants in which positions have matrices of their own do {shares} less arithmetic than adding, because "
-        "sizes are matched: their feed-forward layers are narrower by the parameters of these matrices. A feed-forward "
-        "layer multiplies every token; these matrices multiply the table of positions, once for all texts of a step."
+        f"Variants in which positions have matrices of their own do {_shares(less)} less arithmetic than adding, "
+        "because sizes are matched: their feed-forward layers are narrower by the parameters of these matrices. A "
+        "feed-forward layer multiplies every token; these matrices multiply the table of positions, once for all texts of a step."
     )
 
 
 def more_with_narrower_words(rows: pd.DataFrame, preset: str) -> str:
     """A sentence on the arithmetic of variants whose words are narrower, where matching sizes makes it more."""
-    counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
-    adding = BASELINES[MASKED]
-    if not _matched(preset) or adding not in counted.index:
-        return ""
-    narrower = [name for name in counted.index if name in VARIANTS and _has_narrower_words(VARIANTS[name])]
-    more = counted[narrower] / counted[adding] - 1
+    more = _more_arithmetic(rows, preset)
+    more = more[[_has_narrower_words(VARIANTS[name]) for name in more.index]]
     if more.empty or more.min() <= 0:
         return ""
-    shares = " to ".join(dict.fromkeys(percent(share, 1) for share in (more.min(), more.max())))
     return (
-        f"Variants whose words are narrower do {shares} more, for the same reason: the parameters that their table of "
-        "words saves go into wider feed-forward layers. A row of a table is looked up, which takes no arithmetic."
+        f"Variants whose words are narrower do {_shares(more)} more than adding, because sizes are matched: the "
+        "parameters that their table of words saves go into wider feed-forward layers. A row of a table is looked up, "
+        "which takes no arithmetic."
     )
 
 
@@ -284,11 +289,8 @@ def _has_narrower_words(variant: Variant) -> bool:
 
 def more_without_positions(rows: pd.DataFrame, preset: str) -> str:
     """A sentence on the arithmetic of a model without positions, where matching sizes makes it more than adding's."""
-    counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
-    without, adding = ORDERLESS[MASKED], BASELINES[MASKED]
-    if not _matched(preset) or not {without, adding} <= set(counted.index):
-        return ""
-    share = counted[without] / counted[adding] - 1
+    without = ORDERLESS[MASKED]
+    share = _more_arithmetic(rows, preset).get(without, 0.0)
     if share <= 0:
         return ""
     return (

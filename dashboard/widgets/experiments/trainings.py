@@ -333,7 +333,8 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
                     st.markdown(escape_markdown(sentence))
         preset = str(figure_values["preset"])
         if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":
-            said = (less_with_own_matrices(stored(preset), preset), more_with_narrower_words(stored(preset), preset))
+            rows = stored(preset)
+            said = (less_with_own_matrices(rows, preset), more_with_narrower_words(rows, preset))
             st.markdown(escape_markdown(" ".join(filter(None, said))))
         if name == "training_costs":
             if sentence := more_without_positions(figure.frame(), preset):

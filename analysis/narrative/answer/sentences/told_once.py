@@ -22,7 +22,10 @@ WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
 as wide, and with words that take all its width."""
 SHORTER = {
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: {share} of those with the shared one.",
-    ("C34p", SUPPORTED): "Told so, an encoder begins to use word order after {share} of the steps that adding needs.",
+    (
+        "C34p",
+        SUPPORTED,
+    ): "Told this way, an encoder begins to use word order after {share} of the steps that adding needs.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps."""
 
