@@ -265,7 +265,8 @@ def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
     return (
         f"Variants in which positions have matrices of their own do {_shares(less)} less arithmetic than adding, "
         "because sizes are matched: their feed-forward layers are narrower by the parameters of these matrices. A "
-        "feed-forward layer multiplies every token; these matrices multiply the table of positions, once for all texts of a step."
+        "feed-forward layer multiplies every token; these matrices multiply the table of positions, once for all "
+        "texts of a step."
     )
 
 
