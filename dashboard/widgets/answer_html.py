@@ -30,7 +30,8 @@ STYLE = """
   padding: 12px 18px 14px; display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; }
 .answer .but h2 { font-size: 1.2rem; line-height: 1.3; font-weight: 650; }
 .answer .but .items { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 28px; align-items: start; }
-.answer .but table + h3 { margin-top: 14px; }
+.answer .but :is(table, details) + h3 { margin-top: 14px; }
+.answer .but table + details { margin-top: 6px; }
 .answer .ways { border-collapse: collapse; width: 100%; font-size: 0.88rem; line-height: 1.3; }
 .answer .ways caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
 .answer .ways th { font-weight: 400; color: var(--soft); text-align: left; vertical-align: bottom; }
@@ -229,6 +230,15 @@ def _picture(card: Card) -> str:
 
 
 def _ways(ways: Sequence[WayOfTelling]) -> str:
+    """The ways that the sentences beside it quote, and all of them one press away; "" for none."""
+    quoted = [way for way in ways if way.quoted]
+    if len(quoted) in (0, len(ways)):
+        return _table_of(ways)
+    every = f"<details><summary>All {len(ways)} ways that were compared</summary>{_table_of(ways)}</details>"
+    return _table_of(quoted) + every
+
+
+def _table_of(ways: Sequence[WayOfTelling]) -> str:
     """The ways of telling positions as a table whose middle column is a picture; "" for none."""
     if not ways:
         return ""

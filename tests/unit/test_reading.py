@@ -246,6 +246,9 @@ def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None
     ways = ways_of_telling()
     assert frame.label.tolist() == [way.name for way in ways]
     assert frame.gap.tolist() == pytest.approx([way.difference for way in ways])
+    counts = [way.changes for way in ways if way.quoted]
+    assert counts[0] == 0
+    assert all(after <= before + 1 for before, after in itertools.pairwise(counts)), "no parent is folded"
     step = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "step"}).frame().label.tolist()
     assert step == [way.name for way in ways if way.name in step], "of these, in the same order"
     text = " ".join(unbroken(name) for name in step)

@@ -41,22 +41,22 @@ UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 COMPARED = {
     "bert_a": 0,
-    "bert_a_narrow_80": 1,
-    "concat_20": 2,
-    "bert_a_narrow_50": 1,
-    "concat_50": 2,
-    "concat_project": 1,
-    "sinusoidal_strong": 1,
-    "sinusoidal_lead": 2,
-    "concat_lead": 3,
-    "bert_a_wide_narrow": 1,
-    "concat_wide_matched": 2,
-    "bert_a_wide": 2,
     "bert_a_norm": 1,
     "every_layer_hidden": 2,
     "first_layer_attention": 2,
     "every_layer_attention": 3,
     "bert_a_d_unscaled": 4,
+    "bert_a_narrow_50": 1,
+    "concat_50": 2,
+    "bert_a_wide_narrow": 1,
+    "concat_wide_matched": 2,
+    "bert_a_wide": 2,
+    "bert_a_narrow_80": 1,
+    "concat_20": 2,
+    "concat_project": 1,
+    "sinusoidal_strong": 1,
+    "sinusoidal_lead": 2,
+    "concat_lead": 3,
 }
 """Variant of one recipe -> its changes from adding: one more than the last of those before it that has one fewer."""
 STEP, HOME, ALL = "step", "home", "all"

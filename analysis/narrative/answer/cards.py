@@ -9,6 +9,7 @@ from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.figures.reading.told import COMPARED
+from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes
@@ -40,17 +41,19 @@ def _way(variant: str, row: VariantRow | None) -> WayOfTelling | None:
     """One way; None while its seeds are fewer than a verdict needs, or one of them never leaves the plateau."""
     if row is None or row.steps is None or row.steps.never:
         return None
-    steps, name, changes = round(row.steps.value), title(variant), COMPARED[variant]
+    name, changes, quoted = title(variant), COMPARED[variant], variant in told_once.variants()
+    steps = round(row.steps.value)
     if row.outcome == "baseline":
         return WayOfTelling(
-            name=name, changes=changes, difference=0.0, low=0.0, high=0.0, seeds=len(row.losses), steps=steps
-        )
+            name=name, changes=changes, quoted=quoted, difference=0.0, low=0.0, high=0.0, seeds=len(row.losses),
+            steps=steps,
+        )  # fmt: skip
     gap = row.gap
     if gap is None or not gap.judged:
         return None
     return WayOfTelling(
-        name=name, changes=changes, difference=gap.value, low=float(gap.low), high=float(gap.high), seeds=gap.seeds,
-        steps=steps,
+        name=name, changes=changes, quoted=quoted, difference=gap.value, low=float(gap.low), high=float(gap.high),
+        seeds=gap.seeds, steps=steps,
     )  # fmt: skip
 
 

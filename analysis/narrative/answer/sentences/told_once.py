@@ -1,10 +1,12 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
 from collections.abc import Iterable
+from functools import cache
 
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import join_names, percent, plural, signed, uncapitalised
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, nats, register, undecided
+from analysis.rules import all_encoder_rules
 
 TOLD = ("C34p", "C34o", "C34a")
 """The contrasts of a single difference that Home tells, in this order: a reader checks them in the picture beside them.
@@ -28,6 +30,14 @@ SHORTER = {
     ): "Told this way, an encoder begins to use word order after {share} of the steps that adding needs.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps."""
+
+
+@cache
+def variants() -> frozenset[str]:
+    """The variants on either side of the contrasts of one preset that the sentence may tell."""
+    told = {*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS}
+    contests = [contest for rules in all_encoder_rules() for contest in rules.statements if contest.id in told]
+    return frozenset(side for contest in contests for side in (contest.variant, contest.baseline))
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
