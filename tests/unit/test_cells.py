@@ -48,7 +48,8 @@ def test_the_attention_of_both_sides_is_the_models_own() -> None:
     both = tuple(text_probe.TermsRequest.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
     figure = FIGURES["compare_attention"].of(values, both)
     for side, made, head in zip(("left", "right"), both, (0, 4), strict=True):
-        shown = figure.frame().query("map == @side").value.to_numpy()
+        rows = figure.frame()
+        shown = rows[rows["map"] == side].value.to_numpy()
         np.testing.assert_allclose(shown, made.pattern[head].ravel(), atol=1e-6)
         assert f"{100 * made.pattern[head].max(axis=1).mean():.0f} %" in figure.finding
 
