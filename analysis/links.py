@@ -190,6 +190,7 @@ VIEWS: dict[str, View] = {
              "similarity_pairs",
              "vision_layers", "vision_head", "vision_positions", "vision_maps", "vision_cell", "vision_heads",
              "vision_table", "vision_moved", "vision_kl", "compare_terms", "compare_maps", "compare_cell",
+             "compare_attention",
              "compare_depth", "compare_layers", "terms_heads", "terms_aggregates", "depth_decoding",
              "depth_equivariance", "depth_locality", "depth_basis", "depth_heads", "depth_cell", "depth_terms"),
         ),

@@ -74,7 +74,7 @@ def nearest(length: int, dim: int) -> tuple[int, int]:
 register(
     Encoding(
         name="tupe_untied",
-        title="TUPE, untied",
+        title="Apart, own matrix (TUPE-A)",
         summary="Positions are compared with positions through separate projections; [CLS] is blind to position.",
         enters="untied",
         paper="Ke et al. 2021, Rethinking Positional Encoding in Language Pre-training, ICLR",

@@ -11,23 +11,18 @@ import pandas as pd
 
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import Judgement
-from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states
 from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines, tilt
-from analysis.figures.geometry.directions import held
+from analysis.figures.geometry.directions import cut_apart, held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
+from analysis.figures.surgery.sentence_similarity import RANK
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
-from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
 COMMON = 0.05
 """The share of lost words from which words are said to collide."""
-SURGERY = (
-    "SELECT operation, rank, avg(value) AS value FROM newest_surgery WHERE model = ? AND operation IN "
-    "('intact', 'separated') GROUP BY operation, rank ORDER BY operation, rank"
-)
 
 
 @dataclass(frozen=True)
@@ -261,19 +256,16 @@ def _angles_mean(model: str) -> str:
 
 
 def _directions_mean(model: str) -> str:
-    found = read.query(SURGERY, [model])
     text = (
         "A sum with positions in a few directions and words in the others is a concatenation, turned round: one "
         "matrix can treat each part by itself."
     )
-    intact = found[found.operation == "intact"].value
-    apart = found[(found.operation == "separated") & (found["rank"] == 14)].value
-    if intact.empty or apart.empty:
+    cut = cut_apart(model)
+    if cut is None or (apart := cut.rows.correlation[cut.rows.along == RANK]).empty:
         return text
     return (
-        f"{text} With the two forced apart, 14 directions for positions (the effective rank of {default_model.NAME}'s "
-        "centred table), this model's sentence similarity is "
-        f"{apart.iloc[0]:.3f}; as trained it is {intact.iloc[0]:.3f}."
+        f"{text} With the two cut apart, {RANK} directions for positions, this model's sentence similarity is "
+        f"{apart.iloc[0]:.3f}; as trained it is {cut.intact:.3f}, with the mean position everywhere {cut.without:.3f}."
     )
 
 

@@ -114,6 +114,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 wide, narrow = st.columns([5, 2], gap="large")
 with narrow:
     draw_meaning(card, model)
+with wide:
+    chart = st.container()
     if part == "angles":
         pickers.slider(
             "dim",
@@ -123,9 +125,10 @@ with narrow:
         )
 values = pickers.done()
 show.copy_link(PAGE, values)
-with wide:
+with chart:
     for name in FIGURES_OF[part]:
         draw_figure(name)
+with wide:
     for name, title in FOLDED.get(part, {}).items():
         fold = st.expander(title, key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:

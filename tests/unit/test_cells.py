@@ -43,6 +43,17 @@ def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
         FIGURES["compare_cell"].of(values | {"query": 99}, both)
 
 
+def test_the_attention_of_both_sides_is_the_models_own() -> None:
+    values = {**VIEWS["compare"].defaults(), "text": TEXT, "head2": 4}
+    both = tuple(text_probe.TermsRequest.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
+    figure = FIGURES["compare_attention"].of(values, both)
+    for side, made, head in zip(("left", "right"), both, (0, 4), strict=True):
+        rows = figure.frame()
+        shown = rows[rows["map"] == side].value.to_numpy()
+        np.testing.assert_allclose(shown, made.pattern[head].ravel(), atol=1e-6)
+        assert f"{100 * made.pattern[head].max(axis=1).mean():.0f} %" in figure.finding
+
+
 @pytest.mark.usefixtures("store")
 def test_a_stored_head_has_the_terms_of_the_store() -> None:
     values = {**VIEWS["depth"].defaults(), "at_layer": 2, "at_head": 5}

@@ -34,7 +34,7 @@ from analysis.figures import Figure, drawing, export, fonts, panels
 from analysis.figures.drawing import Theme, part_around_zero
 from analysis.figures.heatmap import MAX_CELLS, heatmap
 from analysis.figures.outliers import largest_near
-from analysis.figures.terms.heads import draw_heads
+from analysis.figures.terms.heads import draw_heads, sorted_by_largest
 from dashboard.widgets.vega_specs import vega_specs
 
 LINK = "https://addend.example/terms?head=3"
@@ -514,6 +514,12 @@ def test_names_on_screen_are_in_ink_and_whole(dark: bool) -> None:
     config = vega_specs(drawn(panel), theme)[0]["config"]
     assert config["axis"]["labelColor"] == config["axis"]["titleColor"] == config["legend"]["labelColor"] == theme.ink
     assert config["axis"]["labelLimit"] > 100, "Streamlit's own limit cuts names off"
+
+
+def test_heads_of_one_largest_term_stand_together():
+    """By the order of the terms, the larger first; a head that is not told apart stands last."""
+    table = pd.DataFrame({"word_to_word": [0.1, 0.6, np.nan, 0.9], "position_to_position": [0.9, 0.4, np.nan, 0.1]})
+    assert list(sorted_by_largest(table).index) == [3, 1, 0, 2]
 
 
 def test_what_rounds_to_nothing_has_no_sign() -> None:

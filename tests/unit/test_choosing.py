@@ -14,14 +14,17 @@ from position_families import TURNING
 from specimens import TEXT, tiny_tokenizer
 
 from analysis.ablation.encoder import AddendConfig, AddendModel, draw_weights
+from analysis.ablation.variants import full_title
 from analysis.claims import CLAIMS
 from analysis.core.errors import LinkError
+from analysis.encodings import ENCODINGS
 from analysis.literature import tables as published
 from analysis.measurements.positions.measure import position_map
 from analysis.models.load import Loaded
 from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines, measured_preset
 from analysis.narrative.choosing.evidence import compared
-from analysis.narrative.choosing.settings import USED
+from analysis.narrative.choosing.methods import FORMS
+from analysis.narrative.choosing.settings import IN_USE, USED
 from analysis.narrative.choosing.table import NO_USERS, NONE_COMPARED, NOT_MEASURED, THE_BASELINE
 from analysis.store import read
 from dashboard.widgets.choosing_table import html
@@ -191,3 +194,10 @@ def test_costs_are_those_of_the_preset_that_has_them(store: Path) -> None:
         assert finding.text.startswith(f"{parameters:,.0f} (")
         assert finding.source.startswith(f"preset {shown}, run ")
         assert finding.values == {"part": "costs", "preset": shown}
+
+
+def test_one_way_has_one_name_and_each_of_its_strengths_a_fact(store: Path) -> None:
+    assert ENCODINGS["tupe_untied"].title == IN_USE["tupe_a"].name == full_title("tupe_a")
+    facts = next(line for line in lines("evidence", "cpu2") if line.name == "sinusoidal").cells.values()
+    losses = [one.text for cell in facts for one in cell.findings if ": final loss" in one.text]
+    assert {text.partition(":")[0] for text in losses} == set(FORMS["sinusoidal"].values())

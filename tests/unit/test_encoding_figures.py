@@ -14,11 +14,11 @@ from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings import measures as of_all
-from analysis.figures.encodings.compared_rows import compare_rows
+from analysis.figures.encodings.compared_rows import RowSimilarityParameters, compare_rows
 from analysis.figures.encodings.heat import from_the_fastest
 from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
-from analysis.figures.encodings.similarity import NUMBERS, VISIBLE, first_rise
+from analysis.figures.encodings.similarity import NUMBERS, VISIBLE, _others, first_rise
 from analysis.figures.encodings.sized import colour_limit, sized
 from analysis.store import files, read
 
@@ -218,6 +218,15 @@ def test_similarity_against_distance(compare):
         assert own.loc[distance, "mean"] == pytest.approx(np.mean(pairs))
         assert own.loc[distance, "sd"] == pytest.approx(np.std(pairs), abs=1e-7)
         assert own.loc[distance, "pairs"] == len(pairs)
+
+
+def test_every_other_encoding_of_the_same_measure_stands_behind():
+    """Biases have scores of their own, which share no axis with cosines; the chosen ones are not drawn again."""
+    params = RowSimilarityParameters(encoding="sinusoidal", other="random_fixed", length=32, dim=64, compare="cosine")
+    titles = set(_others(params, {"cosine similarity"}).title)
+    assert ENCODINGS["tensor2tensor"].title in titles
+    assert not titles & {ENCODINGS[name].title for name in ("sinusoidal", "random_fixed", "alibi", "t5_bias")}
+    assert set(_others(params, {"score"}).title) >= {ENCODINGS["alibi"].title}
 
 
 def test_similarity_numbers_are_those_of_the_map_shown():

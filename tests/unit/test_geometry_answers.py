@@ -107,6 +107,24 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
     assert len(answered) > 1
 
 
+def test_the_cut_is_told_where_positions_are_worth_something(store: Path) -> None:
+    """The share that is left is counted again from the correlations; without a measure of its worth none is drawn."""
+    model = "all-MiniLM-L6-v2"
+    figure = FIGURES["geometry_directions"].of({"model": model})
+    sql = "SELECT value FROM newest_surgery WHERE model = ? AND operation = ? AND coalesce(rank, 14) = 14"
+    apart, intact, mean = (value(sql, model, name) for name in ("separated", "intact", "mean_position"))
+    assert apart is not None
+    assert intact is not None
+    assert mean is not None
+    assert figure.finding.startswith("14 of 384")
+    assert f"keeps {100 * (apart - mean) / (intact - mean):.0f} % of what positions give it" in figure.finding
+    assert "measured in 20" in figure.caption, "words were not measured in 14"
+    drawn = {name: FIGURES["geometry_directions"].of({"model": name}) for name in (model, "all-mpnet-base-v2")}
+    black = {name: "Black: " in figure.caption for name, figure in drawn.items()}
+    assert black == {model: True, "all-mpnet-base-v2": False}
+    assert "too little" in drawn["all-mpnet-base-v2"].caption
+
+
 def test_what_is_read_back_is_what_decoders_read(store: Path) -> None:
     answered = set()
     for model in models():

@@ -29,7 +29,7 @@ from analysis.figures.terms.measures import (
     measure_note,
     term_label,
 )
-from analysis.figures.terms.token_maps import token_map
+from analysis.figures.terms.token_maps import pattern_map, token_map
 from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
 from analysis.probes import text_probe
@@ -417,7 +417,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
         ]  # fmt: skip
-        if params.look == "terms":
+        if params.look != "cell":
             return drawn
         return [outlined(one, *_shared_cell(params, views), theme) for one in drawn]
 
@@ -435,4 +435,39 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         alt=f"{len(shown)} maps of {term_label(term)}. {text}",
         draw=draw,
         columns=len(shown),
+    )
+
+
+@figure("compare_attention", CompareParameters, live=PAIR)
+def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
+    """The attention of both sides after softmax, on one scale."""
+    heads, views = _viewed(params, pair)
+    patterns = {side: (view.pattern, view.labels) for side, view in zip(SIDES, views, strict=True)}
+    names = side_names(pair, _places(pair, heads))
+    largest = [float(view.pattern.max(axis=1).mean()) for view in views]
+    text = (
+        f"On average the key that a token attends to most has {percent(largest[0])} of its attention {names[0]} and "
+        f"{percent(largest[1])} {names[1]}{_shared_layer(pair)}"
+    )
+    places = _places(pair, heads)
+    return Figure(
+        title="Attention of both sides",
+        finding=text,
+        frame=lambda: frames.stacked(
+            {
+                side: frames.cells(values, "value", query=labels, key=labels)
+                for side, (values, labels) in patterns.items()
+            },
+            "map",
+        ),
+        caption=(
+            f"Attention after softmax, on one scale: all terms of a score together decide it. Left: "
+            f"{_side(pair[0], heads[0])}. Right: {_side(pair[1], heads[1])}. Rows are queries, columns are keys."
+        ),
+        alt=f"Two maps of attention. {text}.",
+        draw=lambda theme: [
+            pattern_map(values, labels, theme, 1.0, title=f"{side}: {place}", legend=side == SIDES[0])
+            for (side, (values, labels)), place in zip(patterns.items(), places, strict=True)
+        ],
+        columns=2,
     )

@@ -6,8 +6,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core import frames
+from analysis.core import colours, default_model, frames
 from analysis.core.formatting import join_names, percent, plural, sentences
+from analysis.encodings import ENCODINGS
 from analysis.encodings.measures import by_distance
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -22,6 +23,7 @@ from analysis.figures.encodings.sized import (
     hues_of,
     origins,
     pair,
+    sized,
     title_colours,
 )
 from analysis.figures.figure import Figure, figure
@@ -36,6 +38,8 @@ FAR = 0.6
 """The share of the farthest distance from which the lines' names keep clear of them."""
 VISIBLE = 0.05
 """The part of a line's height that it climbs at least where it is marked to rise again: less is hardly seen."""
+AT, APART = 0.72, 0.08
+"""The part of the axis at which encodings behind the chosen ones are named, and of its height between two names."""
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
 
 
@@ -65,6 +69,7 @@ def similarity(params: RowSimilarityParameters) -> Figure:
                 else ""
             )
             + ".",
+            "Grey: every other encoding that is compared in the same way, named under the pointer.",
             "The band is what distance does not account for.",
             "A distance is key minus query, and negative ones are drawn where they differ; the farthest has only one "
             "pair. Measures has the same numbers of every "
@@ -77,7 +82,7 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         command=export_command("encoding_similarity", params, "compare"),
         provenance=origins(shown),
         citation_keys=citation_keys(shown, "wang2021position"),
-        draw=lambda theme: _profile_panels(shown, comparisons, theme),
+        draw=lambda theme: _profile_panels(shown, comparisons, _others(params, kinds), theme),
         columns=max(1, len(kinds)),
     )
 
@@ -198,10 +203,28 @@ def visible_rise(comparison: RowSimilarities) -> float:
     return np.nan
 
 
+def _others(params: RowSimilarityParameters, kinds: set[str]) -> pd.DataFrame:
+    """The mean similarity at every distance of the encodings that are not chosen and are compared in the same way."""
+    parts = [pd.DataFrame(columns=["title", "kind", "distance", "mean"])]
+    for name in ENCODINGS:
+        if name in (params.encoding, params.other) or (name == "learned" and not default_model.is_installed()):
+            continue
+        entry = sized(name, params.length, params.dim)
+        comparison = compare_rows(entry, params.compare)
+        if comparison.kind in kinds:
+            profile = comparison.profile
+            parts.append(
+                pd.DataFrame({"distance": profile.distance, "mean": profile.mean}).assign(
+                    title=entry.title, kind=comparison.kind
+                )
+            )
+    return pd.concat(parts[1:] or parts, ignore_index=True)
+
+
 def _profile_panels(
-    shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], theme: Theme
+    shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilarities], others: pd.DataFrame, theme: Theme
 ) -> list[Chart]:
-    """Mean and spread against distance, in one panel where the unit is one."""
+    """Mean and spread against distance, in one panel where the unit is one. others: what stands grey behind them."""
     drawn = [
         (entry, comparison)
         for entry, comparison in zip(shown, comparisons, strict=True)
@@ -210,7 +233,13 @@ def _profile_panels(
     kinds = list(dict.fromkeys(comparison.kind for _, comparison in drawn))
     width = marks.WIDE if len(kinds) < 2 else marks.HALF
     profiles = [
-        _profiles([(entry, comparison) for entry, comparison in drawn if comparison.kind == kind], shown, width, theme)
+        _profiles(
+            [(entry, comparison) for entry, comparison in drawn if comparison.kind == kind],
+            shown,
+            others[others.kind == kind],
+            width,
+            theme,
+        )
         for kind in kinds
     ]
     return profiles or _without_pairs(shown, comparisons, theme)
@@ -249,9 +278,17 @@ def _numbers_below(comparison: RowSimilarities) -> list[str]:
 
 
 def _profiles(
-    compared: Sequence[tuple[SizedEncoding, RowSimilarities]], shown: Sequence[SizedEncoding], width: int, theme: Theme
+    compared: Sequence[tuple[SizedEncoding, RowSimilarities]],
+    shown: Sequence[SizedEncoding],
+    others: pd.DataFrame,
+    width: int,
+    theme: Theme,
 ) -> Chart:
-    """The mean similarity at every distance with its spread; a named dashed line where it first visibly rises again."""
+    """The mean similarity at every distance with its spread; a named dashed line where it first visibly rises again.
+
+    others: the encodings that are not chosen, thin and grey behind them. Where the unit is not bounded they are left
+    out beyond the chosen ones' range, which they would flatten.
+    """
     kind = compared[0][1].kind
     frame = pd.concat(
         pd.DataFrame(comparison.profile._asdict()).assign(title=entry.title) for entry, comparison in compared
@@ -260,8 +297,11 @@ def _profiles(
     # The other half would be the same once more.
     mirrored = all(comparison.numbers["symmetry"] > 1 - SAME for _, comparison in compared)
     if mirrored:
-        frame = frame[frame.distance >= 0]
-    domain = (min(float(frame.low.min()), 0.0), 1.0) if kind.startswith("cosine") else alt.Undefined
+        frame, others = frame[frame.distance >= 0], others[others.distance >= 0]
+    lowest = min([float(frame.low.min()), 0.0, *others["mean"]])
+    domain = (lowest, 1.0) if kind.startswith("cosine") else alt.Undefined
+    if not kind.startswith("cosine"):
+        others = others[others["mean"].between(frame.low.min(), frame.high.max())]
     title = "distance in tokens, before as after" if mirrored else "distance, key minus query (tokens)"
     x = marks.number(alt.X, "distance", title, nice=False, ticks=5)
     y = marks.number(alt.Y, "mean", kind, domain=domain)
@@ -273,11 +313,21 @@ def _profiles(
             ("sd", "standard deviation", ".3~g"), ("pairs", "", ","),
         ),
     )  # fmt: skip
+    soft = theme.colour(colours.SOFT)
+    behind = marks.line_plot(
+        others.assign(series=others.title), x=x, y=y, theme=theme, color=soft, detail="series:N",
+        dots=0, width=0.8, tooltip=(("title", "encoding"), ("distance:Q", "distance (tokens)"), ("mean", "", ".4~g")),
+    ) if len(others) else []  # fmt: skip
+    grey = _apart(others, frame, soft)
     hues = hues_of(shown, theme)
     rises = _rises(compared, hues, float(frame.distance.max()))
-    names = names_at(_line_names(frame, hues), x, y, theme)
+    names = [
+        *(names_at(grey, x, y, theme) if len(grey) else []),
+        *names_at(_line_names(frame, hues), x, y, theme),
+    ]
     dashed = alt.Chart(rises).mark_rule(strokeDash=marks.DASH, strokeWidth=1.5)
     return marks.panel(
+        *behind,
         *([dashed.encode(x=x, color=alt.Color("hue:N", scale=None))] if len(rises) else []),
         *layers,
         *names,
@@ -286,6 +336,19 @@ def _profiles(
         width=width,
         height=TALL,
     )
+
+
+def _apart(others: pd.DataFrame, frame: pd.DataFrame, hue: str) -> pd.DataFrame:
+    """The names of the encodings behind the chosen ones, where no other line is near; the pointer names the rest."""
+    at = round(AT * float(frame.distance.max()))
+    taken = list(frame["mean"][frame.distance == at])
+    everything = pd.concat([frame["mean"], others["mean"]])
+    least, kept = APART * float(np.ptp(everything)), []
+    for row in frames.rows(others[others.distance == at]):
+        if all(abs(row.mean - height) > least for height in taken):
+            kept.append({"name": row.title, "distance": at, "mean": row.mean})
+            taken.append(row.mean)
+    return pd.DataFrame(kept).assign(hue=hue, align="center", dx=0, dy=-12)
 
 
 def _rises(

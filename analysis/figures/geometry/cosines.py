@@ -165,8 +165,8 @@ def _distributions(
     side = -min(sides.values())
     along, value = _flank(random, 0.5, side)
     names.append(
-        {"name": f"random: {expected_abs_cosine(dim):.3f}", "hue": theme.colour(colours.SOFT),
-         "align": "left" if side > 0 else "right", "dx": 8 * side, "dy": 0, "along": along, "value": value}
+        {"name": f"random in {dim}\ndimensions: {expected_abs_cosine(dim):.3f}", "hue": theme.colour(colours.SOFT),
+         "align": "left" if side > 0 else "right", "dx": 8 * side, "dy": -14, "along": along, "value": value}
     )  # fmt: skip
     tooltip: tuple[marks.Tip, ...] = (("along", "cosine", ".2f"), ("value", "share of pairs", ".3~%"))
     lines = marks.line_plot(

@@ -20,9 +20,12 @@ from analysis.figures.geometry.estimates import (
     run_settings,
     stored_rows,
 )
+from analysis.store import read
 
 MOST = 0.9
 """The share of the positions of which the caption says how many directions hold it."""
+WORTH = 0.01
+"""The least that positions give a model's sentence similarity for shares of it to be drawn: the line of C10d."""
 
 
 @dataclass(frozen=True)
@@ -84,19 +87,61 @@ def held(model: str) -> Held:
     )
 
 
+@dataclass(frozen=True)
+class CutApart:
+    """The sentence similarity of a model whose sum is cut apart: words kept out of directions, positions inside them.
+
+    rows: one a number of directions, `along`, with the correlation, and `value`: how much is left of what positions
+    give, 0 being the mean position everywhere and 1 the model as trained. Empty where it was not measured.
+    """
+
+    intact: float
+    without: float
+    rows: pd.DataFrame
+
+    @property
+    def worth(self) -> float:
+        """The part of the similarity that positions give."""
+        return self.intact - self.without
+
+    def at(self, rank: int) -> float | None:
+        """The share that is left with so many directions; None where it was not measured or hardly any can be lost."""
+        found = self.rows.value[self.rows.along == rank]
+        return None if found.empty or self.worth < WORTH else float(found.iloc[0])
+
+
+def cut_apart(model: str) -> CutApart | None:
+    """The newest surgery that cuts a model apart along its positions' directions; None where there is none."""
+    found = read.query(
+        "SELECT operation, rank::DOUBLE AS along, value AS correlation, low, high FROM newest_surgery WHERE model = ? "
+        "AND operation IN ('intact', 'mean_position', 'separated') ORDER BY rank",
+        [model],
+    )
+    by_operation = dict(list(found.groupby("operation")))
+    if len(by_operation) < 3:
+        return None
+    intact, without = (float(by_operation[name].correlation.iloc[0]) for name in ("intact", "mean_position"))
+    rows = by_operation["separated"].assign(value=lambda x: (x.correlation - without) / (intact - without))
+    return CutApart(intact, without, rows.reset_index(drop=True))
+
+
 @figure("geometry_directions", GeometryParameters)
 def directions(params: GeometryParameters) -> Figure:
     """Share of positions and of words in the first k directions of the position table.
 
     Raises NoResults where none is stored of the model.
     """
-    found = held(params.model)
+    found, cut = held(params.model), cut_apart(params.model)
     words = found.words
-    text = (
-        f"{found.rank} of {found.width} directions hold {percent(found.positions)} of what varies in positions and "
-        f"{found.words_in_words} of what varies in words; {found.rank} random directions hold "
-        f"{percent(found.random, 1)}."
-    )
+    hold = f"{found.rank} of {found.width} directions hold {percent(found.positions)} of what varies in positions"
+    also = f"{percent(words.value, 1)} of what varies in words"
+    by_chance = f"{found.measured} random directions hold {percent(words.baseline, 1)}"
+    if found.rank == found.measured:
+        text = f"{hold} and {also}; {by_chance}."
+    else:
+        text = f"{hold}. Words were measured in {found.measured}, which hold {also}; {by_chance}."
+    left = cut.at(found.rank) if cut else None
+    kept = f"with words kept out of them, the model keeps {percent(left)} of what positions give it" if left else ""
     positions = found.curves[found.curves.series == "positions"]
     most = positions.along[positions.value >= MOST].min()
     return geometry_figure(
@@ -105,22 +150,36 @@ def directions(params: GeometryParameters) -> Figure:
         caption=(
             "Share of what varies in each table that lies in the first k directions of the position table, strongest "
             f"first. Both tables of {readable(params.model)} have their mean row subtracted: as they stand, words and "
-            f"positions also share the directions of their means. {RAW} Dots: the ranks at which words were "
-            f"measured, of which {found.measured} is the one next to the effective rank of the centred positions, "
-            f"{found.effective}: what {found.measured} directions hold, {percent(words.value, 1)}, is the most that "
-            f"fewer can hold. {most:.0f} directions hold {percent(MOST)} of the positions. Grey: k of {found.width} "
-            f"random directions hold k/{found.width} of anything on average; "
+            f"positions also share the directions of their means. {RAW} {text} Blue dots: the numbers of directions "
+            f"in which words were measured. {most:.0f} directions hold {percent(MOST)} of the positions. Grey: k of "
+            f"{found.width} random directions hold k/{found.width} of anything on average; "
             f"{run_settings(found.curves)['draws']} random draws of {found.measured} directions held "
-            f"{percent(words.baseline_low, 1)} to {percent(words.baseline_high, 1)} of the words."
-        ),
+            f"{percent(words.baseline_low, 1)} to {percent(words.baseline_high, 1)} of the words. {_of_the_cut(cut)}"
+        ).rstrip(),
         alt=text,
-        finding=text.removesuffix("."),
-        draw=lambda theme: [_curves(found, theme)],
+        finding=f"{hold}; {kept}" if kept else text.removesuffix(".").replace(". ", "; ").replace("; Words", "; words"),
+        draw=lambda theme: [_curves(found, cut if left else None, theme)],
     )
 
 
-def _curves(found: Held, theme: Theme) -> Chart:
-    """Both shares against the number of directions, on a logarithmic axis; names and numbers stand at the curves."""
+def _of_the_cut(cut: CutApart | None) -> str:
+    """Sentences on the black line, or on why there is none; empty where no model was cut apart."""
+    if cut is None:
+        return ""
+    ends = f"{cut.intact:.3f} as trained, {cut.without:.3f} with the mean position everywhere"
+    if cut.worth < WORTH:
+        return f"Sentence similarity (STS-B) is {ends}: too little for shares of what positions give it."
+    return (
+        "Black: how much is left of what positions give sentence similarity (STS-B) when words are kept out of the "
+        f"first k directions and positions inside them: {ends}."
+    )
+
+
+def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
+    """Shares against the number of directions, on a logarithmic axis; names and numbers stand at the curves.
+
+    cut: of which the share that is left of what positions give is drawn, too.
+    """
     blue, brown, soft = (
         theme.colour(colour) for colour in (colours.TERMS["word"], colours.TERMS["position"], colours.SOFT)
     )
@@ -134,7 +193,7 @@ def _curves(found: Held, theme: Theme) -> Chart:
         alt.X, "along", "directions of the position table, strongest first", domain=(1, found.width), log=10,
         values=ticks, form="d", grid=False,
     )  # fmt: skip
-    y = marks.number(alt.Y, "value", "share of what varies", domain=(0, 1), form="%", ticks=5)
+    y = marks.number(alt.Y, "value", "share" if cut else "share of what varies", domain=(0, 1), form="%", ticks=5)
     tooltip: tuple[marks.Tip, ...] = ("of", ("along:Q", "directions"), ("value", "share", ".1%"))
     lines = marks.line_plot(
         rows.assign(of=rows.series), x=x, y=y, theme=theme, dots=0, tooltip=tooltip,
@@ -143,13 +202,18 @@ def _curves(found: Held, theme: Theme) -> Chart:
     # Near the right edge names stand at the left of their dots, where that of random directions must leave them room.
     late = found.rank > found.width / 4
     low = 0.2 if late else 0.42
+    # Left of the dot a name is clear of the black line, which lies below the positions at the dot's right.
+    left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
+    name = f"{percent(found.positions)} of what\nvaries in positions"
+    in_words, by_chance = percent(found.words.value, 1), percent(found.words.baseline, 1)
+    # Three short lines stay clear of the black line on a phone.
+    others = f"{in_words} of words\nin {found.measured}; random\n{by_chance}"
     named = pd.DataFrame(
         [
-            {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if late else "left",
-             "dx": -12 if late else 12, "dy": 24 if late else 20,
-             "name": f"{percent(found.positions)} of positions"},
+            {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
+             "dx": dx, "dy": dy, "name": name},
             {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -42,
-             "name": f"{found.words_in_words} of words\nrandom: {percent(found.random, 1)}"},
+             "name": others},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
             {"along": found.width, "value": 0.07, "hue": blue, "align": "right", "dx": 0, "dy": 0,
@@ -157,6 +221,7 @@ def _curves(found: Held, theme: Theme) -> Chart:
         ]
     )  # fmt: skip
     at_rank = named.head(2).assign(along=[found.rank, found.measured])
+    score = _score(cut, found.rank, x, y, theme) if cut else []
     return marks.panel(
         marks.rule(theme, x=found.rank, dash=marks.DASH),
         alt.Chart(random).mark_line(color=soft, strokeWidth=1.5).encode(x=x, y=y),
@@ -165,8 +230,21 @@ def _curves(found: Held, theme: Theme) -> Chart:
         alt.Chart(at_rank)
         .mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
         .encode(x=x, y=y, color=alt.Color("hue:N", scale=None)),
+        *score,
         *panels.names_at(named, x, y, theme),
         theme=theme,
         width=marks.WIDE,
         height=340,
     )
+
+
+def _score(cut: CutApart, rank: int, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
+    """The share that is left of what positions give when the sum is cut apart, with its number at `rank`."""
+    name = {"along": rank, "value": cut.at(rank), "hue": theme.ink, "align": "left", "dx": 12, "dy": 40,
+            "name": f"{percent(cut.at(rank) or 0.0)} left of what\npositions give,\nif cut apart here"}  # fmt: skip
+    lines = marks.line_plot(
+        cut.rows, x=x, y=y, theme=theme, color=theme.ink, dots=marks.SEED,
+        tooltip=(("along:Q", "directions for positions"), ("value", "left", ".0%"), ("correlation", "", ".3f"),
+                 *marks.interval_tips(".3f")),
+    )  # fmt: skip
+    return [*lines, *panels.names_at(pd.DataFrame([name]), x, y, theme)]

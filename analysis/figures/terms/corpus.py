@@ -16,7 +16,13 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.one_run import stored_facts
-from analysis.figures.terms.heads import draw_heads, leading_terms, negligible_note, without_negligible
+from analysis.figures.terms.heads import (
+    draw_heads,
+    leading_terms,
+    negligible_note,
+    sorted_by_largest,
+    without_negligible,
+)
 from analysis.figures.terms.measures import (
     AGGREGATIONS,
     CITATION_KEYS,
@@ -103,7 +109,7 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
     measure = params.measure
     result = stored_terms(params.model, params.corpus, params.layer, ("head",))
     order = visible_terms(result)
-    table: Any = result.pivot(index="head", columns="term", values=measure)[order].sort_index()
+    table: Any = sorted_by_largest(result.pivot(index="head", columns="term", values=measure)[order].sort_index())
     first = result.iloc[0]
     leading = leading_terms(table)
     columns = [
@@ -123,8 +129,8 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
             f"{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer {first.layer}, "
-            f"{_corpus_description(first)}. {measure_note(measure)} {negligible_note(table)}{_assumption(first)} "
-            f"{_error_note(first)}"
+            f"{_corpus_description(first)}. Heads stand by their largest term. {measure_note(measure)} "
+            f"{negligible_note(table)}{_assumption(first)} {_error_note(first)}"
         ),
         alt=f"Heat map of {len(table)} heads by {len(order)} terms. {leading}.",
         command=(

@@ -40,6 +40,17 @@ def without_negligible(table: pd.DataFrame) -> pd.DataFrame:
     return table[[term for term in table if term in FOUR or table[term].abs().max() >= FAINT]]
 
 
+def sorted_by_largest(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of heads by terms with the heads of one largest term together, in the order of the terms; larger first.
+
+    Heads that are not told apart stand last.
+    """
+    known = table.dropna()
+    place = known.to_numpy().argmax(axis=1)
+    largest = pd.DataFrame({"place": place, "size": -known.max(axis=1)}, index=known.index)
+    return table.loc[[*largest.sort_values(["place", "size"]).index, *table.index.difference(known.index)]]
+
+
 def negligible_note(table: pd.DataFrame) -> str:
     """A sentence on the number of terms that are not drawn, followed by a space; empty if all are drawn."""
     count = table.shape[1] - without_negligible(table).shape[1]
@@ -47,7 +58,7 @@ def negligible_note(table: pd.DataFrame) -> str:
 
 
 def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
-    """Heads by terms, the number in every cell."""
+    """Heads by terms, in the table's order, the number in every cell."""
     label = MEASURES[measure]
     color, ink = measured_colours(table.to_numpy(), measure, label, theme)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
@@ -55,10 +66,10 @@ def draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
     frame = frame.assign(
         label=frame.term.map(term_label), written=["–" if value != value else write(value) for value in frame.value]
     )
-    x = marks.columns_across("label", [term_label(term) for term in table.columns])
+    x = marks.columns_across("label", [term_label(term) for term in table.columns], level=True)
     base = alt.Chart(frame).encode(
         x=x,
-        y=marks.categories(alt.Y, "head", "head"),
+        y=marks.categories(alt.Y, "head", "head", list(table.index)),
         tooltip=marks.tips("head", ("label", TERM), ("value", label, ".4f")),
     )
     # In narrower columns the numbers would run into one another; tooltips and the data table still give them.

@@ -113,12 +113,16 @@ def _draw(cosines: np.ndarray, grid: tuple[int, int], theme: Theme) -> list[Char
         )
         for index, (name, patch) in enumerate(places.items())
     ]  # fmt: skip
+    # The first map's numbers serve all: the others keep their room, so that all are equally large.
+    for encoding in [drawn.encoding for drawn in maps[1:] if isinstance(drawn, alt.Chart)]:
+        for axis in (encoding.x["axis"], encoding.y["axis"]):
+            axis["labelOpacity"] = axis["titleOpacity"] = 0
     curve = marks.line_plot(
         by_distance(cosines, rows, columns),
         x=marks.whole_numbers(alt.X, "distance", "patches apart"),
         y=marks.number(alt.Y, "cosine", "cosine, mean"),
         theme=theme,
-        color=marks.series("lie", (TOGETHER, ELSEWHERE), theme, marks.legend(columns=1)),
+        color=marks.series("lie", (TOGETHER, ELSEWHERE), theme, marks.legend(place="top")),
         tooltip=("lie", "distance", ("cosine", "", ".3f"), ("pairs", "pairs of patches")),
     )
     panel = marks.panel(marks.rule(theme, y=0), *curve, theme=theme, width=SIDE, height=SIDE, title="against distance")

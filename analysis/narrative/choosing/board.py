@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, signed, uncapitalised
 from analysis.figures.experiments.board_rows import judged_presets, seeds_needed
@@ -21,7 +21,7 @@ from analysis.figures.training.data import title as variant_title
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
-from analysis.narrative.choosing.methods import METHODS, Method
+from analysis.narrative.choosing.methods import FORMS, METHODS, Method
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.rules import training_rules
 from analysis.statistics import difference
@@ -29,22 +29,13 @@ from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
 NAMES_SHOWN = 4
-ABBREVIATED = {"alibi": "ALiBi", "tupe_a": "TUPE, in no model named here"}
+ABBREVIATED = {"alibi": "ALiBi"}
 """Names under which the field knows a method, for the line of its users."""
 SHORT_NEEDS = {"longer": "longer", "order": "order", "causal": "decoder", "attention": "code", "width": "width"}
 """The headings of the ticks."""
 LONGER = ("final_loss_1x", "final_loss_4x")
 COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
 """A method's variant in causal trainings, where it has another one."""
-FORMS = {
-    "sinusoidal": {
-        "sinusoidal": "as in the first transformer",
-        "sinusoidal_strong": "at standard deviation "
-        f"{VARIANTS['sinusoidal_strong'].settings['position_deviation']} beside unscaled words",
-    }
-}
-"""A method -> its variants of several strengths, with words that end a sentence: their losses differ too much for one
-to stand for the other."""
 SIZE = ("vocabulary", "hidden_size", "layers", "length", "batch", "steps", "masked_share", "matched")
 """Settings in which presets must agree for their differences from added positions to share an axis."""
 
@@ -528,4 +519,4 @@ def recipes(board: Sequence[EncodingRow]) -> str:
 
 def trained_title(method: Method) -> str:
     """The name of a method that was studied alone."""
-    return VARIANTS[method.variant].title if method.variant in VARIANTS else method.setup.title
+    return full_title(method.variant) if method.variant in VARIANTS else method.setup.title

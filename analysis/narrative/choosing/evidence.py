@@ -81,11 +81,15 @@ def own_trainings(preset: str, objective: str = MASKED) -> Trained | None:
         return None
 
 
-def loss(method: Method, trainings: Trained) -> Finding | None:
-    """The final loss against added positions, paired by seed; which side it is on only where the interval says so."""
-    if method.variant == trainings.baseline or not {method.variant, trainings.baseline} <= set(trainings.variants):
+def loss(method: Method, trainings: Trained, variant: str = "") -> Finding | None:
+    """The final loss against added positions, paired by seed; which side it is on only where the interval says so.
+
+    variant: the method's own where none is given.
+    """
+    variant = variant or method.variant
+    if variant == trainings.baseline or not {variant, trainings.baseline} <= set(trainings.variants):
         return None
-    gap = difference(trainings.finals(method.variant), trainings.finals(trainings.baseline))
+    gap = difference(trainings.finals(variant), trainings.finals(trainings.baseline))
     if not gap.n:
         return None
     text = f"final loss {signed(gap.mean)} {UNIT} compared with {named(trainings.baseline)}"

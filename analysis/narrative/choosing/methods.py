@@ -156,3 +156,13 @@ METHODS = (
     ),
 )
 """The methods in the order of the page: added, relative, untied, concatenated, others, none."""
+
+FORMS = {
+    "sinusoidal": {
+        "sinusoidal": "as in the first transformer",
+        "sinusoidal_strong": "at standard deviation "
+        f"{VARIANTS['sinusoidal_strong'].settings['position_deviation']} beside unscaled words",
+    }
+}
+"""A method -> its variants of several strengths, with words that end a sentence: their losses differ too much for one
+to stand for the other."""

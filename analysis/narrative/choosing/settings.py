@@ -5,6 +5,8 @@ Users are read from the configs of transformers, or from its code.
 
 from typing import NamedTuple
 
+from analysis.ablation.variants import full_title
+
 
 class InUse(NamedTuple):
     """A way that is in use. name: its short name. config: the call in transformers that chooses it; empty if none does.
@@ -44,7 +46,7 @@ IN_USE: dict[str, InUse] = {
     ),
     "no_position": InUse("No positions at all", "SmolLM3Config(no_rope_layers=[0] * 36)"),
     "tupe_a": InUse(
-        "Matrices of their own",
+        full_title("tupe_a"),
         "",
         "The vectors are learned with a model; here they are random, so that only the structure counts.",
     ),

@@ -7,11 +7,12 @@ from typing import Any
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised
+from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.data import CAUSAL, MASKED, Trained
 from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
 from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, requirements
-from analysis.narrative.choosing.methods import METHODS, Method
+from analysis.narrative.choosing.methods import FORMS, METHODS, Method
 from analysis.store.paths import cached_until_store_changes
 
 __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
@@ -132,13 +133,22 @@ def _length(methods: list[Method], preset: str) -> CellRows:
     ]
 
 
+def _losses(method: Method, runs: Trained | None) -> list[Finding]:
+    """The loss of a method; of one that was trained at several strengths, of each, by a judged recipe where need be."""
+    found = []
+    for variant, form in FORMS.get(method.variant, {method.variant: ""}).items():
+        judged = [evidence.own_trainings(preset) for preset in judged_presets()] if form else []
+        every = (evidence.loss(method, one, variant) for one in (runs, *judged) if one)
+        if finding := next(filter(None, every), None):
+            found.append(finding._replace(text=f"{form}: {finding.text}" if form else finding.text))
+    return found
+
+
 def _evidence(methods: list[Method], preset: str) -> CellRows:
     trainings = _trainings(preset)
     results = []
     for method in methods:
-        runs = trainings[_objective(method)]
-        finding = evidence.loss(method, runs) if runs else None
-        sentences = [finding] if finding else []
+        sentences = _losses(method, trainings[_objective(method)])
         sentences += [item for pair in method.pairs for item in evidence.compared(pair)]
         sentences += evidence.verdicts(method.claims)
         by_side = {side: [item for item in sentences if item.side == side] for side in (FOR, AGAINST, OPEN)}

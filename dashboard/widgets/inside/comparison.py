@@ -37,7 +37,11 @@ TEXT = "The dogs of the tall man are in the garden."
 """Other words in a sentence of the same build as the text that the page opens with."""
 CONTROL = 160
 """Pixels of a control of one side."""
-BELOW = {"cell": "One cell, term by term", "terms": "All heads, term by term"}
+BELOW = {
+    "cell": "One cell, term by term",
+    "terms": "All heads, term by term",
+    "attention": "Where they look in the end",
+}
 OVER_LAYERS = {"depth": "Against depth", "layers": "One term, every head"}
 
 
@@ -204,7 +208,7 @@ def scores(pickers: Pickers, facts: Any) -> None:
             below = look(pickers, BELOW, "Below the maps")
             if below == "terms":
                 measure(pickers)
-            else:
+            elif below == "cell":
                 names = min((row_names(pickers, one) for one in results), key=len)
                 side = side_of_cell(CompareParameters.of(pickers.values()), results)
                 cell_pickers(pickers, names, f"where the term is largest, {side}")
