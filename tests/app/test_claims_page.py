@@ -8,10 +8,12 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.ablation.variants import title
 from analysis.claims import CLAIMS
 from analysis.claims.statements import judge, stored
 from analysis.claims.statements.deciding import AGAINST, FOR, bearing
 from analysis.figures.claims.board import IN_PART, STANDINGS
+from analysis.figures.reading.told import OF_THE_STEP
 from tests.app import shown as reader
 from tests.app.shown import shown, silent, told
 
@@ -80,6 +82,14 @@ def test_what_lies_behind_an_open_claim_is_sent():
         detail = details[part.id]
         assert (detail["sentence"], detail["rule"], detail["query"]) == (part.sentence, part.rule, part.query)
         assert len(detail["readings"]) == len(part.readings)
+
+
+def test_two_claims_open_with_the_pictures_of_home_and_others_with_none():
+    (ways,) = sent(opened(claim="C34"))["picture"]["C34"].values()
+    assert [way["name"] for way in ways] == [title(variant) for variant in OF_THE_STEP]
+    (curve,) = sent(opened(claim="C10"))["picture"]["C10"].values()
+    assert 'class="curve"' in curve
+    assert sent(opened(claim="C09"))["picture"]["C09"] == {}
 
 
 def test_a_page_judges_nothing_and_reads_no_rules(monkeypatch):

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,11 @@ RULE = (
 """The rule in words, as the page says it."""
 AGAINST, FOR, ASIDE = "against", "for", "aside"
 RANKS = (AGAINST, MIXED, FOR, OPEN)
+TYPICAL = (
+    "Of the side that has more of the claim's statements, the one that the first page quotes, or the first. Where both "
+    "have as many, the one that decides."
+)
+"""The rule by which one statement stands for its claim in a row, as the page says it."""
 
 
 def opposites() -> dict[str, str]:
@@ -62,6 +67,18 @@ def deciding(parts: Sequence[Judgement]) -> Judgement:
         return RANKS.index(bearing(part)), part.verdict == OPEN and part.effect is None, part.id
 
     return min((part for part in parts if not part.aside), key=place)
+
+
+def typical(parts: Sequence[Judgement], quoted: Collection[str]) -> Judgement:
+    """The statement that stands for its claim in a row: of the side that has more statements, not the exception.
+
+    quoted: the statements that the first page quotes.
+    """
+    count = bearings(parts)
+    if count[FOR] == count[AGAINST]:
+        return next(part for part in parts if part.decides)
+    side = FOR if count[FOR] > count[AGAINST] else AGAINST
+    return min((part for part in parts if bearing(part) == side), key=lambda part: (part.id not in quoted, part.id))
 
 
 def with_deciding(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

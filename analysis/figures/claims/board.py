@@ -10,7 +10,7 @@ from typing import Any
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import COMPARED_WITH, MIXED, OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
-from analysis.claims.statements.deciding import AGAINST, FOR, RULE, bearing, bearings
+from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.stored import Heading
 from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
 from analysis.figures.claims.size import size
@@ -68,15 +68,15 @@ def board() -> ClaimsBoard:
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
-        "signs": "✓ speaks for its claim, ✗ against it, ≈ is mixed, ○ open; 5 : 1 counts those for and against. A "
-        "small square takes no side, ⇄ says the opposite of its claim.",
-        "rule": f"Underlined: {uncapitalised(RULE)} Each strip is turned so that its rule’s line is in the "
-        "middle and the right side speaks for the claim, up to a second line where two bounds support a statement; it "
-        "has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, a dotted line ends at "
-        "a number without one, small dots are other readings that the same line judges; green speaks for the claim, "
-        "red against it. What says the opposite of its claim "
-        "speaks against it where it is supported. “10 of 12” behind a number says of "
-        "how many readings the statement holds; the number is that of the reading that decides.",
+        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open; 5 : 1 are for the claim and against it. ⇄ says its "
+        "opposite and counts the other way, a small square not at all.",
+        "rule": f"Underlined, with its strip: {uncapitalised(TYPICAL)} {RULE} Each strip is turned so that its rule’s "
+        "line is in the middle and the right side speaks for the claim, up to a second line where two bounds support "
+        "a statement; it has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, "
+        "a dotted line ends at a number without one, small dots are other readings that the same line judges; "
+        "green speaks for the claim, red against it. What says the opposite of its claim speaks against it where "
+        "it is supported. “10 of 12” behind a number says of how many readings the statement holds; the number is"
+        " that of the reading that decides.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",
@@ -97,11 +97,10 @@ def _quoted_on_home() -> frozenset[str]:
 def _group(
     title: str, headings: Sequence[Heading], documents: Mapping[str, Document], last: str, quoted: Set[str]
 ) -> dict[str, Any]:
-    """The claims of one question, with the counts of their statements by verdict and by side."""
+    """The claims of one question, with the counts of their statements by side."""
     parts = [part for heading in headings for part in heading.parts]
     return {
         "title": title,
-        "counts": stored.counts(parts),
         "sides": _sides(parts),
         "claims": [_claim(heading, documents, last, quoted) for heading in headings],
     }
@@ -115,6 +114,7 @@ def _sides(parts: Iterable[Judgement]) -> str:
 
 def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quoted: Set[str]) -> dict[str, Any]:
     changed = {change.statement for change in heading.changes if change.day == last and change.before != change.after}
+    shown = typical(heading.parts, quoted)
     return {
         "id": heading.id,
         "title": heading.title,
@@ -124,7 +124,8 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
         "decided": _decided(heading),
         "sides": _sides(heading.parts),
         "statements": [
-            _statement(part, changed=part.id in changed, quoted=part.id in quoted) for part in heading.parts
+            _statement(part, changed=part.id in changed, quoted=part.id in quoted) | {"typical": part is shown}
+            for part in heading.parts
         ],
         "quotations": [
             {

@@ -1,15 +1,21 @@
 """All claims in one line each, opened one at a time: a component that answers presses in the browser."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
+from analysis.ablation.variants import title
 from analysis.core.colours import verdict_variables
 from analysis.figures.claims.board import TOUR, ClaimsBoard, details
+from analysis.figures.reading.told import OF_THE_STEP
 from analysis.links import VIEWS, Value
 from analysis.moved_links import moved
+from analysis.narrative.answer.cards import front_page
 from dashboard.session.page_address import address, is_dark
+from dashboard.widgets.dose_curve import STYLE as CURVE_STYLE
+from dashboard.widgets.dose_curve import dose_curve
 from dashboard.widgets.moving_pictures import show_component
 from dashboard.widgets.pickers import Pickers
 
@@ -21,6 +27,19 @@ STYLE = """
 .st-key-claims-board { min-height: min(100vh, 1000px); }
 """
 """Whatever is below the board keeps its place while that is drawn."""
+WAYS, CURVE = "C34", "C10"
+"""The claims that open with a picture of Home: its ways that tell positions in more places, and its curve."""
+
+
+def _picture(claim: str, *, dark: bool) -> dict[str, Any]:
+    """The picture of Home that belongs to a claim: `ways` as rows, `curve` as HTML; nothing for other claims."""
+    if claim == WAYS:
+        names = {title(variant) for variant in OF_THE_STEP}
+        return {"ways": [asdict(way) for way in front_page().ways if way.name in names]}
+    curve = next((card.curve for card in front_page().cards if card.curve), None) if claim == CURVE else None
+    if curve is None:
+        return {}
+    return {"curve": f'<style>{CURVE_STYLE}</style><div class="answer">{dose_curve(curve, dark=dark)}</div>'}
 
 
 def show_board(board: ClaimsBoard, pickers: Pickers, values: Mapping[str, Value]) -> None:
@@ -43,6 +62,7 @@ def show_board(board: ClaimsBoard, pickers: Pickers, values: Mapping[str, Value]
             "state": {name: values[name] for name in FIELDS},
             "at": pressed.get("at", 0),
             "details": details(claim) if claim else {},
+            "picture": {claim: _picture(claim, dark=dark)},
             "pages": {
                 page: {"title": VIEWS[moved(page, {})[0]].title, "address": address(page, {})} for page in board.pages
             },

@@ -38,23 +38,45 @@ function strip(statement) {
   return box;
 }
 
-// In a row the number and what it rests on; in an opened claim also all words of its unit, and the rule's line.
-function printed(statement, whole = false) {
+// The number and what it rests on: in a row with the first words of its unit, which an opened claim says whole below it.
+function printed(statement, text = statement.short) {
   if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
   const rests = statement.readings && make("span", { class: "bound", title: statement.held || null }, ` · ${statement.readings}`);
-  const words = [statement.unit, statement.line && `the rule’s line: ${statement.line}`].filter(Boolean).join("; ");
-  return make("span", { class: "val", title: statement.place }, whole ? statement.number : statement.short, rests || null, whole ? make("small", {}, words) : null,
-    whole && statement.sides ? make("small", {}, statement.sides) : null);
+  return make("span", { class: "val", title: statement.place }, text, rests || null);
 }
 
-// A square has the sign and the colour of the side of the claim that its statement speaks for, with ⇄ where that is not
-// its verdict; a statement that takes no side has a small square without a sign, in the colour of its verdict.
+// What an opened statement's number is of, and where the line of its strip lies.
+function measured(statement) {
+  if (!statement.number) return null;
+  const line = statement.line.startsWith("±") ? `lines at ${statement.line}` : `line at ${statement.line}`;
+  return make("span", { class: "unit" }, [statement.unit, statement.sides, statement.line && line].filter(Boolean).join("; "));
+}
+
+// The ways of telling positions that Home compares, one under the one that it changes, on one scale.
+function compared(ways) {
+  if (!ways?.length) return null;
+  const least = Math.min(...ways.map((way) => way.low)), most = Math.max(0, ...ways.map((way) => way.high));
+  const x = (value) => `${2 + (96 * (value - least)) / (most - least)}%`;
+  const rows = ways.map((way) => {
+    const track = make("td", { class: "track" });
+    const svg = mark(track, "svg", { "aria-hidden": true });
+    line(svg, x(0), 0, x(0), 20, "var(--soft)", { "stroke-dasharray": "3 3" });
+    bar(svg, x(way.low), 10, x(way.high), 10, "var(--ink)", 0.35);
+    mark(svg, "circle", { cx: x(way.difference), cy: 10, r: 4, fill: "var(--ink)" });
+    return make("tr", {}, make("th", { scope: "row", style: `padding-left: ${way.changes}em` }, way.name), track,
+      make("td", { class: "number" }, signed(way.difference)), make("td", { class: "number" }, way.steps.toLocaleString("en")));
+  });
+  const head = ["each changes the one that it is indented under", "final loss less adding’s (nats), 95 %", "", "steps until order is used"];
+  return make("table", { class: "ways" }, make("thead", {}, make("tr", {}, ...head.map((name) => make("th", {}, name)))), make("tbody", {}, ...rows));
+}
+
+// A square has the sign and the colour of its statement's verdict, as the count above; ⇄ marks what says the opposite of
+// its claim, and a statement that takes no side has a small square without a sign.
 function square(statement) {
-  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", statement.decides && "decides"];
-  const side = statement.aside ? statement.verdict : BEARINGS[statement.bearing].verdict;
-  const classes = [side, statement.opposes && "reversed", statement.aside && "outside", statement.decides && "decides"];
+  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", statement.typical && "shown at the right"];
+  const classes = [statement.verdict, statement.opposes && "reversed", statement.aside && "outside", statement.typical && "typical"];
   return make("i", { class: classes.filter(Boolean).join(" "), title: words.filter(Boolean).join(", "), "data-id": statement.id },
-    statement.aside ? "" : `${SIGNS[side]}${statement.opposes ? "⇄" : ""}`);
+    statement.aside ? "" : `${SIGNS[statement.verdict]}${statement.opposes ? "⇄" : ""}`);
 }
 
 // Statements for a claim and against it, quietly: one red square among five green ones decides, but says little of the rest.
@@ -121,13 +143,14 @@ function behind(detail, found) {
 }
 
 export default function ({ data, parentElement: root, setStateValue }) {
-  const { board, state, at, details, pages, tours, address } = JSON.parse(data.json);
+  const { board, state, at, details, picture, pages, tours, address } = JSON.parse(data.json);
   const section = root.querySelector(".board");
   const $ = (selector) => section.querySelector(selector);
   section.style.cssText = `${data.colours} ${board.colours}`;
   const memory = (root.claims ??= { opened: new Set() });
   const first = !memory.state;
   memory.details = details;
+  memory.picture = picture;
   // What was pressed since the server drew this stays pressed.
   if (first || at >= (memory.at ?? 0)) memory.state = { ...state };
 
@@ -148,6 +171,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const scope = usual(claim.statements.map((one) => one.scope));
     const scoped = scope ? ` Unless a statement says otherwise, it is about ${scope}.` : "";
     panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}${scoped}`));
+    const { ways, curve } = memory.picture[claim.id] ?? {};
+    panel.append(compared(ways) ?? "");
     const beside = make("details", { class: "beside" });
     for (const statement of ordered) {
       const shows = memory.opened.has(statement.id);
@@ -162,12 +187,13 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const say = make("div", { class: "say" }, statement.text,
         statement.found ? make("small", { class: "found" }, word, `: ${statement.found}`) : null,
         make("small", {}, statement.found ? null : word, statement.found ? "" : " · ", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
-        statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "See the curve in the tour")) : null,
+        statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "Move along the curve in the tour")) : null,
         statement.part ? make("small", {}, make("b", {}, "Part of the claim: "), statement.part) : null,
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
+      if (statement.tour && curve) say.insertAdjacentHTML("beforeend", curve);
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
-        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement, true),
+        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement, statement.number), measured(statement),
         shows ? behind(memory.details[statement.id], statement.found) : null));
     }
     const asides = ordered.filter((one) => one.aside);
@@ -223,7 +249,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   }
 
   function row(claim) {
-    const decides = claim.statements.find((one) => one.decides);
+    const typical = claim.statements.find((one) => one.typical);
     const isOpen = memory.state.claim === claim.id;
     const line = make("button", { class: "g row", id: claim.id, "aria-expanded": String(isOpen), "aria-controls": isOpen ? `panel-${claim.id}` : null });
     const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...sided(claim.statements).map((statement) => {
@@ -233,7 +259,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     }));
     squares.querySelector(".outside")?.before(make("b"));
     line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, claim.id)),
-      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(decides), printed(decides));
+      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), printed(typical));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
       memory.beside = null;
@@ -272,8 +298,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     for (const group of groups()) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
-      const all = group.claims.reduce((sum, claim) => sum + claim.statements.length, 0);
-      const counted = group.counts ? `${group.counts.supported} supported, ${group.counts.contradicted} contradicted, of ${all}` : `${group.claims.length} claims`;
+      const counted = `${group.claims.reduce((sum, claim) => sum + claim.statements.length, 0)} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), balance(group.sides))));
       for (const claim of visible) {
         count += 1;
