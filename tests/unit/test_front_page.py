@@ -31,7 +31,11 @@ def test_what_was_written_is_read_back_until_the_results_change(
     assert front_page.load_saved() is None
     page = front_page.FrontPage(
         steps=(),
-        ways=(front_page.WayOfTelling(name="a", changes=1, quoted=True, difference=-0.2, low=-0.3, high=-0.1, seeds=8, steps=900),),
+        ways=(
+            front_page.WayOfTelling(
+                name="a", changes=1, quoted=True, difference=-0.2, low=-0.3, high=-0.1, seeds=8, steps=900
+            ),
+        ),
         cards=(
             front_page.Card(
                 kind="open", sentence="s", link="l", page="claims", values={"by": "verdict"},
