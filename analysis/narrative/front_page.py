@@ -114,8 +114,9 @@ class WayOfTelling:
     changes: the number of single changes that lead to it from adding; the last of them changes the nearest way before
     it that has one fewer.
 
-    quoted: whether a sentence on Home compares it. low, high: its 95 % interval; both are the difference where it is adding itself. steps: the mean number of training
-    steps until an encoder leaves the plateau, where it does not use the order of words yet.
+    quoted: whether a sentence on Home compares it. low, high: its 95 % interval; both are the difference where it is
+    adding itself. steps: the mean number of training steps until an encoder leaves the plateau, where it does not use
+    the order of words yet.
     """
 
     name: str
