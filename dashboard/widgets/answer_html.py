@@ -84,6 +84,8 @@ CURVE_STYLE
   .answer .meaning { position-area: none; inset: auto 1rem 1rem; margin: 0 auto; max-width: none; }
   .answer .lead { font-size: 1.05rem; padding-top: 0.7rem; }
   .answer .but, .answer .but .items { grid-template-columns: minmax(0, 1fr); }
+  .answer .ways .track { width: 18%; } .answer .ways tbody th { min-width: 10em; }
+  .answer .ways :is(td, th):not(:first-child) { padding-left: 6px; }
 }
 @media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
 </style>
@@ -177,7 +179,12 @@ def cards(result: Iterable[Card]) -> None:
 
 
 def _show(content: str, terms: Terms) -> None:
-    st.html(f'{STYLE}<div class="answer" style="{css_variables(dark=is_dark())}">{content}{terms.meanings()}</div>')
+    st.html(styled(f"{content}{terms.meanings()}", css_variables(dark=is_dark())))
+
+
+def styled(content: str, variables: str = "") -> str:
+    """Content of Home with its style. variables: the colours, where the page around it has none of its own."""
+    return f'{STYLE}<div class="answer" style="{variables}">{content}</div>'
 
 
 def _point(step: AnswerStep, terms: Terms) -> str:
@@ -233,12 +240,12 @@ def _ways(ways: Sequence[WayOfTelling]) -> str:
     """The ways that the sentences beside it quote, and all of them one press away; "" for none."""
     quoted = [way for way in ways if way.quoted]
     if len(quoted) in (0, len(ways)):
-        return _table_of(ways)
-    every = f"<details><summary>All {len(ways)} ways that were compared</summary>{_table_of(ways)}</details>"
-    return _table_of(quoted) + every
+        return ways_table(ways)
+    every = f"<details><summary>All {len(ways)} ways that were compared</summary>{ways_table(ways)}</details>"
+    return ways_table(quoted) + every
 
 
-def _table_of(ways: Sequence[WayOfTelling]) -> str:
+def ways_table(ways: Sequence[WayOfTelling]) -> str:
     """The ways of telling positions as a table whose middle column is a picture; "" for none."""
     if not ways:
         return ""

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from functools import partial
+from html import unescape
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,6 +13,7 @@ from analysis.ablation.variants import title
 from analysis.claims import CLAIMS
 from analysis.claims.statements import judge, stored
 from analysis.claims.statements.deciding import AGAINST, FOR, bearing
+from analysis.core.formatting import unbroken
 from analysis.figures.claims.board import IN_PART, STANDINGS
 from analysis.figures.reading.told import OF_THE_STEP
 from tests.app import shown as reader
@@ -86,7 +88,8 @@ def test_what_lies_behind_an_open_claim_is_sent():
 
 def test_two_claims_open_with_the_pictures_of_home_and_others_with_none():
     (ways,) = sent(opened(claim="C34"))["picture"]["C34"].values()
-    assert [way["name"] for way in ways] == [title(variant) for variant in OF_THE_STEP]
+    names = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', unescape(ways))
+    assert names == [unbroken(title(variant)) for variant in OF_THE_STEP]
     (curve,) = sent(opened(claim="C10"))["picture"]["C10"].values()
     assert 'class="curve"' in curve
     assert sent(opened(claim="C09"))["picture"]["C09"] == {}

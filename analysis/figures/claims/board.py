@@ -68,15 +68,15 @@ def board() -> ClaimsBoard:
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
-        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open; 5 : 1 are for the claim and against it. ⇄ says its "
-        "opposite and counts the other way, a small square not at all.",
+        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open. 5 : 1 counts what speaks for the claim and against it; "
+        "⇄ says the opposite of its claim, a small square takes no side.",
         "rule": f"Underlined, with its strip: {uncapitalised(TYPICAL)} {RULE} Each strip is turned so that its rule’s "
         "line is in the middle and the right side speaks for the claim, up to a second line where two bounds support "
         "a statement; it has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, "
         "a dotted line ends at a number without one, small dots are other readings that the same line judges; "
         "green speaks for the claim, red against it. What says the opposite of its claim speaks against it where "
-        "it is supported. “10 of 12” behind a number says of how many readings the statement holds; the number is"
-        " that of the reading that decides.",
+        "it is supported. “10 of 12” behind a number says of how many readings the statement holds; the number is "
+        "that of the reading that decides.",
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",

@@ -20,21 +20,21 @@ class RowSimilarities(NamedTuple):
     numbers: dict[str, float]
 
 
+def similarity_of_rows(entry: SizedEncoding, compare: str) -> tuple[str, np.ndarray]:
+    """The kind of a comparison, and the similarity of every two positions; the encoding's own score if it has one."""
+    encoding = ENCODINGS[entry.name]
+    if encoding.make_similarity is not None:
+        return "score", encoding.similarity(entry.length, entry.dim)
+    if compare == "cosine":
+        return "cosine similarity", measures.cosine(encoding.table(entry.length, entry.dim))
+    return "dot product", encoding.similarity(entry.length, entry.dim)
+
+
 def compare_rows(entry: SizedEncoding, compare: str) -> RowSimilarities:
     """The requested comparison; the encoding's own score where it defines one."""
     if compare not in COMPARISONS:
         raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
-    return _compare_rows(entry.name, entry.length, entry.dim, compare)
-
-
-def _compare_rows(name: str, length: int, dim: int, compare: str) -> RowSimilarities:
-    encoding = ENCODINGS[name]
-    if encoding.make_similarity is not None:
-        kind, values = "score", encoding.similarity(length, dim)
-    elif compare == "cosine":
-        kind, values = "cosine similarity", measures.cosine(encoding.table(length, dim))
-    else:
-        kind, values = "dot product", encoding.similarity(length, dim)
+    kind, values = similarity_of_rows(entry, compare)
     values.setflags(write=False)
     numbers = {
         "translation_invariance": measures.translation_invariance(values),

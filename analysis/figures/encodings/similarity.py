@@ -12,7 +12,13 @@ from analysis.encodings import ENCODINGS
 from analysis.encodings.measures import by_distance
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.encodings.compared_rows import RowSimilarities, RowSimilarityParameters, compare_rows, setting
+from analysis.figures.encodings.compared_rows import (
+    RowSimilarities,
+    RowSimilarityParameters,
+    compare_rows,
+    setting,
+    similarity_of_rows,
+)
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.sized import (
     SizedEncoding,
@@ -205,20 +211,18 @@ def visible_rise(comparison: RowSimilarities) -> float:
 
 def _others(params: RowSimilarityParameters, kinds: set[str]) -> pd.DataFrame:
     """The mean similarity at every distance of the encodings that are not chosen and are compared in the same way."""
-    parts = [pd.DataFrame(columns=["title", "kind", "distance", "mean"])]
+    parts = []
     for name in ENCODINGS:
         if name in (params.encoding, params.other) or (name == "learned" and not default_model.is_installed()):
             continue
         entry = sized(name, params.length, params.dim)
-        comparison = compare_rows(entry, params.compare)
-        if comparison.kind in kinds:
-            profile = comparison.profile
+        kind, values = similarity_of_rows(entry, params.compare)
+        if kind in kinds:
+            profile = by_distance(values)
             parts.append(
-                pd.DataFrame({"distance": profile.distance, "mean": profile.mean}).assign(
-                    title=entry.title, kind=comparison.kind
-                )
+                pd.DataFrame({"distance": profile.distance, "mean": profile.mean, "title": entry.title, "kind": kind})
             )
-    return pd.concat(parts[1:] or parts, ignore_index=True)
+    return pd.concat(parts) if parts else pd.DataFrame(columns=["distance", "mean", "title", "kind"])
 
 
 def _profile_panels(

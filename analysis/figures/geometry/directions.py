@@ -136,10 +136,9 @@ def directions(params: GeometryParameters) -> Figure:
     hold = f"{found.rank} of {found.width} directions hold {percent(found.positions)} of what varies in positions"
     also = f"{percent(words.value, 1)} of what varies in words"
     by_chance = f"{found.measured} random directions hold {percent(words.baseline, 1)}"
-    if found.rank == found.measured:
-        text = f"{hold} and {also}; {by_chance}."
-    else:
-        text = f"{hold}. Words were measured in {found.measured}, which hold {also}; {by_chance}."
+    together = found.rank == found.measured
+    of_words = f"words were measured in {found.measured}, which hold {also}"
+    text = f"{hold} and {also}; {by_chance}" if together else f"{hold}; {of_words}; {by_chance}"
     left = cut.at(found.rank) if cut else None
     kept = f"with words kept out of them, the model keeps {percent(left)} of what positions give it" if left else ""
     positions = found.curves[found.curves.series == "positions"]
@@ -150,14 +149,14 @@ def directions(params: GeometryParameters) -> Figure:
         caption=(
             "Share of what varies in each table that lies in the first k directions of the position table, strongest "
             f"first. Both tables of {readable(params.model)} have their mean row subtracted: as they stand, words and "
-            f"positions also share the directions of their means. {RAW} {text} Blue dots: the numbers of directions "
+            f"positions also share the directions of their means. {RAW} {text}. Blue dots: the numbers of directions "
             f"in which words were measured. {most:.0f} directions hold {percent(MOST)} of the positions. Grey: k of "
             f"{found.width} random directions hold k/{found.width} of anything on average; "
             f"{run_settings(found.curves)['draws']} random draws of {found.measured} directions held "
             f"{percent(words.baseline_low, 1)} to {percent(words.baseline_high, 1)} of the words. {_of_the_cut(cut)}"
         ).rstrip(),
-        alt=text,
-        finding=f"{hold}; {kept}" if kept else text.removesuffix(".").replace(". ", "; ").replace("; Words", "; words"),
+        alt=f"{text}.",
+        finding=f"{hold}; {kept}" if kept else text,
         draw=lambda theme: [_curves(found, cut if left else None, theme)],
     )
 

@@ -10,14 +10,13 @@ from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.figures.reading.told import COMPARED
 from analysis.narrative.answer.sentences import told_once
+from analysis.narrative.answer.sentences.room import RANK
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
-RANK = 14
-"""The number of directions that the rules ask about."""
 PRESET = "width128"
 
 
@@ -33,27 +32,25 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
         rows = {row.variant: row for row in board(PRESET).rows}
     except AddendError:
         return ()
-    ways = tuple(way for variant in COMPARED if (way := _way(variant, rows.get(variant))) is not None)
+    quoted = told_once.variants()
+    every = (_way(variant, rows.get(variant), quoted=variant in quoted) for variant in COMPARED)
+    ways = tuple(way for way in every if way is not None)
     return ways if len(ways) > 1 and not ways[0].changes else ()
 
 
-def _way(variant: str, row: VariantRow | None) -> WayOfTelling | None:
+def _way(variant: str, row: VariantRow | None, *, quoted: bool) -> WayOfTelling | None:
     """One way; None while its seeds are fewer than a verdict needs, or one of them never leaves the plateau."""
     if row is None or row.steps is None or row.steps.never:
         return None
-    name, changes, quoted = title(variant), COMPARED[variant], variant in told_once.variants()
-    steps = round(row.steps.value)
     if row.outcome == "baseline":
-        return WayOfTelling(
-            name=name, changes=changes, quoted=quoted, difference=0.0, low=0.0, high=0.0, seeds=len(row.losses),
-            steps=steps,
-        )  # fmt: skip
-    gap = row.gap
-    if gap is None or not gap.judged:
+        difference, low, high, seeds = 0.0, 0.0, 0.0, len(row.losses)
+    elif row.gap is None or not row.gap.judged:
         return None
+    else:
+        difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
     return WayOfTelling(
-        name=name, changes=changes, quoted=quoted, difference=gap.value, low=float(gap.low), high=float(gap.high),
-        seeds=gap.seeds, steps=steps,
+        name=title(variant), changes=COMPARED[variant], quoted=quoted, difference=difference, low=low, high=high,
+        seeds=seeds, steps=round(row.steps.value),
     )  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """All claims in one line each, opened one at a time: a component that answers presses in the browser."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
@@ -14,7 +13,7 @@ from analysis.links import VIEWS, Value
 from analysis.moved_links import moved
 from analysis.narrative.answer.cards import front_page
 from dashboard.session.page_address import address, is_dark
-from dashboard.widgets.dose_curve import STYLE as CURVE_STYLE
+from dashboard.widgets.answer_html import styled, ways_table
 from dashboard.widgets.dose_curve import dose_curve
 from dashboard.widgets.moving_pictures import show_component
 from dashboard.widgets.pickers import Pickers
@@ -31,15 +30,13 @@ WAYS, CURVE = "C34", "C10"
 """The claims that open with a picture of Home: its ways that tell positions in more places, and its curve."""
 
 
-def _picture(claim: str, *, dark: bool) -> dict[str, Any]:
-    """The picture of Home that belongs to a claim: `ways` as rows, `curve` as HTML; nothing for other claims."""
+def _picture(claim: str, *, dark: bool) -> dict[str, str]:
+    """The picture of Home that belongs to a claim as HTML, under `ways` or `curve`; nothing for other claims."""
     if claim == WAYS:
         names = {title(variant) for variant in OF_THE_STEP}
-        return {"ways": [asdict(way) for way in front_page().ways if way.name in names]}
+        return {"ways": styled(ways_table([way for way in front_page().ways if way.name in names]))}
     curve = next((card.curve for card in front_page().cards if card.curve), None) if claim == CURVE else None
-    if curve is None:
-        return {}
-    return {"curve": f'<style>{CURVE_STYLE}</style><div class="answer">{dose_curve(curve, dark=dark)}</div>'}
+    return {"curve": styled(dose_curve(curve, dark=dark))} if curve else {}
 
 
 def show_board(board: ClaimsBoard, pickers: Pickers, values: Mapping[str, Value]) -> None:

@@ -48,26 +48,8 @@ function printed(statement, text = statement.short) {
 // What an opened statement's number is of, and where the line of its strip lies.
 function measured(statement) {
   if (!statement.number) return null;
-  const line = statement.line.startsWith("±") ? `lines at ${statement.line}` : `line at ${statement.line}`;
+  const line = `the rule’s ${statement.line.startsWith("±") ? "lines are" : "line is"} at ${statement.line}`;
   return make("span", { class: "unit" }, [statement.unit, statement.sides, statement.line && line].filter(Boolean).join("; "));
-}
-
-// The ways of telling positions that Home compares, one under the one that it changes, on one scale.
-function compared(ways) {
-  if (!ways?.length) return null;
-  const least = Math.min(...ways.map((way) => way.low)), most = Math.max(0, ...ways.map((way) => way.high));
-  const x = (value) => `${2 + (96 * (value - least)) / (most - least)}%`;
-  const rows = ways.map((way) => {
-    const track = make("td", { class: "track" });
-    const svg = mark(track, "svg", { "aria-hidden": true });
-    line(svg, x(0), 0, x(0), 20, "var(--soft)", { "stroke-dasharray": "3 3" });
-    bar(svg, x(way.low), 10, x(way.high), 10, "var(--ink)", 0.35);
-    mark(svg, "circle", { cx: x(way.difference), cy: 10, r: 4, fill: "var(--ink)" });
-    return make("tr", {}, make("th", { scope: "row", style: `padding-left: ${way.changes}em` }, way.name), track,
-      make("td", { class: "number" }, signed(way.difference)), make("td", { class: "number" }, way.steps.toLocaleString("en")));
-  });
-  const head = ["each changes the one that it is indented under", "final loss less adding’s (nats), 95 %", "", "steps until order is used"];
-  return make("table", { class: "ways" }, make("thead", {}, make("tr", {}, ...head.map((name) => make("th", {}, name)))), make("tbody", {}, ...rows));
 }
 
 // A square has the sign and the colour of its statement's verdict, as the count above; ⇄ marks what says the opposite of
@@ -172,7 +154,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const scoped = scope ? ` Unless a statement says otherwise, it is about ${scope}.` : "";
     panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}${scoped}`));
     const { ways, curve } = memory.picture[claim.id] ?? {};
-    panel.append(compared(ways) ?? "");
+    panel.insertAdjacentHTML("beforeend", ways ?? "");
     const beside = make("details", { class: "beside" });
     for (const statement of ordered) {
       const shows = memory.opened.has(statement.id);

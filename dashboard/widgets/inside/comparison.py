@@ -40,7 +40,7 @@ CONTROL = 160
 BELOW = {
     "cell": "One cell, term by term",
     "terms": "All heads, term by term",
-    "attention": "Where they look in the end",
+    "attention": "Attention, side by side",
 }
 OVER_LAYERS = {"depth": "Against depth", "layers": "One term, every head"}
 

@@ -1,7 +1,6 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
 from collections.abc import Iterable
-from functools import cache
 
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import join_names, percent, plural, signed, uncapitalised
@@ -32,7 +31,6 @@ SHORTER = {
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps."""
 
 
-@cache
 def variants() -> frozenset[str]:
     """The variants on either side of the contrasts of one preset that the sentence may tell."""
     told = {*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS}
