@@ -16,6 +16,7 @@ from analysis.rules import all_encoder_rules
 from analysis.store.read import placeholders, query
 
 MARGIN = 0.05
+FIGURE_NAMES = ("experiments_contrasts", "experiments_contrasts_others")
 
 
 @pytest.mark.parametrize(
@@ -52,34 +53,38 @@ def test_the_word_of_a_turned_contrast_is_that_of_its_reverse(word: str) -> None
 
 def test_every_contrast_is_drawn_or_said_to_be_waiting(store) -> None:
     """The committed data: every statement of the rules on final losses, and the two of the short way."""
-    figure = stored_figure("experiments_contrasts", {})
     files = [rules.sha256 for rules in all_encoder_rules()]
-    rows, seen = figure.frame(), drawn(figure)
     asked = query(
         f"SELECT id, pair FROM statements WHERE parent IN {PARENTS} AND kind = 'final_loss' AND "
         f"(rules_sha IN ({placeholders(files)}) OR id IN ('C34q', 'C34r'))",
         files,
     )
-    waiting = [sentence.removesuffix(".") for sentence in figure.sentences]
-    assert sorted([*seen.pair, *waiting]) == sorted(asked.pair)
-    assert set(rows.id) <= set(seen.id), "whatever is measured is drawn"
-    assert set(seen.id[~seen.measured.astype(bool)]).isdisjoint(rows.id), "what is not run is drawn without a number"
-    open_ = len(rows[rows.verdict == "open"])
-    assert re.search(rf"\b{open_} of {len(rows)} contrasts (is|are) open\b", figure.caption)
-    assert open_ == (seen.word[seen.measured.astype(bool)] == "open").sum(), "what is counted is what is seen"
-    left = len(asked) - len(rows)
-    assert not left or f"{left} more" in figure.caption
+    told: list[str] = []
+    for name in FIGURE_NAMES:
+        figure = stored_figure(name, {})
+        rows, seen = figure.frame(), drawn(figure)
+        waiting = [sentence.removesuffix(".") for sentence in figure.sentences]
+        told += [*seen.pair, *waiting]
+        assert set(rows.id) <= set(seen.id), "whatever is measured is drawn"
+        assert set(seen.id[~seen.measured.astype(bool)]).isdisjoint(rows.id), "what is not run has no number"
+        open_ = len(rows[rows.verdict == "open"])
+        assert re.search(rf"\b{open_} of {len(rows)} contrasts (is|are) open\b", figure.caption)
+        assert open_ == (seen.word[seen.measured.astype(bool)] == "open").sum(), "what is counted is what is seen"
+        left = len(seen) + len(waiting) - len(rows)
+        assert not left or f"{left} more" in figure.caption
+    assert sorted(told) == sorted(asked.pair)
 
 
-def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
+@pytest.mark.parametrize("name", FIGURE_NAMES)
+def test_a_row_is_its_contrast_on_the_one_axis_of_all(store, name: str) -> None:
     """The effects are those of the statements, turned where a change goes the other way."""
-    figure = stored_figure("experiments_contrasts", {})
+    figure = stored_figure(name, {})
     effects = figure.frame().set_index("id").effect
     lines = figure.frame().set_index("id").line
     sentences = {one.id: one.sentence for one in statements()}
     table = drawn(figure).set_index("id")
     turned_changes = {change.statement for group in GROUPS for change in group.changes if change.turned}
-    assert set(table.index) & turned_changes
+    assert set(table.index) & turned_changes or name != FIGURE_NAMES[0]
     for id, row in table[table.measured.astype(bool)].iterrows():
         assert row.effect == pytest.approx(-effects[id] if id in turned_changes else effects[id])
         assert row.low <= row.effect <= row.high or math.isnan(row.low)  # One seed has no interval.
@@ -96,11 +101,22 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store) -> None:
 
 def test_a_change_begins_where_its_words_say(store) -> None:
     """One that begins with "then" goes on from the encoder of the row above it; the first of a group does not."""
-    table = drawn(stored_figure("experiments_contrasts", {}))
+    table = pd.concat([drawn(stored_figure(name, {})) for name in FIGURE_NAMES])
     for _, group in table.groupby("group", sort=False):
         assert not group.words.iloc[0].startswith("then ")
-        for before, row in zip(group.after, group.iloc[1:].itertuples(), strict=False):
-            assert row.words.startswith("then ") == (row.before == before)
+        assert group.start.iloc[0] == 0
+        for above, row in zip(group.itertuples(), group.iloc[1:].itertuples(), strict=False):
+            assert row.words.startswith("then ") == (row.before == above.after)
+            assert row.start == (above.end if row.before == above.after else 0), (
+                "its bar starts where the row above ends"
+            )
+            assert row.end == pytest.approx(row.start + row.effect)
+
+
+def test_the_bars_of_the_steps_end_where_that_of_all_at_once_ends(store) -> None:
+    """The last of the three steps leads to the loss that is measured for all three at once."""
+    ends = drawn(stored_figure("experiments_contrasts", {})).set_index("id").end
+    assert ends["C34c"] == pytest.approx(ends["C34b"], abs=1e-9)
 
 
 def test_the_steps_in_the_heading_add_up_to_what_is_measured_at_once(store) -> None:
@@ -139,11 +155,13 @@ def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch,
             verdict=["open" if id in missing else decided for id in found.id],
         )
         monkeypatch.setattr(contrasts, "_stored", lambda made=made: made)
-        figure = FIGURES["experiments_contrasts"].make({})
-        seen, finding = drawn(figure), figure.finding
+        figure, others = (FIGURES[name].make({}) for name in FIGURE_NAMES)
+        seen, finding = pd.concat([drawn(figure), drawn(others)]), figure.finding
         assert len(finding) <= 175
+        number = sum((~found.id.isin(missing)) & found.id.isin(drawn(others).id)) if decided == "supported" else "None"
+        assert others.finding.startswith(f"{number or 'None'} of ")
         assert {*seen.id, *missing} >= set(found.id)
-        assert "nan" not in finding + figure.alt + "".join(seen.text)
+        assert "nan" not in finding + figure.alt + others.alt + "".join(seen.text)
         told = decided == "supported" and "C34b" not in missing
         subject = "elling positions to every layer's attention "
         assert (subject in finding) == told

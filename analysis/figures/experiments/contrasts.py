@@ -1,6 +1,7 @@
-"""The loss that each single change of how positions are told adds: all contrasts of two encoders on one axis.
+"""The loss that each single change of how positions are told adds, in two figures: paths of changes, and other changes.
 
-A row is one statement of the rules, whose two encoders differ as its words say.
+A row is one statement of the rules, whose two encoders differ as its words say. A row that begins with "then" starts
+where the row above it ends, so that the steps of a path are seen to add up.
 """
 
 import math
@@ -36,8 +37,10 @@ ROW = 30
 """Pixels of a row: two lines of text."""
 TICKS = tuple(tenth / 10 for tenth in range(-20, 21, 2))
 """The numbers of the axis, in nats."""
-NUMBER = "containerSize()[0] < 700 ? '' : replace(format(datum.tick, '.1f'), '-', '\u2212')"
-"""The number above a group, where it has room beside the title of the group."""
+STEP_HEIGHT = 9
+"""Pixels of the bar from where a row starts to where it ends."""
+THEN = "then "
+"""The beginning of the words of a change that goes on from the row above it."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,9 @@ GROUPS = (
             SingleChange("C36f", "concatenated to words of 100 %, projected back"),
         ),
     ),
+)
+"""Paths of single changes."""
+OTHER_GROUPS = (
     Group(
         "From adding sinusoids to concatenating 16",
         "width128",
@@ -126,7 +132,7 @@ GROUPS = (
         ),
     ),
 )
-"""Paths of single changes; the last is of earlier trainings, which were compared after they were stored."""
+"""Changes beside the paths; the last are of earlier trainings, which were compared after they were stored."""
 OTHERS = Group(
     "Other contrasts: what is changed, and how",
     "width128",
@@ -143,27 +149,54 @@ TOTAL, MATRIX = "C34b", "C34a"
 
 @figure("experiments_contrasts", Parameters)
 def contrasts(_: Parameters) -> Figure:
-    """The difference in final loss of each contrast that some seed has been trained for.
+    """The difference in final loss of each contrast on a path that some seed has been trained for.
 
     Raises NoResults where none has.
     """
     found = _stored()
-    frame = found[found.effect.notna()].reset_index(drop=True)
+    groups = _measured(GROUPS, found)
+    named = {change.statement for group in groups for change in group.changes}
+    here = found[found.id.isin(named)]
+    return _figure("Single changes of how positions are told", _finding(found), groups, here, found)
+
+
+@figure("experiments_contrasts_others", Parameters)
+def other_contrasts(_: Parameters) -> Figure:
+    """The same of every contrast that is on no path. Raises NoResults where none is measured."""
+    found = _stored()
+    on_paths = {change.statement for group in _measured(GROUPS, found) for change in group.changes}
+    here = found[~found.id.isin(on_paths)]
+    measured = here[here.effect.notna()]
+    decided = sum(standing(row.verdict, row.low, row.high, _margin(found)) != OPEN for row in frames.rows(measured))
+    finding = f"{capitalised(str(decided or 'none'))} of {plural(len(measured), 'other contrast')} decided"
+    return _figure("Other single changes", finding, _other_groups(here), here, found)
+
+
+def _margin(found: pd.DataFrame) -> float:
+    """The margin of most contrasts, in nats, by which all are drawn and put in words."""
+    return float(found.line.mode().iloc[0])
+
+
+def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, found: pd.DataFrame) -> Figure:
+    """A figure of these groups. here: the contrasts of the figure, measured or not. found: those of both figures.
+
+    Raises NoResults where none is measured.
+    """
+    frame = here[here.effect.notna()].reset_index(drop=True)
     if frame.empty:
         raise NoResults(
             "No contrast of these rules has been trained yet. Train both sides, for example: python -m analysis ablate "
             "--preset width128 --variants bert_a,every_layer_attention"
         )
-    margin = float(found.line.mode().iloc[0])
-    table = pd.concat([_rows(group, found, margin) for group in _groups(found)], ignore_index=True)
-    waiting = found[found.effect.isna() & ~found.id.isin(table.id)]
-    words = {row.id: standing(row.verdict, row.low, row.high, margin) for row in frames.rows(frame)}
-    undecided = sum(word == OPEN for word in words.values())
-    not_run = len(found) - len(frame)
+    margin = _margin(found)
+    table = pd.concat([_rows(group, here, margin) for group in groups], ignore_index=True)
+    waiting = here[here.effect.isna() & ~here.id.isin(table.id)]
+    undecided = sum(standing(row.verdict, row.low, row.high, margin) == OPEN for row in frames.rows(frame))
+    not_run = len(here) - len(frame)
     judged = training_rules().preset
     return Figure(
-        title="Single changes of how positions are told",
-        finding=_finding(found, words),
+        title=title,
+        finding=finding,
         frame=lambda: frame,
         summary=lambda: frame[["pair", "effect", "low", "high", "seeds"]],
         quantity="Final loss, first \N{MINUS SIGN} second (nats)",
@@ -171,16 +204,21 @@ def contrasts(_: Parameters) -> Figure:
             f"What one change adds to the final loss, in {NATS}, with its 95 % interval; {undecided} of "
             f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
-            "A row that begins with “then” changes the encoder of the row above it; every other row changes the one "
-            "that the title of its group, or the words before its colon, name.",
+            "A row that begins with “then” changes the encoder of the row above it, and its bar starts where that "
+            "row ends; every other row starts at zero and changes the encoder that the title of its group, or the "
+            "words before its colon, name. The number is that of the one change."
+            if table.words.str.startswith(THEN).any()
+            else "A row changes the encoder that the title of its group, or the words before its colon, name.",
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
-            "outside the grey band around zero, and the same where it lies within. Filled: "
+            "outside the grey band around the start of its bar, and the same where it lies within. Filled: "
             "decided, with as many seeds as "
             f"the rules ask for ({len(encoder_rules().seeds)}; {seeds_needed(judged)} of recipe {judged}). Hollow: "
             "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
-            f"measured at once. The rules of recipe width128 were frozen before its trainings; those of {judged} were "
-            "compared after its runs were stored.",
-            _corrected(found),
+            "measured at once. The rules of recipe width128 were frozen before its trainings"
+            + (
+                f"; those of {judged} were compared after its runs were stored." if judged in set(table.preset) else "."
+            ),
+            _corrected(here, found),
             " ".join(
                 f"The rule of {row.id} asks with a margin of {row.line:g} nats; its word here is that of the band, as "
                 "of all others."
@@ -223,9 +261,9 @@ def _held_back(row: Any) -> str:
     return UNEVEN if spread >= encoder_rules().paired_spread else CORRECTED
 
 
-def _corrected(found: pd.DataFrame) -> str:
-    """A sentence on the contrasts that only the correction leaves open; empty where there are none."""
-    clear = [str(row.id) for row in frames.rows(found) if _held_back(row) == CORRECTED]
+def _corrected(here: pd.DataFrame, found: pd.DataFrame) -> str:
+    """A sentence on the contrasts of a figure that only the correction leaves open; empty where there are none."""
+    clear = [str(row.id) for row in frames.rows(here) if _held_back(row) == CORRECTED]
     if not clear:
         return ""
     families = _families()
@@ -265,7 +303,7 @@ def turned(word: str) -> str:
 def _stored() -> pd.DataFrame:
     """Every contrast: of the rules for encoders, and those of earlier trainings that a group names."""
     files = [rules.sha256 for rules in all_encoder_rules()]
-    earlier = [change.statement for group in GROUPS if group.preset != OTHERS.preset for change in group.changes]
+    earlier = [change.statement for group in OTHER_GROUPS if group.preset != OTHERS.preset for change in group.changes]
     return read.query(
         "SELECT id, statement, pair, effect, low, high, seeds, verdict, line, command FROM statements "
         f"WHERE parent IN {PARENTS} AND kind = 'final_loss' "
@@ -274,10 +312,16 @@ def _stored() -> pd.DataFrame:
     )
 
 
-def _groups(found: pd.DataFrame) -> list[Group]:
-    """The groups of which a contrast is measured, and one of the measured contrasts that are in none of these."""
+def _measured(groups: tuple[Group, ...], found: pd.DataFrame) -> list[Group]:
+    """The groups of which a contrast is measured."""
+    measured = set(found.id[found.effect.notna()])
+    return [group for group in groups if {change.statement for change in group.changes} & measured]
+
+
+def _other_groups(found: pd.DataFrame) -> list[Group]:
+    """The groups beside the paths, and one of the measured contrasts that are in none of these."""
     measured = found[found.effect.notna()]
-    groups = [group for group in GROUPS if {change.statement for change in group.changes} & set(measured.id)]
+    groups = _measured(OTHER_GROUPS, found)
     grouped = {change.statement for group in groups for change in group.changes}
     words = {change.statement: change for change in OTHERS.changes}
     changes = tuple(
@@ -290,10 +334,12 @@ def _groups(found: pd.DataFrame) -> list[Group]:
 def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
     """A row a change, with its effect in the direction of the change. One that is not measured has none.
 
-    margin: that of most contrasts, by which all are drawn and put in words.
+    margin: that of most contrasts, by which all are drawn and put in words. start, end: the difference from the encoder
+    with which the path begins, before the change and after it.
     """
     by_id = {row.id: row for row in frames.rows(found)}
     records: list[dict[str, object]] = []
+    end = 0.0
     for change in group.changes:
         row = by_id.get(change.statement)
         if row is None:
@@ -305,12 +351,15 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
             after, before, word = before, after, turned(word)
             effect, low, high = -effect, -high, -low
         seeds = int(row.seeds) if row.seeds == row.seeds else 0
+        # Where the row above is not measured, its end is not known.
+        start = end if change.words.startswith(THEN) and end == end else 0.0
+        end = start + effect
         records.append(
             {
                 "group": group.title, "preset": group.preset, "id": row.id, "statement": row.statement,
                 "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
-                "low": low, "high": high, "margin": margin, "seeds": seeds, "verdict": row.verdict, "word": word,
-                "measured": bool(effect == effect),
+                "low": low, "high": high, "start": start, "end": end, "margin": margin, "seeds": seeds,
+                "verdict": row.verdict, "word": word, "measured": bool(effect == effect),
                 "text": _text(effect, word, seeds, seeds_needed(group.preset), _held_back(row)),
             }
         )  # fmt: skip
@@ -325,9 +374,11 @@ def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
     return f"{signed_or_zero(effect)} {word}" + (f"\n{below}" if below else "")
 
 
-def _finding(found: pd.DataFrame, words: Mapping[str, str]) -> str:
+def _finding(found: pd.DataFrame) -> str:
     """The decided effects of telling in every layer, with its steps, and of a matrix of its own; else their number."""
     by_id = {row.id: row for row in frames.rows(found)}
+    measured = frames.rows(found[found.effect.notna()])
+    words = {row.id: standing(row.verdict, row.low, row.high, _margin(found)) for row in measured}
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
@@ -366,13 +417,16 @@ def _changes(word: str, row: Any) -> str:
 def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
     """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
     labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
-    shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
-    ends = shown[["effect", "low", "high", "band_low", "band_high"]]
+    shown = table.assign(
+        label=labels, written=table.text, band_low=table.start - table.margin, band_high=table.start + table.margin,
+        end_low=table.start + table.low, end_high=table.start + table.high,
+    )  # fmt: skip
+    ends = shown[["end", "end_low", "end_high", "band_low", "band_high"]]
     least, most = float(ends.min().min()), float(ends.max().max())
     room = 0.03 * (most - least)
     ticks = [tick for tick in TICKS if least - room <= tick <= most + room]
     x = marks.number(
-        alt.X, "effect", "change of the final loss (nats; left is lower)",
+        alt.X, "end", ["final loss, less that of the encoder", "with which the path begins (nats; left is lower)"],
         domain=(least - room, most + room), nice=False, values=ticks, form=".1f",
     )  # fmt: skip
     tips: list[marks.Tip] = [
@@ -385,25 +439,26 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
         marks.rule(theme, x=0),
         titles,
     ]
-    # The numbers of the axis above each group: the axis itself is a screen below the first. The line marks the zero.
-    heads = [label for label in y["sort"] if set(label) == {marks.TITLE_ROW}]
-    numbers = pd.DataFrame([{"label": head, "tick": tick} for head in heads for tick in ticks if tick])
-    if len(numbers):
-        text = alt.Chart(numbers).mark_text(fontSize=marks.TEXT, color=theme.colour(SOFT), dy=4, text=alt.expr(NUMBER))
-        layers.append(text.encode(x=marks.same_axis(x, "tick"), y=y))
+    step = alt.Chart(known).mark_bar(height=STEP_HEIGHT, color=theme.colour(SOFT), opacity=0.45)
+    layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y))
+    begin = alt.Chart(known).mark_tick(thickness=2, size=2 * STEP_HEIGHT, color=theme.colour(SOFT))
+    layers.append(begin.encode(x=marks.same_axis(x, "start"), y=y))
     for decided, part in ((True, known[known.word != OPEN]), (False, known[known.word == OPEN])):
         if len(part):
             layers += marks.row_plot(
                 part, x=x, y=y, theme=theme, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
+                ends=("end_low", "end_high"),
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
     layers.append(marks.texts_beside(shown, y, theme))
     held = table.text.str.endswith(CORRECTED).any()
     return marks.panel(
         *layers, theme=theme, width=520, height=height,
-        title="Final loss after a change, less that before it",
+        title="From the loss before a change to that after it",
         below=[
-            f"grey: within ±{table.margin.iloc[0]:g} nats, the same; hollow: open",
-            *([f"{CORRECTED}: clear of the grey by itself,", "open among the tests made together"] if held else []),
+            f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
+            "hollow: open"
+            + (f" ({CORRECTED}: clear of the grey by itself," if held else ""),
+            *(["open among the tests made together)"] if held else []),
         ],
     )  # fmt: skip

@@ -51,7 +51,7 @@ PARTS = {
     "curves": ("Learning curves", ("training_curves",)),
     "gap": ("Final loss", ("training_gap",)),
     "convergence": ("Convergence", ("training_plateau", "training_convergence")),
-    "contrasts": ("Step by step", ("experiments_contrasts",)),
+    "contrasts": ("Step by step", ("experiments_contrasts", "experiments_contrasts_others")),
     "parts": (EARLIER, ("training_parts",)),
     "scores": ("Spread of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
@@ -70,12 +70,13 @@ SECOND = {
     "training_costs": "Every cost of each variant, in bars and as a table",
     "training_settings": "Other learning rates, and norms first: how each ends there",
     "training_convergence": "How soon the baseline's final loss is reached, in steps and in seconds",
+    "experiments_contrasts_others": "Other contrasts: fixed sinusoids, an earlier recipe, and details",
     "training_costs_others": "Costs of the variants that are not on the board",
 }
 """Figure -> the title of the fold in which it stands under another one that answers first."""
 ONLY_WHERE_STORED = ("training_loss_and_cost", "training_costs_others")
 """Figures that are left out where nothing of them is stored; where the first is, the second stands in its place."""
-FOLDED = {"experiments_contrasts": "Contrasts that are not run yet"}
+FOLDED = {"experiments_contrasts_others": "Contrasts that are not run yet"}
 """Figure -> the title of its folded sentences, where they are no numbers."""
 ELSEWHERE = ("settings", "costs")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
