@@ -282,6 +282,35 @@ def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
     assert "told apart" not in one
 
 
+def test_the_last_part_is_enlarged_without_what_ends_far_above(data):
+    """Curves of five evaluations: the last fifth of 400 steps begins at 320, so only the end at 400 is in it."""
+    for name, ends in {
+        "bert_a": (5.2, 5.0),
+        "tupe_a": (4.9, 4.8),
+        "rotary": (5.0, 4.9),
+        "no_position": (7.9, 7.8),
+    }.items():
+        trainings.write(name, 0, trainings.line(range(0, 401, 80), (8, 7.5, 7, 6.5, *ends)))
+    store_build.refresh()
+    figure = made("training_curves", variants=("bert_a", "tupe_a", "rotary", "no_position"))
+    whole, end = valid_panels(figure)
+    assert figure.columns == 2
+    assert "last 20 %, in which No position would lie far above" in figure.caption
+    steps = [
+        set(pd.concat([f for f in panel["datasets"] if {"seed", "step", "value"} <= {*f}]).step)
+        for panel in (whole, end)
+    ]
+    assert steps == [{0, 80, 160, 240, 320, 400}, {320, 400}]
+    assert not any("no_position" in set(f.get("variant", ())) for f in end["datasets"])
+
+
+def test_one_curve_alone_is_not_enlarged(data):
+    run("bert_a", 0, (8, 7, 6, 6, 5))
+    run("no_position", 0, (8, 8, 8, 8, 8))
+    store_build.refresh()
+    assert made("training_curves", variants=("bert_a",)).columns == 1
+
+
 def test_an_unknown_axis_is_refused(three):
     with pytest.raises(AddendError, match="'epochs'"):
         made("training_curves", axis="epochs")

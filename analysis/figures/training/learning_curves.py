@@ -1,6 +1,8 @@
 """Validation loss against the length of training."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -15,6 +17,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, default_preset, judged_presets
 from analysis.figures.figure import Figure, figure
+from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import (
     CAUSAL,
     MASKED,
@@ -43,6 +46,8 @@ from analysis.statistics import Crossing, difference, ranks, steps_to
 AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
 UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 HEIGHT = 380
+LAST = 0.2
+"""The share of the training that the second panel enlarges."""
 MOST_CROSSINGS = 2
 """The most crossings of the baseline's end that are named in the plot."""
 MOST_NAMED = 2
@@ -74,7 +79,10 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
     rows = losses[losses.variant.isin(variants)]
     if rows[axis].isna().all():
         raise NoResults(f"These runs did not record their {UNITS[axis]}. Choose another axis.")
-    finals = _finals(trainings, mean[mean.variant.isin(variants)])
+    mean = mean[mean.variant.isin(variants)]
+    finals = _finals(trainings, mean)
+    near = _near(mean, finals, axis)
+    beyond = [named(name) for name in variants if name not in near]
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
     base = named(trainings.baseline)
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
@@ -91,6 +99,10 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
             if target is not None
             else "",
             f"Diamonds and the numbers at the names: the final losses, on {trainings.sample}." if len(finals) else "",
+            f"The second panel enlarges the last {percent(LAST)}"
+            + (f", in which {join_names(beyond)} would lie far above." if beyond else ".")
+            if near
+            else "",
             " ".join(_crossing_sentences(crossings, axis)),
             f"Seconds are those of training alone, without evaluations, on: {', '.join(devices)} (a CPU counts with "
             "one thread)."
@@ -103,19 +115,55 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
         alt=_alt(mean, variants, axis),
         command=command("training_curves", params, trainings, variants, "baseline", "axis", "variants"),
         provenance=trainings.provenance(variants),
-        draw=lambda theme: _draw(
-            thinned(rows)[["variant", "seed", axis, "value"]],
-            thinned(mean[mean.variant.isin(variants)]),
-            finals,
-            crossings,
-            variants,
-            trainings.baseline,
-            target,
-            axis,
-            theme,
-        ),
-        columns=1,
+        draw=lambda theme: [
+            _draw(
+                Drawn(thinned(rows)[["variant", "seed", axis, "value"]], thinned(mean), finals, variants, target, axis),
+                trainings.baseline, theme, crossings=crossings, alone=not near,
+            ),
+            *(
+                [_draw(_end(Drawn(rows, mean, finals, near, target, axis)), trainings.baseline, theme, enlarged=True)]
+                if near
+                else []
+            ),
+        ],
+        columns=2 if near else 1,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The curves of a panel. rows: of each seed. mean: over seeds. finals: the final losses. target: a dashed line."""
+
+    rows: pd.DataFrame
+    mean: pd.DataFrame
+    finals: pd.DataFrame
+    variants: list[str]
+    target: float | None
+    axis: str
+
+    def ends(self) -> pd.Series:
+        """The loss with which each variant ends, in nats: the final loss, or that of the last evaluation."""
+        ends = self.mean.groupby("variant", sort=False).value.last()
+        ends.update(self.finals.set_index("variant").value)
+        return ends
+
+
+def _near(mean: pd.DataFrame, finals: pd.DataFrame, axis: str) -> list[str]:
+    """The variants of the enlarged panel: all whose ends lie near each other; none where these are fewer than two."""
+    ends = Drawn(mean, mean, finals, [], None, axis).ends()
+    above = ends - ends.min()
+    near = [str(name) for name in ends.index[above <= largest_near(above)]]
+    return near if len(near) > 1 else []
+
+
+def _end(drawn: Drawn) -> Drawn:
+    """The last part of the training of these variants."""
+    start = (1 - LAST) * float(drawn.rows[drawn.axis].max())
+    rows, mean, finals = (
+        frame[frame.variant.isin(drawn.variants) & (frame[drawn.axis] >= start)].reset_index(drop=True)
+        for frame in (drawn.rows, drawn.mean, drawn.finals)
     )
+    return replace(drawn, rows=rows, mean=mean, finals=finals)
 
 
 def _finals(trainings: Trained, mean: pd.DataFrame) -> pd.DataFrame:
@@ -204,21 +252,29 @@ def _on_the_board(trainings: Trained) -> str:
 
 
 def _draw(
-    rows: pd.DataFrame,
-    mean: pd.DataFrame,
-    finals: pd.DataFrame,
-    crossings: dict[str, Crossing],
-    variants: list[str],
+    drawn: Drawn,
     baseline: str,
-    target: float | None,
-    axis: str,
     theme: Theme,
-) -> list[Chart]:
-    """Loss against training, the baseline's end as a rule, each crossing of it, and final losses as diamonds."""
-    targets = [] if target is None else [target]
-    domain = padded_range(pd.Series([*rows.value, *targets, *finals.value]))
+    *,
+    crossings: Mapping[str, Crossing] | None = None,
+    enlarged: bool = False,
+    alone: bool = False,
+) -> Chart:
+    """Loss against training, the baseline's end as a rule, each crossing of it, and final losses as diamonds.
+
+    enlarged: the axis begins where the curves do. alone: there is no second panel, which would have the numbers.
+    """
+    rows, mean, finals, variants, axis = drawn.rows, drawn.mean, drawn.finals, drawn.variants, drawn.axis
+    ends = drawn.ends()
+    values = pd.Series([*rows.value, *finals.value])
+    # In the enlarged panel a baseline that is not shown would take the room of those that are.
+    target = None if drawn.target is None or (enlarged and baseline not in variants) else drawn.target
+    domain = padded_range(pd.concat([values, pd.Series([] if target is None else [target], dtype=float)]))
     end = float(rows[axis].max())
-    x = marks.number(alt.X, axis, UNITS[axis], domain=(0, end), ticks=6, form="~s" if end >= 100_000 else ",d")
+    x = marks.number(
+        alt.X, axis, UNITS[axis], domain=(float(rows[axis].min()) if enlarged else 0, end),
+        ticks=6 if alone else 4, form="~s" if end >= 100_000 else ",d",
+    )  # fmt: skip
     y = marks.number(alt.Y, "value", LOSS, domain=domain)
     tooltip = (
         ("step", "", ","), ("tokens", "", ","), ("seconds", "", ",.0f"), ("value", "mean validation loss", ".3f"),
@@ -228,13 +284,14 @@ def _draw(
     layers = [lines(rows, mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip, covering=covering)]
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
+    if target is not None and not enlarged:
         note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s last evaluation"]})
         layers.append(
             alt.Chart(note)
             .mark_text(align="left", dx=4, dy=10, fontSize=marks.TEXT, color=theme.ink)
             .encode(x=alt.value(0), y=y, text="text:N")
         )
-    reached = {name: crossing.step for name, crossing in crossings.items() if crossing.reached}
+    reached = {name: crossing.step for name, crossing in (crossings or {}).items() if crossing.reached}
     if reached:
         frame = pd.DataFrame({"variant": list(reached), axis: list(reached.values()), "value": target})
         frame = frame.assign(title=frame.variant.map(title), at=[f"{step:,.0f}" for step in reached.values()])
@@ -252,13 +309,15 @@ def _draw(
         )
         shown = marks.tips("title", ("value", "final loss, larger sample", ".3f"))
         layers.append(diamonds.encode(x=x, y=y, color=scales(variants, baseline, theme)[0], tooltip=shown))
-    ends = mean.groupby("variant", sort=False).value.last()
-    ends.update(finals.set_index("variant").value)
-    ends = ends.reset_index().assign(written=lambda frame: [fixed(value) for value in frame.value])
-    height = plot_height(ends, HEIGHT)
-    labels = names(ends, variants, baseline, theme, domain=domain, height=height, covering=covering)
-    panel = marks.panel(alt.layer(*layers), labels, theme=theme, width=marks.WIDE, height=height)
-    return [panel.resolve_scale(y="independent")]
+    named_ends = ends.reset_index()
+    named_ends["written"] = [fixed(value) for value in named_ends.value]
+    height = plot_height(named_ends, HEIGHT)
+    labels = names(named_ends, variants, baseline, theme, domain=domain, height=height, covering=covering)
+    panel = marks.panel(
+        alt.layer(*layers), labels, theme=theme, width=marks.WIDE if alone else marks.HALF, height=height,
+        title="" if alone else f"The last {percent(LAST)}, enlarged" if enlarged else "The whole training",
+    )  # fmt: skip
+    return panel.resolve_scale(y="independent")
 
 
 def _crossing_names(crossings: pd.DataFrame, axis: str, end: float, theme: Theme, *, x: alt.X, y: alt.Y) -> list[Chart]:
