@@ -283,7 +283,7 @@ def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
 
 
 def test_the_last_part_is_enlarged_without_what_ends_far_above(data):
-    """Curves of five evaluations: the last fifth of 400 steps begins at 320, so only the end at 400 is in it."""
+    """Curves of five evaluations: the last fifth of 400 steps begins at the one at 320."""
     for name, ends in {
         "bert_a": (5.2, 5.0),
         "tupe_a": (4.9, 4.8),
