@@ -47,6 +47,8 @@ WAYS = {
     "none": Way(title="None", summary="no position is told"),
 }
 """Ways of telling positions, by name."""
+_TOLD_TO_SCORES = ("rotary", "polar", "relative_buckets", "alibi", "disentangled")
+"""The settings by which the scores of every layer are told positions."""
 _WAYS_BY_COMBINATION = {
     "rotated": "relative", "biased": "relative", "disentangled": "relative", "untied": "apart", "added": "added",
     "multiplied": "multiplied", "concatenated": "concatenated", "absent": "none",
@@ -98,6 +100,25 @@ class Variant:
         return _WAYS_BY_COMBINATION[self.combines]
 
     @property
+    def told_at_input(self) -> bool:
+        """Positions are part of what enters the first layer."""
+        return "position" in self.settings
+
+    @property
+    def told_layers(self) -> int | None:
+        """The first layers that are told positions again, besides the input; None for all of them."""
+        if "untied" in self.settings:
+            return int(self.settings.get("told_layers", 0)) or None
+        return None if any(self.settings.get(name) for name in _TOLD_TO_SCORES) else 0
+
+    @property
+    def own_terms(self) -> bool:
+        """Layers read positions by matrices or terms of their own, and not by those of words."""
+        return self.settings.get("untied") in ("own", "added") or any(
+            self.settings.get(name) for name in ("relative_buckets", "alibi", "disentangled")
+        )
+
+    @property
     def tells_all_attention(self) -> bool:
         """It tells positions to what attention compares in every layer, and not to the stream of states alone.
 
@@ -106,7 +127,7 @@ class Variant:
         settings = self.settings
         if "untied" in settings:
             return not settings.get("told_layers") and settings.get("told_to") != "hidden"
-        return any(settings.get(name) for name in ("rotary", "polar", "relative_buckets", "alibi", "disentangled"))
+        return self.told_layers is None
 
     def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Setting]:
         """Everything this variant sets, for a model that is this wide. matched: as `Pretraining` says."""

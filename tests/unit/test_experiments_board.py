@@ -20,7 +20,7 @@ from analysis.imports.base import UserMetadata
 from analysis.imports.plan import execute, plan
 from analysis.rules import encoder_rules
 from analysis.store import read
-from dashboard.widgets.experiments_board import board_data, row_data, spoken
+from dashboard.widgets.experiments_board import board_data, row_data, spoken, told
 from tests import trainings
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -66,6 +66,20 @@ def test_every_number_of_the_judged_board_is_the_stores(store):
             ratio = getattr(row, measure)
             assert (ratio is None) == (known is None)
             assert known is None or ratio == pytest.approx(known / costs[BASELINE, name])
+
+
+def test_the_glyph_says_where_positions_enter(store):
+    """Of the recipe with two layers; that the variants are told there is proved on their models in test_variants."""
+    shown = board_rows.board("width128")
+    glyphs = {row.variant: told(row, shown) for row in shown.rows}
+    assert glyphs["bert_a"] == {"input": "whole", "layers": ["", ""]}
+    assert glyphs["concat_20"] == {"input": "beside", "layers": ["", ""]}
+    assert glyphs["no_position"] == {"input": "", "layers": ["", ""]}
+    assert glyphs["first_layer_attention"] == {"input": "", "layers": ["shared", ""]}
+    assert glyphs["every_layer_hidden"] == {"input": "", "layers": ["shared", "shared"]}
+    assert glyphs["bert_a_d_unscaled"] == {"input": "", "layers": ["own", "own"]}
+    assert "positions told at every layer, by terms of their own" in spoken(shown.row("bert_a_d_unscaled"), shown, "")
+    assert "positions told at the first layer." in spoken(shown.row("first_layer_attention"), shown, "")
 
 
 def test_what_is_drawn_is_what_the_rows_hold(board):

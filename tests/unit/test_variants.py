@@ -719,6 +719,28 @@ def test_padding_changes_nothing(variant: str, text: dict[str, torch.Tensor]) ->
 
 
 ORDERLESS = {"no_position"}
+MASKS = ("causal", "window")
+"""The settings that hide tokens from each other by where they stand."""
+
+
+def test_positions_are_told_where_the_variant_says(variant: str) -> None:
+    """With one word everywhere, a place is told positions exactly if what it computes differs from place to place."""
+    said, model = VARIANTS[variant], made(variant, attn_implementation="eager").base_model
+    entered: list[torch.Tensor] = []
+    patterns: dict[int, torch.Tensor] = {}
+    model.embeddings.register_forward_hook(lambda _, __, out: entered.append(out))
+    for number, layer in enumerate(model.encoder.layer):
+        layer.register_forward_pre_hook(lambda _, given: (given[0][:, :1].expand_as(given[0]), *given[1:]))
+        layer.attention.self.register_forward_hook(lambda _, __, out, n=number: patterns.update({n: out[1]}))
+    with torch.no_grad():
+        model(torch.full((1, LENGTH), 7))
+    differs = (entered[0] - entered[0][:, :1]).abs().max().item() > 1e-9
+    assert differs == (said.told_at_input or bool(said.settings.get("recurrent")))
+    if any(said.settings.get(name) for name in MASKS):
+        return  # What a token may see differs from place to place, so that no pattern is even.
+    told = [(pattern - 1 / LENGTH).abs().max().item() > 1e-6 for _, pattern in sorted(patterns.items())]
+    count = len(told) if said.told_layers is None else said.told_layers
+    assert told == [number < count for number in range(len(told))]
 
 
 def test_order_counts_where_there_are_positions(variant: str, text: dict[str, torch.Tensor]) -> None:

@@ -132,6 +132,9 @@ def columns_note(shown: ExperimentsBoard) -> str:
     if shown.imported:
         return sentences(steps, TIED if shown.ranks else "")
     return sentences(
+        "Told at: the first square is the input, the others are the layers. Full: positions are read by the matrices "
+        "that read words. Ring: by matrices or terms of their own. Half: positions have dimensions beside those of "
+        "words.",
         steps,
         f"Size and time are multiples of {named(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + ("." if PRESETS[shown.cost_preset].matched else ", whose sizes are not matched."),

@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core import settings
 from analysis.core.colours import of_way
-from analysis.core.formatting import plural, signed, signed_or_zero
+from analysis.core.formatting import join_names, plural, signed, signed_or_zero
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.published.table_parts import spelled
@@ -123,6 +124,8 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "ladder": {"low": min([*ladder, -0.1]), "high": max([*ladder, 0.1])},
         "heads": {
             "loss": "Final loss less adding’s, nats",
+            "told": ["Told at", "input | layers"],
+            "key": ["ring: by matrices of their own", "half: beside the words"],
             "margin": f"grey: within ±{board.margin:g}, which counts as none" if board.margin else "",
             "numbers": [
                 ["parameters", "Size", "parameters"],
@@ -140,6 +143,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         "variant": row.variant,
         "title": row.title,
         "known_as": spelled(VARIANTS[row.variant].known_as) if row.variant in VARIANTS and not board.imported else "",
+        "told": told(row, board),
         "outcome": row.outcome,
         "open": row.variant == opened,
         "judged": row.outcome != "few",
@@ -167,9 +171,41 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
     }
 
 
+def told(row: VariantRow, board: ExperimentsBoard) -> dict[str, Any] | None:
+    """The places at which positions enter, for the glyph of a row; None for a variant that was imported.
+
+    input: `whole` where they are part of all dimensions, `beside` where they have some of their own, else empty.
+    layers: of each layer, `shared` where the words' matrices read positions, `own` where matrices or terms of their own
+    do, else empty.
+    """
+    if board.imported or row.variant not in VARIANTS:
+        return None
+    variant, count = VARIANTS[row.variant], PRESETS[board.preset].layers
+    here = count if variant.told_layers is None else variant.told_layers
+    beside = variant.settings.get("combine") == "concat"
+    return {
+        "input": ("beside" if beside else "whole") if variant.told_at_input else "",
+        "layers": [("own" if variant.own_terms else "shared") if layer < here else "" for layer in range(count)],
+    }
+
+
+def _told_in_words(row: VariantRow) -> str:
+    """The places at which positions enter, in words; empty for a variant that is not known."""
+    if row.variant not in VARIANTS:
+        return ""
+    variant = VARIANTS[row.variant]
+    places = ["the input"] if variant.told_at_input else []
+    if (count := variant.told_layers) != 0:
+        which = "every layer" if count is None else "the first layer" if count == 1 else f"the first {count} layers"
+        places.append(f"{which}{', by terms of their own' if variant.own_terms else ''}")
+    return f"positions told at {join_names(places)}" if places else "no positions told"
+
+
 def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
     """The row as one sentence after another, for a reader who cannot see it."""
     parts = [f"{row.title}, {whose()}" if board.imported else row.title]
+    if not board.imported and (places_told := _told_in_words(row)):
+        parts.append(places_told)
     if row.outcome == "baseline" and row.loss is not None:
         parts.append(f"the baseline, final loss {row.loss:.2f} nats")
     elif row.gap:

@@ -89,14 +89,34 @@ function drawLadder(svg, width, row, board) {
   mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", style: "font-size: 13.5px" }, points.at(-1).gap.text);
 }
 
-const CELLS = { loss: drawLoss, steps: drawSteps, ladder: drawLadder };
+const SQUARE = 9; // pixels of one place in the glyph of a row
+const PLACE = SQUARE + 3;
+
+// The places at which positions enter: the input, and behind a gap each layer. Full where the words' matrices read
+// positions, a ring where matrices or terms of their own do; half where positions stand beside words.
+function drawTold(svg, width, row) {
+  if (!row.told) return;
+  const y = MIDDLE - SQUARE / 2;
+  const place = (x, kind) => {
+    const ring = kind === "own" || kind === "beside";
+    const edge = kind ? { stroke: row.colour, "stroke-width": ring ? 2 : 0 } : { stroke: "var(--soft)", "stroke-width": 1, opacity: 0.45 };
+    const inset = ring ? 1 : kind ? 0 : 0.5;
+    mark(svg, "rect", { x: x + inset, y: y + inset, width: SQUARE - 2 * inset, height: SQUARE - 2 * inset, fill: kind && !ring ? row.colour : "none", ...edge });
+    if (kind === "beside") mark(svg, "rect", { x: x + SQUARE / 2, y, width: SQUARE / 2, height: SQUARE, fill: row.colour });
+  };
+  place(1, row.told.input);
+  row.told.layers.forEach((kind, index) => place(1 + SQUARE + 8 + index * PLACE, kind));
+}
+
+const CELLS = { told: drawTold, loss: drawLoss, steps: drawSteps, ladder: drawLadder };
 
 function header(root, board) {
   const head = put(root, "div", { class: "line head" });
   const column = (name, title, ...more) => put(head, "span", { class: name }, title && make("b", {}, title), ...more);
   const [axis, stepAxis, ladderAxis] = [make("span"), make("span"), make("span")];
   const narrow = make("span", { class: "narrow" }, "; steps, size and time have columns on a wider screen");
-  put(head, "span", { class: "first" }, "press a row for its curves", narrow);
+  put(head, "span", { class: "first" }, ...board.heads.key.map((line) => make("span", { class: "told" }, line)), "press a row for its curves", narrow);
+  column("told", ...board.heads.told);
   column("loss", board.heads.loss, board.heads.margin, axis);
   column("value");
   column("right rank", board.ranked ? "Rank" : null, board.ranked ? `of ${board.ranked}` : null);
@@ -142,7 +162,7 @@ function rowOf(root, row, board, press) {
   cell("name", row.title, row.known_as ? make("small", {}, row.known_as) : null, board.mark ? make("span", { class: "mark" }, board.mark) : null);
   const texts = { value: [row.judged ? "strong" : "weak", row.value], rank: [row.few ? "weak" : "", row.places || row.few] };
   const drawn = [];
-  for (const kind of ["loss", "value", "rank", "steps", "ladder"]) {
+  for (const kind of ["told", "loss", "value", "rank", "steps", "ladder"]) {
     if (CELLS[kind]) drawn.push([CELLS[kind], cell(kind)]);
     else cell(`number ${kind} ${texts[kind][0]}`, texts[kind][1]);
   }
