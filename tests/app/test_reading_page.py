@@ -151,11 +151,11 @@ def test_the_first_picture_fits_a_phone_before_its_width_is_known():
         assert float(re.search(r'viewBox="0 0 ([\d.]+)', panel)[1]) * SCALE <= NARROW
 
 
-def test_the_self_check_asks_five_questions_and_leads_back():
+def test_the_self_check_asks_six_questions_and_leads_back():
     app = opened("read", step=STEPS[-1].name)
     components = [json.loads(json.loads(mounted.proto.json)["json"]) for mounted in app.get("bidi_component")]
     [asked] = [data["checks"] for data in components if "checks" in data]
-    assert len(asked) == 5
+    assert len(asked) == 6
     for check in asked:
         assert 0 <= check["right"] < len(check["options"])
         assert len(set(check["options"])) == len(check["options"])

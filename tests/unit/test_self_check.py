@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from judged import statement
+from scipy import stats
 
 from analysis.narrative.reading import STEPS
 from analysis.narrative.self_check import Check, checks
@@ -20,9 +21,9 @@ def answer(check: Check) -> str:
     return check.options[check.right]
 
 
-def test_five_questions_follow_the_steps_and_have_one_answer_each(asked: dict[str, Check]) -> None:
+def test_six_questions_follow_the_steps_and_have_one_answer_each(asked: dict[str, Check]) -> None:
     places = [STEPS[step].place for step in asked]
-    assert len(places) == 5
+    assert len(places) == 6
     assert places == sorted(places)
     for check in asked.values():
         assert check.question.endswith("?")
@@ -74,3 +75,15 @@ def test_the_loss_with_a_matrix_for_positions_is_the_stored_trainings(asked: dic
         "Within 0.05 nats of the first" if same else asked["told"].options[2 if gap > 0 else 0]
     )
     assert f"{abs(gap):.2f} nats" in asked["told"].because
+
+
+def test_a_concatenation_that_ends_lower_is_the_stored_trainings(asked: dict[str, Check]) -> None:
+    """The option that every concatenation ends higher is false by the trainings, whose interval scipy computes."""
+    finals = read.query(
+        "SELECT variant, seed, final_loss FROM pretrainings WHERE preset = 'width128' AND seed BETWEEN 20 AND 27 "
+        "AND variant IN ('concat_wide_matched', 'bert_a')"
+    ).pivot(index="seed", columns="variant", values="final_loss")
+    gaps = finals.concat_wide_matched - finals.bert_a
+    assert stats.ttest_1samp(gaps, 0).confidence_interval(0.95).high < 0
+    assert f"ends {-gaps.mean():.2f} nats lower than adding" in asked["open"].because
+    assert answer(asked["open"]).startswith("The sum keeps what the pair would keep")

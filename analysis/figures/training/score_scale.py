@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, fixed, join_names, percent, plural, sentences, signed, significant
+from analysis.core.formatting import fixed, join_names, percent, plural, sentences, signed, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -130,8 +130,8 @@ def _compared(ratios: pd.DataFrame) -> str:
 def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     """The spread of a variant's scores in the first layer as a multiple of the baseline's, early and at the end.
 
-    Where the baseline's overtake them, the step after which they stay ahead. Of the baseline alone, its own before
-    and after training.
+    Where the baseline's overtake them, theirs as a multiple of the variant's. Of the baseline alone, its own before and
+    after training.
     """
     last, first_layer = spreads.step.max(), spreads.layer.min()
     ratios = _ratios(spreads, last, baseline)
@@ -153,15 +153,12 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     course = course[course.index.isin(both)]
     first, end = float(course[early]), float(course.iloc[-1])
     text = (
-        f"after {early:,.0f} of {last:,.0f} steps, the scores of {named(name)} spread {significant(first, 2)} times as "
-        f"far as {named(baseline)}'s in layer {first_layer}"
+        f"The scores of {named(name)} spread {significant(first, 2)} times as far as {named(baseline)}'s in layer "
+        f"{first_layer} after {early:,.0f} of {last:,.0f} steps"
     )
     if first > 1 > end:
-        turn = course.index[course >= 1].max()
-        text += f"; after {turn:,.0f} {named(baseline)}'s spread further, {significant(1 / end, 2)} times at the end"
-    else:
-        text += f", and {significant(end, 2)} times at the end"
-    return capitalised(text)
+        return f"{text}; at the end, {named(baseline)}'s spread {significant(1 / end, 2)} times as far as these"
+    return f"{text}, and {significant(end, 2)} times at the end"
 
 
 def _ends(spreads: pd.DataFrame, baseline: str) -> str:
@@ -281,7 +278,7 @@ def _together(
         width=marks.WIDE,
         height=TALL,
         title="Spread of the scores; → where it ends",
-        below=["one curve where all layers share a term of positions"] if len(layers) > 1 else (),
+        below=["a line a layer; one line where layers have the same scores of positions"] if len(layers) > 1 else (),
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 

@@ -1,4 +1,4 @@
-"""The self-check at the end of the tour: five questions on what was read, with answers computed where they are numbers.
+"""The self-check at the end of the tour: six questions on what was read, with answers computed where they are numbers.
 
 It runs in the browser alone, in the dashboard and in the static site.
 """
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.ablation.variants import named
 from analysis.claims.statements import stored
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED
 from analysis.core import default_model
@@ -22,6 +23,8 @@ from analysis.store import read
 HERE = Path(__file__).parent
 SHARED, GAINED = "C34a", "C34b"
 """The statements on one matrix against two, and on telling in every layer against once."""
+WIDER, WIDER_VARIANT = "C36d", "concat_wide_matched"
+"""The statement on a concatenation that is wider, with as many parameters, against adding; and its variant."""
 CUT = "C10d"
 """The statement on giving positions directions of their own. Its line is the fall that it calls no cost."""
 
@@ -40,7 +43,7 @@ class Check:
 def checks() -> tuple[Check, ...]:
     """The questions in the order of the steps; without those whose results are not stored."""
     made = []
-    for make in (_sum, _room, _cost, _order, _told):
+    for make in (_sum, _room, _cost, _order, _told, _why):
         try:
             check = make()
         except (AddendError, LookupError):
@@ -162,6 +165,26 @@ def _told() -> Check | None:
         ),
         right=right,
         because=because,
+    )
+
+
+def _why() -> Check | None:
+    """The question of the whole; None while no concatenation is stored that ends lower than adding by its interval."""
+    wider = next((part for part in stored.parts("C36") if part.id == WIDER), None)
+    if wider is None or wider.effect is None or wider.high is None or not wider.high < 0:
+        return None
+    return Check(
+        step="open",
+        question="So why can transformers add positions to words, where one would expect to concatenate them?",
+        options=(
+            "Every model that concatenates them ends with a higher loss",
+            "The sum keeps what the pair would keep, at the width of words alone",
+            "Only a sum lets attention compare words with positions",
+        ),
+        right=1,
+        because="Few directions are enough for positions, and the matrix after a concatenation makes a sum of it, with "
+        "all comparisons of words and positions; dimensions beside the words cost arithmetic. The losses do not forbid "
+        f"concatenating: {named(WIDER_VARIANT)} ends {fixed(-wider.effect)} nats lower than adding.",
     )
 
 
