@@ -781,10 +781,15 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
             ]
             assert shares[variant, times] == pytest.approx(sum(by_seed) / 2)
     assert not [key for key in shares if key[0] in ("multiply", "no_position")], "too little to keep; and the control"
-    order = (
-        left["layer"][0]["encoding"]["y"] if "y" in left["layer"][0]["encoding"] else left["layer"][1]["encoding"]["y"]
-    )
-    assert order["scale"]["domain"] == [
+    named = {row["name"] for rows in left["datasets"].values() for row in rows if "place" in row and "up" in row}
+    assert {name.replace("\n", " ") for name in named} == {
+        "Rotary 4.65",
+        "Added once 6.25",
+        "No position 6.30",
+        "Every layer, own matrix, scaled 6.90",
+    }, "those that keep most, adding, the control and the one that ends highest"
+    axes = [layer["encoding"]["y"] for layer in right["layer"] if "y" in layer["encoding"]]
+    assert axes[0]["scale"]["domain"] == [
         "Rotary",
         "Added once",
         "Multiplied",

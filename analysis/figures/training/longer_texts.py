@@ -13,8 +13,16 @@ from analysis.core.formatting import capitalised, join_names, percent, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import ORDERLESS, UNIT, TrainingParameters, command, select_trainings, title
-from analysis.figures.training.line_marks import padded_range
+from analysis.figures.training.data import (
+    BASELINES,
+    ORDERLESS,
+    UNIT,
+    TrainingParameters,
+    command,
+    select_trainings,
+    title,
+)
+from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
 from analysis.figures.training.row_marks import VARIANT, stripes
 from analysis.statistics import mean_interval
 
@@ -30,10 +38,12 @@ LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
 LEAST, MOST = -60.0, 140.0
 """The shares, in per cent, at which the axis ends at the latest."""
-LOSSES, SHARES = 430, 250
+LOSSES, SHARES = 320, 300
 """Pixels of the two panels."""
-SIZES = {1: marks.LARGE_DOT, 2: marks.SEED, 4: marks.LARGE_DOT}
-"""Length of the texts -> the area of its dot; those in training are hollow."""
+SIZES = {2: marks.SEED, 4: marks.LARGE_DOT}
+"""Length of the texts -> the area of its dot."""
+NAMED_LINES = 2
+"""The lines that are named because they keep most of what positions gain."""
 
 
 def learned_table(variant: str) -> bool:
@@ -69,19 +79,19 @@ def longer(params: TrainingParameters) -> Figure:
         caption=sentences(
             f"Validation loss in {UNIT} on texts of 1, 2 and 4 times the training length, {trainings.conditions()}"
             + (
-                "; right of the dashed line, a model would do better without its positions."
+                "; above the dashed line, a model would do better without its positions."
                 if controlled
                 else ", lowest at the longest texts first."
             ),
-            "Measured after the last step; the lowest at the longest texts stands first. "
+            "Measured after the last step; the lowest at the longest texts stands first. Grey: the other variants. "
             f"{capitalised(named(control))} is the "
             "control: it reads no positions, so that its loss changes by what the texts alone do. Share kept: how far "
             f"a variant ends below {named(control)} on the longer texts, over how far it does in training; 100 % is "
             "all of what positions gain, 0 % nothing of it."
             if controlled
             else "",
-            f"Lines through dots: 95 % t intervals over seeds ({span(table.seeds)} a variant; none where there is one)"
-            + ("; in shares, the control's mean is held fixed." if controlled else "."),
+            f"Lines through dots of shares: 95 % t intervals over seeds ({span(table.seeds)} a variant; none where "
+            "there is one)" + ("; the control's mean is held fixed." if controlled else "."),
             "The windows differ from length to length, so compare variants at one length.",
             "Learned tables have rows for the longer texts that no training step reached, so their loss there "
             f"says what untrained rows do: {'; '.join(untrained)}."
@@ -89,7 +99,7 @@ def longer(params: TrainingParameters) -> Figure:
             else "",
             trainings.description(variants),
         ),
-        alt=f"Dots of validation loss, one row per variant, three text lengths each: {_in_words(table)}.",
+        alt=f"Lines of validation loss against three text lengths, one per variant: {_in_words(table)}.",
         command=command("training_length", params, trainings, variants),
         provenance=trainings.provenance(variants),
         draw=lambda theme: _draw(table, control, theme),
@@ -185,31 +195,33 @@ def _colour(variant: str, theme: Theme) -> str:
 
 
 def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
-    """Losses at each length with the control's as a line; and the shares that are kept, where there is a control."""
-    order = list(dict.fromkeys(table.title))
+    """Losses against the length; and the shares that are kept, a row a variant, where there is a control."""
     shown = table.assign(hue=[_colour(str(name), theme) for name in table.variant])
-    y = marks.rows_down("title", order)
-    panels = [_losses(shown, y, control, theme)]
+    panels = [_losses(shown, control, theme)]
     if table.kept.notna().any():
-        panels.append(_kept(shown, marks.rows_down("title", order, beside=True), control, theme))
+        order = list(dict.fromkeys(table.title))
+        panels.append(_kept(shown, marks.rows_down("title", order), control, theme))
     return panels
 
 
-def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
-    """A line a variant from its loss in training to that at the longest texts."""
-    low, high = padded_range(pd.concat([table.value, table.low, table.high]).dropna())
-    x = marks.number(alt.X, "value", "validation loss (nats); left is better",
-                     domain=(low, high), nice=False, ticks=6)  # fmt: skip
-    wide = table.pivot(index="title", columns="times", values="value")
-    times = [int(number) for number in wide.columns]
-    ends = table.drop_duplicates("title").assign(
-        start=lambda rows: [wide.loc[name].min() for name in rows.title],
-        end=lambda rows: [wide.loc[name].max() for name in rows.title],
-        written=lambda rows: [
-            f"{wide.loc[name, times[0]]:.2f} → {wide.loc[name, times[-1]]:.2f}" for name in rows.title
-        ],
-    )
-    hue = alt.Color("hue:N", scale=None, legend=None)
+def _emphasised(table: pd.DataFrame, control: str) -> list[str]:
+    """The variants whose lines have names: the control, adding, those that keep most, and the one that ends highest."""
+    last = table[table.times == table.times.max()]
+    kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
+    best = (kept if len(kept) else last).variant.head(NAMED_LINES)
+    chosen = {*best, control, *BASELINES.values(), last.variant.iloc[-1]}
+    return [str(name) for name in last.variant if name in chosen]
+
+
+def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
+    """A line a variant against the length of the texts; those that the text is about with names, the others grey."""
+    low, high = padded_range(table.value)
+    times = sorted(set(table.times))
+    y = marks.number(alt.Y, "value", LOSS, domain=(low, high), nice=False, ticks=6)
+    x = marks.number(
+        alt.X, "times", "length of the texts (times that of the training)", domain=(times[0], times[-1]), log=2,
+        values=times, form="d",
+    )  # fmt: skip
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT,
         ("times:Q", "times the training length"),
@@ -217,29 +229,28 @@ def _losses(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         *marks.interval_tips(".3f"),
         "seeds",
     )
-    spans = alt.Chart(ends[["title", "start", "end", "hue"]]).mark_rule(strokeWidth=marks.LINE, opacity=0.45)
-    layers: list[Chart] = [stripes(y, theme)]
-    level = table[(table.variant == control) & (table.times == times[-1])]
-    if len(level):
-        at = float(level.value.iloc[0])
-        layers.append(marks.rule(theme, x=at, dash=marks.DASH))
-    layers.append(spans.encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y, color=hue))
-    for number in times:
-        layers += marks.row_plot(
-            table[table.times == number], x=x, y=y, theme=theme, color=hue, tooltip=tooltip,
-            size=SIZES.get(number, marks.SEED), filled=number != times[0],
+    chosen = _emphasised(table, control)
+    strong, weak = (table[table.variant.isin(chosen) == has] for has in (True, False))
+    layers: list[Chart] = []
+    if len(weak):
+        layers += marks.line_plot(
+            weak, x=x, y=y, theme=theme, tooltip=tooltip, color=theme.faint, detail="variant:N",
+            width=marks.THIN_LINE, dots=marks.SEED,
         )  # fmt: skip
-    between = f", small dot {', '.join(f'{number}×' for number in times[1:-1])}" if len(times) > 2 else ""
-    signs = f"ring {times[0]}×{between}, dot {times[-1]}×" if len(times) > 1 else f"ring {times[0]}×"
-    layers.append(marks.texts_beside(ends[["title", "written"]], y, theme))
-    return marks.panel(
-        *layers,
-        theme=theme,
-        width=LOSSES,
-        height=_height(table),
-        title=f"Loss at {', '.join(f'{number}' for number in times[:-1])} and {times[-1]} times the training length",
-        below=[f"{signs}; dashed: {title(control)} at {times[-1]}×" if len(level) else signs],
+    hues = marks.hues("variant", {name: _colour(name, theme) for name in chosen})
+    dashes = marks.dashes("variant", {name: marks.DASH if name == control else [1, 0] for name in chosen})
+    layers += marks.line_plot(strong, x=x, y=y, theme=theme, tooltip=tooltip, color=hues, dash=dashes)
+    ends = strong[strong.times == times[-1]].assign(
+        name=lambda rows: [f"{name} {value:.2f}" for name, value in zip(rows.title, rows.value, strict=True)]
     )
+    height = _height(table)
+    labels = names_at_ends(ends, "variant", hues, dashes, theme, domain=(low, high), height=height)
+    panel = marks.panel(
+        alt.layer(*layers), labels, theme=theme, width=LOSSES, height=height,
+        title=f"Loss at {join_names(map(str, times))} times the training length",
+        below=[f"dashed: {title(control)}" if control in chosen else " "],
+    )  # fmt: skip
+    return panel.resolve_scale(y="independent")
 
 
 def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
