@@ -5,6 +5,7 @@ from typing import Any
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
+from analysis.core.formatting import percent, plural
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 RANK = 14
@@ -26,6 +27,8 @@ OTHERS = (
 )
 CUT = "C10d"
 """The statement on this cut. Its line is the loss of a correlation below which a score counts as kept."""
+TRAINED_ON = "C35a"
+"""The statement on the encoder that is trained on with this cut. Its effect is the share that it does not recover."""
 OWN = (
     "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated "
     f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
@@ -48,7 +51,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         f"on sentence similarity ({row['separated']:.3f} of {row['intact']:.3f}{without})."
     )
     return ComputedSentence(
-        sentence=sentence + _others(ask, facts[CUT].line) + _narrow(ask),
+        sentence=sentence + _trained_on(facts) + _others(ask, facts[CUT].line) + _narrow(ask),
         bold=bold,
         heading=HEADINGS.get(verdict, "Is there room for both?"),
         value=float(row["separated"]),
@@ -57,17 +60,32 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     )
 
 
+def _trained_on(facts: Facts) -> str:
+    """The part of what positions are worth that the encoder recovers once it is trained on with the cut."""
+    fact = facts.get(TRAINED_ON)
+    if fact is None or fact.effect is None or fact.verdict not in (SUPPORTED, CONTRADICTED):
+        return ""
+    only = "" if fact.verdict == SUPPORTED else "only "
+    return (
+        f" Trained on like this, it gets back {only}{percent(1 - fact.effect)} of what positions are worth to it "
+        f"({plural(fact.seeds or 0, 'seed')})."
+    )
+
+
 def _others(ask: Ask, line: float | None) -> str:
-    """The same cut in every other sentence encoder, and how much it tests there. line: that of the statement."""
+    """The same cut in every other sentence encoder to which positions are worth something. line: that of the statement.
+
+    Where they are worth less than what counts as no loss, the cut decides nothing.
+    """
     return "" if line is None else "".join(_other(row, abs(line)) for row in ask(OTHERS))
 
 
 def _other(row: Mapping[str, Any], kept: float) -> str:
     """The cut in one encoder. kept: the loss of a correlation below which its score counts as kept."""
+    if row["intact"] - row["without"] < kept:
+        return ""
     verb = "keeps its score, too" if row["intact"] - row["separated"] < kept else "loses some of its score"
-    worth = row["intact"] - row["without"]
-    weak = f" (its positions are worth only {worth:.3f})" if worth < kept else ""
-    return f" {row['model']} {verb}{weak}."
+    return f" {row['model']} {verb}."
 
 
 def _narrow(ask: Ask) -> str:
