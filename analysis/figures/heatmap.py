@@ -43,6 +43,7 @@ def heatmap(
     diverging: bool | None = None,
     legend: bool = True,
     legend_above: bool = False,
+    axes: bool = True,
     side: int = 300,
     height: int | None = None,
     first: int = 0,
@@ -56,7 +57,8 @@ def heatmap(
     below: lines below the title. diverging: whether zero is the middle of the colours, of which the domain may be but
     a part; by default where it is the middle of the domain. first: the number that rows and columns are counted from if
     they are too many to be named. level: whether the columns' names have room to stand level. form: Vega's number
-    format of the legend.
+    format of the legend. axes: whether the axes have numbers and titles; where the numbers of another map serve this
+    one too, their room is kept, so that both are equally large.
     """
     theme = theme or Theme()
     if diverging is None:
@@ -76,6 +78,9 @@ def heatmap(
     else:
         row_names, column_names = _names(rows, values.shape[0]), _names(columns, values.shape[1])
         chart = _cells(values, row_names, column_names, color, (row_title, column_title, value_title), level)
+        if not axes:
+            for axis in (chart.encoding.x["axis"], chart.encoding.y["axis"]):
+                axis["labelOpacity"] = axis["titleOpacity"] = 0
     # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.
     stretch = LEGEND_PIXELS if theme.screen and not legend else 0
     chart = chart.properties(width=side, height=(height or side) - stretch)

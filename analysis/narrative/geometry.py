@@ -17,8 +17,8 @@ from analysis.figures.geometry import states
 from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines, tilt
 from analysis.figures.geometry.directions import cut_apart, held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
-from analysis.figures.surgery.sentence_similarity import RANK
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
+from analysis.measurements.surgery.arms import RANK
 from analysis.store.paths import cached_until_store_changes
 
 COMMON = 0.05

@@ -155,16 +155,8 @@ def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(s
     measured = {"effect": 0.2, "low": 0.1, "high": 0.3, "answer": ""}
     said = "Short words beside the leading sinusoids, as the question proposes, ended 0.20 nats higher than adding all"
     assert f"{said} of them (open: +0.10 to +0.30)." in sentence(verdict=OPEN, seeds=8, **measured)
-    longer = read.query(
-        "PIVOT (SELECT seed, variant, value FROM curves WHERE preset = 'width128' AND metric = 'final_loss_4x' AND "
-        "variant IN ('concat_lead', 'sinusoidal_strong')) ON variant USING any_value(value)"
-    )
-    differences = longer.concat_lead - longer.sinusoidal_strong
-    assert (differences < 0).all(), "else the sentence is not told"
-    said = f"On texts four times as long they ended {-differences.mean():.2f} nats lower (exploratory)."
-    assert said in sentence(verdict=OPEN, seeds=8, **measured)
     controls["C36k"] = {"verdict": CONTRADICTED, "effect": 0.4}
-    assert "(exploratory)" in sentence(verdict=OPEN, seeds=8, **measured), "one control alone explains nothing"
+    assert "as long" not in sentence(verdict=OPEN, seeds=8, **measured), "one control alone explains nothing"
     controls["C36l"] = {"verdict": SUPPORTED, "effect": -2.5}
     assert (
         "adding these alone ends 2.50 nats lower than adding all; beside the words they end 0.40 nats higher than "

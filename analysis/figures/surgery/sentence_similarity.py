@@ -12,6 +12,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.one_run import stored_facts
+from analysis.measurements.surgery.arms import RANK
 from analysis.store import read
 
 CITE = ("reimers2019sbert", "cer2017stsb")
@@ -43,8 +44,6 @@ TIPS: tuple[marks.Tip, ...] = (
     *marks.interval_tips(".4f"),
     ("difference", "change from the intact model", "+.4f"),
 )
-RANK = 14
-"""Directions in all rows of the chart: the effective rank of the default model's centred table, rounded."""
 
 
 class SurgeryParameters(Parameters):

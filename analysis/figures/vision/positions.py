@@ -109,14 +109,10 @@ def _draw(cosines: np.ndarray, grid: tuple[int, int], theme: Theme) -> list[Char
         heatmap(
             cosines[patch].reshape(grid), domain=(low, 1), row_title="row", column_title="column", value_title="cosine",
             title=f"{name}: row {patch // columns}, column {patch % columns}", diverging=True,
-            legend=index == len(places) - 1, side=width, height=height, theme=theme,
+            legend=index == len(places) - 1, axes=index == 0, side=width, height=height, theme=theme,
         )
         for index, (name, patch) in enumerate(places.items())
     ]  # fmt: skip
-    # The first map's numbers serve all: the others keep their room, so that all are equally large.
-    for encoding in [drawn.encoding for drawn in maps[1:] if isinstance(drawn, alt.Chart)]:
-        for axis in (encoding.x["axis"], encoding.y["axis"]):
-            axis["labelOpacity"] = axis["titleOpacity"] = 0
     curve = marks.line_plot(
         by_distance(cosines, rows, columns),
         x=marks.whole_numbers(alt.X, "distance", "patches apart"),

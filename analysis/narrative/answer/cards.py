@@ -9,8 +9,8 @@ from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.figures.reading.told import COMPARED
+from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.sentences import told_once
-from analysis.narrative.answer.sentences.room import RANK
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes

@@ -1,7 +1,5 @@
 """Our own trainings of concatenation against addition, and the words that a concatenation makes narrower."""
 
-from statistics import fmean
-
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import fixed, plural, signed
@@ -13,12 +11,6 @@ NARROW, BESIDE_NARROW = "C36c", "C36a"
 """Adding to narrower words against adding to full ones; concatenating against adding, with words as narrow."""
 PROPOSED = "C36e"
 """The arrangement that the question of the title proposes, against adding all of the same sinusoids."""
-LONGER_QUERY = (
-    "SELECT lead.value - whole.value AS difference FROM curves lead JOIN curves whole USING (preset, seed, metric) "
-    "WHERE lead.variant = 'concat_lead' AND whole.variant = 'sinusoidal_strong' AND preset = 'width128' "
-    "AND metric = 'final_loss_4x'"
-)
-"""The arrangement on texts four times as long as those of the training, seed by seed. No rule asks for it."""
 ALONE, BESIDE = "C36l", "C36k"
 """On longer texts: adding the leading sinusoids alone against adding all, and beside the words against added."""
 EQUAL_WORDS = (NARROW, BESIDE_NARROW)
@@ -48,7 +40,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
         f"same width {bold} than adding, by {_range(effects)} nats over {layouts} ({plural(best.seeds or 0, 'seed')} "
-        f"each), but its words are narrower too. {_equal_words(facts)}{_proposed(facts, ask)}{_widths(facts)}"
+        f"each), but its words are narrower too. {_equal_words(facts)}{_proposed(facts)}{_widths(facts)}"
         f"{_earlier(ask, best.verdict)}",
         bold=bold,
         heading="A concatenation of the same width",
@@ -75,7 +67,7 @@ def _equal_words(facts: Facts) -> str:
     return f"{decided} With words of 80 %, concatenating {open_yet}." if open_yet else decided
 
 
-def _proposed(facts: Facts, ask: Ask) -> str:
+def _proposed(facts: Facts) -> str:
     """The arrangement that the question proposes, after a space; empty until all its seeds are trained.
 
     What it does on longer texts is told, too: there it may end on the other side.
@@ -85,7 +77,7 @@ def _proposed(facts: Facts, ask: Ask) -> str:
     told = fixed_sentences(facts, [PROPOSED]) or told
     if not told:
         return ""
-    return f" {told}{_on_longer_texts(facts) or _longer_unjudged(ask)}"
+    return f" {told}{_on_longer_texts(facts)}"
 
 
 def _on_longer_texts(facts: Facts) -> str:
@@ -97,14 +89,6 @@ def _on_longer_texts(facts: Facts) -> str:
         f" On texts 4 times as long, adding these alone ends {nats(alone.effect or 0.0)} than adding all; beside "
         f"the words they end {nats(beside.effect or 0.0)} than added."
     )
-
-
-def _longer_unjudged(ask: Ask) -> str:
-    """The arrangement on longer texts, where all seeds agree and its controls are not decided; else empty."""
-    differences = [row["difference"] for row in ask(LONGER_QUERY)]
-    if not differences or min(differences) <= 0 <= max(differences):
-        return ""
-    return f" On texts four times as long they ended {nats(fmean(differences))} (exploratory)."
 
 
 def _widths(facts: Facts) -> str:

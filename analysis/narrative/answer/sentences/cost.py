@@ -5,10 +5,9 @@ from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements.base import Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent
+from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
-ROOM = 14
-"""Directions that the positions of the default model use; the statements C01a and C01b name it."""
 SMALL = 0.1
 """The growth of the arithmetic below which a sentence about cost qualifies the answer."""
 PRESET, WIDER = "cpu", "concat_wide"
@@ -30,7 +29,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     bold = "saves little where positions need little room"
     sentence = (
-        f"One shared matrix {bold}: beside words of full width, {ROOM} directions for positions would cost "
+        f"One shared matrix {bold}: beside words of full width, {RANK} directions for positions would cost "
         f"{default_model.NAME} {percent(size.effect, 1)} more parameters and its layers "
         f"{percent(arithmetic.effect, 1)} more arithmetic."
     )

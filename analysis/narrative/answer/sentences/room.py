@@ -6,9 +6,9 @@ from typing import Any
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent, plural
+from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
-RANK = 14
 HEADINGS = {SUPPORTED: "There is room for both", CONTRADICTED: "There is not room for both"}
 QUERY = (
     "SELECT w.hidden_size AS width, "
