@@ -237,7 +237,7 @@ VIEWS: dict[str, View] = {
                 *_fields(glue_preset="surgery", glue_baseline="bert_a", glue_view="difference",
                          glue_table="ke2021tupe|Table 1", protocol="mean", margin="1", glue_without=(), including=()),
                 *_fields(published_table="ke2021tupe|Table 1", published_baseline="", published_without=("cola",),
-                         published_view="average"),
+                         published_view="average", published_look=""),
             ),
             ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS,
              "refit_recovered", "refit_pilots", "refit_curves", "experiments_contrasts",

@@ -88,12 +88,15 @@ def _inside(fields_of: FieldsOf) -> tuple[str, FieldsOf]:
     return "inside", moved
 
 
-def _with_topic(part: str, topic: str) -> FieldsOf:
-    """The part of Experiments that shows a page, and the fields that have the topic before their names there."""
+def _with_topic(part: str, topic: str, **more: Value) -> FieldsOf:
+    """The part of Experiments that shows a page, and the fields that have the topic before their names there.
+
+    more: other fields that say so.
+    """
 
     def moved(values: Values) -> dict[str, Value]:
         fields = VIEWS["experiments"].defaults()
-        return {"part": part} | {
+        return {"part": part, **more} | {
             f"{topic}_{name}": value for name, value in values.items() if f"{topic}_{name}" in fields
         }
 
@@ -110,7 +113,7 @@ MOVED: Mapping[str, tuple[str, FieldsOf]] = {
     "depth": _inside(_layers_of_depth),
     "training": ("experiments", lambda values: {}),
     "glue": ("experiments", _with_topic("glue", "glue")),
-    "published": ("experiments", _with_topic("published", "published")),
+    "published": ("experiments", _with_topic("published", "published", published_look="table")),
     "encodings": (
         "choose",
         lambda values: {"look": values["part"], "part": "needs", "encoding_length": values["length"]},

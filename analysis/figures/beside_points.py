@@ -1,7 +1,7 @@
 """Names beside the points of a scatter, each at a free place; the last ones are left out where there is none."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 import altair as alt
 import pandas as pd
@@ -13,8 +13,10 @@ GAP = 9
 """Pixels between a point and its name."""
 RADIUS = 5
 """Pixels from the middle of a point to its edge."""
-SHIFTS = (0, -7, 7, -13, 13, 20, -20)
+SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28)
 """The pixels by which a name may stand above or below its point, in the order in which they are tried."""
+LETTERS = (100, 18, 13, 9)
+"""The most letters in a line of a name, in the order in which they are tried; no word is broken."""
 PHONE = 420
 """The width in pixels of a plot below which names are placed for a phone."""
 PHONE_PLOT = 250
@@ -30,7 +32,9 @@ def placed(
     height: float,
     lines: Sequence[Sequence[tuple[float, float]]] = (),
 ) -> pd.DataFrame:
-    """The rows whose names find room, with `side`, which is left or right, and `down`, the pixels below the middle.
+    """The rows whose names find room: `side`, which is left or right, and `down`, the pixels that it stands lower.
+
+    A name is broken into lines where it finds no room in one; `down` is of the first.
 
     points: x, y, name and named, those that matter most first. domain: both ends of each axis. lines: corners of
     lines of level and upright pieces that no name may cover.
@@ -49,18 +53,25 @@ def placed(
     for index, (x, y) in enumerate(places):
         if not points.named.iloc[index]:
             continue
-        length = marks.LABEL_LETTER * len(points.name.iloc[index])
-        for shift, side in ((shift, side) for shift in SHIFTS for side in ("right", "left")):
+        for name, shift, side in product(_wrapped(points.name.iloc[index]), SHIFTS, ("right", "left")):
+            written = name.splitlines()
+            length, rest = marks.LABEL_LETTER * max(map(len, written)), marks.LABEL_LINE * (len(written) - 1)
             start = x + GAP if side == "right" else x - GAP - length
-            middle = y + shift
-            box = (start, middle - marks.LABEL_LINE / 2, start + length, middle + marks.LABEL_LINE / 2)
+            first = y + shift - rest / 2
+            box = (start, first - marks.LABEL_LINE / 2, start + length, first + marks.LABEL_LINE / 2 + rest)
             if box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height:
                 continue
             if not any(_overlap(box, other) for other in taken):
                 taken.append(box)
-                rows.append(points.iloc[index].to_dict() | {"side": side, "down": shift})
+                rows.append(points.iloc[index].to_dict() | {"name": name, "side": side, "down": first - y})
                 break
     return pd.DataFrame(rows, columns=[*points.columns, "side", "down"])
+
+
+def _wrapped(name: str) -> list[str]:
+    """A name in one line and in more."""
+    longest = max(map(len, name.split()))
+    return list(dict.fromkeys(marks.wrap_label(name, letters) for letters in LETTERS if letters >= longest))
 
 
 def _overlap(one: Box, other: Box) -> bool:
@@ -78,21 +89,20 @@ def names(
     height: int,
     lines: Sequence[Sequence[tuple[float, float]]] = (),
 ) -> list[Chart]:
-    """The layers of names, placed once for a wide plot and once for a phone's, which has those of the column `strong`.
-
-    They are bold. What the other arguments mean, `placed` says.
-    """
+    """The layers of the names, placed once for a wide plot and once for a phone's; `placed` says what is given."""
     layers: list[Chart] = []
     on_phone = f"containerSize()[0] < {PHONE}"
-    for room, named, hidden in ((width, True, on_phone), (PHONE_PLOT, points.strong, f"!({on_phone})")):
-        found = placed(points.assign(named=named), domain, room, height, lines)
-        for (side, strong), group in found.groupby(["side", "strong"]):
+    for room, hidden in ((width, on_phone), (PHONE_PLOT, f"!({on_phone})")):
+        found = placed(points, domain, room, height, lines)
+        for side, group in found.groupby("side"):
             style = {
                 "align": "left" if side == "right" else "right",
                 "dx": GAP if side == "right" else -GAP,
                 "dy": alt.expr("datum.down"),
                 "fontSize": marks.TEXT,
-                "fontWeight": 600 if strong else 400,
+                "fontWeight": 600,
+                "lineBreak": "\n",
+                "lineHeight": marks.LABEL_LINE,
                 # Not there at all, since a name that is merely not seen takes room at the edge of the plot.
                 "text": alt.expr(f"{hidden} ? '' : datum.name"),
             }

@@ -12,7 +12,7 @@ from analysis.narrative import worked_example
 class MethodPart:
     """One idea of the method. formula: in TeX; none where words say all. where: what its symbols mean.
 
-    example: makes a sentence with its numbers in one stored text; empty where none is stored. page, values, see: the
+    example: puts the numbers of one stored text into the formula; None where none is stored. page, values, see: the
     view that shows it, and the words of the link.
     """
 
@@ -21,7 +21,7 @@ class MethodPart:
     text: str
     formula: str = ""
     where: str = ""
-    example: Callable[[], str] | None = None
+    example: Callable[[], worked_example.Example | None] | None = None
     page: str = "inside"
     values: Mapping[str, Value] = field(default_factory=dict)
     see: str = ""

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.core.formatting import plural
 from analysis.figures.citation import bibtex_of
 from analysis.narrative import method
 from analysis.narrative.glossary import GROUPS, matching_terms
@@ -30,17 +31,21 @@ def draw_part(number: int, part: method.MethodPart) -> None:
             st.markdown(f"[{part.see}]({show.address(part.page, part.values)})")
     if part.example and (example := part.example()):
         with numbers.container(border=True):
-            st.caption("In numbers")
-            st.markdown(escape_markdown(example))
+            st.caption("In numbers, rounded")
+            st.markdown(escape_markdown(example.text))
+            if example.formula:
+                st.latex(example.formula)
+            if example.after:
+                st.markdown(escape_markdown(example.after))
 
 
+parts_of_method = " · ".join(f"[{part.anchor}](#{part.anchor})" for part in method.PARTS)
 st.markdown(
-    "[Method](#method) · [Glossary](#glossary) · [What the store holds](#store) · [Use it elsewhere](#elsewhere) · "
-    "[Cite](#cite)"
+    f"[Method](#method): {parts_of_method}  \n"
+    "[Glossary](#glossary) · [What the store holds](#store) · [Use it elsewhere](#elsewhere) · [Cite](#cite)"
 )
 
 st.header("Method", anchor="method")
-st.markdown(" · ".join(f"[{part.title}](#{part.anchor})" for part in method.PARTS))
 for number, part in enumerate(method.PARTS, 1):
     draw_part(number, part)
 
@@ -50,10 +55,12 @@ sought = st.text_input("Find a word", key="about.find", width=360).strip()
 found = matching_terms(sought)
 if not found:
     st.info(f"No word of the glossary has “{escape_markdown(sought)}”, nor has its definition.")
+count = plural(sum(map(len, found.values())), "word")
+place = st.container() if sought else st.expander(f"All {count}", icon=":material/dictionary:", key="about.all_words")
 for group, terms in found.items():
-    st.subheader(group)
+    place.subheader(group, anchor=False)
     definitions = GROUPS[group]
-    with st.container(key=f"glossary_terms_{group.split()[0].lower()}"):
+    with place.container(key=f"glossary_terms_{group.split()[0].lower()}"):
         st.markdown("\n".join(f"- **{term}**: {escape_markdown(definitions[term])}" for term in terms))
 
 st.header("What the store holds", anchor="store")

@@ -9,20 +9,35 @@ from analysis.literature import tables as published
 from tests.app import shown as reader
 from tests.app.shown import figures, shown, silent
 
-opened = partial(reader.opened, "experiments", part="published")
+opened = partial(reader.opened, "experiments", part="published", published_look="table")
 
 
-def test_opens_with_the_finding():
-    app = opened()
+def test_opens_with_every_paper_against_its_own_baseline_and_a_press_shows_one_table():
+    app = reader.opened("experiments", part="published")
     assert silent(app)
-    assert any("TUPE" in heading and "without CoLA" in heading for heading in figures(app))
-    app.session_state["experiments.literature"] = True
-    app.run()
+    assert len(figures(app)) == 1
+    assert "What papers report" in figures(app)[0]
+    assert "published_look" not in app.query_params
+    assert "rests on CoLA alone" in "".join(text.value for text in app.markdown), "the caveats stand under the numbers"
+    app.segmented_control(key="experiments.published_look").set_value("table").run()
     assert silent(app)
-    assert len(figures(app)) == 2
+    assert len(figures(app)) == 1
+    assert "average with and without CoLA" in figures(app)[0]
+    assert app.query_params["published_look"] == "table"
     told = "".join(text.value for text in app.markdown).replace("\\", "")
     assert "TUPE-A^mid minus BERT-A goes from +0.37 to −0.45" in told
-    assert "rests on CoLA alone" in told, "the caveats stand beside the numbers"
+
+
+def test_a_link_about_a_table_shows_it_and_every_paper_after_a_press():
+    """Links had no field for this at first."""
+    app = reader.opened("experiments", part="published", published_view="scores")
+    assert silent(app)
+    assert app.session_state["experiments.published_look"] == "table"
+    for _ in range(2):
+        app.segmented_control(key="experiments.published_look").set_value("papers").run()
+        assert silent(app)
+        assert "What papers report" in figures(app)[0]
+    assert app.query_params["published_view"] == "scores", "a press on the table shows the same one again"
 
 
 def test_every_table_opens():

@@ -15,9 +15,10 @@ def boxes(found: pd.DataFrame) -> list[tuple[float, float, float, float]]:
     """Left, top, right and bottom of each name, in pixels; here a unit of an axis is a pixel."""
     result = []
     for row in frames.rows(found):
-        length, middle = marks.LABEL_LETTER * len(row.name), HEIGHT - row.y + row.down
-        left = row.x + GAP if row.side == "right" else row.x - GAP - length
-        result.append((left, middle - marks.LABEL_LINE / 2, left + length, middle + marks.LABEL_LINE / 2))
+        lines = row.name.splitlines()
+        length, first = marks.LABEL_LETTER * max(map(len, lines)), HEIGHT - row.y + row.down
+        left, last = row.x + GAP if row.side == "right" else row.x - GAP - length, marks.LABEL_LINE * (len(lines) - 1)
+        result.append((left, first - marks.LABEL_LINE / 2, left + length, first + last + marks.LABEL_LINE / 2))
     return result
 
 
@@ -61,3 +62,12 @@ def test_a_name_spares_the_line() -> None:
     (name,) = boxes(found := placed(points, DOMAIN, WIDTH, HEIGHT, [line]))
     assert not overlap(name, (100, 100, 300, 100))
     assert found.side.tolist() == ["left"], "the nearest place that is free"
+
+
+def test_a_name_is_broken_between_words_where_one_line_finds_no_room() -> None:
+    points = pd.DataFrame({"x": [200.0], "y": [100.0], "name": ["Concatenated and projected"], "named": [True]})
+    assert placed(points, DOMAIN, WIDTH, HEIGHT).name.tolist() == points.name.tolist()
+    walls = [[(place, 0.0), (place, float(HEIGHT))] for place in (120.0, 290.0)]
+    (found,) = frames.rows(placed(points, DOMAIN, WIDTH, HEIGHT, walls))
+    assert found.name == "Concatenated\nand projected"
+    assert found.down == -marks.LABEL_LINE / 2, "both lines together stand beside the point"

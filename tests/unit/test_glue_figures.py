@@ -565,3 +565,10 @@ def test_a_changed_model_is_not_held_against_papers(store):
 )
 def test_the_tab_opens_on_the_refitted_model_once_there_is_one(stored, opened):
     assert default_preset(stored) == opened
+
+
+def test_a_map_says_whose_models_its_rows_are_of():
+    assert heat.side_title("own, preset surgery") == "A trained MiniLM, changed and fine-tuned (surgery)"
+    assert heat.side_title("own, preset cpu") == "Our own small encoders (cpu)"
+    assert heat.side_title("imported, preset imported mine") == "◆ imported, preset imported mine"
+    assert heat.side_title("Ke et al. 2021 (TUPE), Table 1") == "Ke et al. 2021 (TUPE), Table 1"

@@ -24,8 +24,12 @@ import pytest
 from drawn_values import valid_panels
 
 from analysis import links, store_build
+from analysis.core.colours import of_term
 from analysis.core.errors import AddendError, QueryError
+from analysis.core.term_names import FOUR
 from analysis.figures import FIGURES, drawing
+from analysis.figures.terms.distance import COLOURS
+from analysis.figures.terms.measures import term_label
 from analysis.probes import text_probe
 from analysis.sql import public
 from analysis.sql import run_query as module
@@ -646,6 +650,18 @@ def test_every_kind_of_chart_is_drawn(world, mark, x):
     assert drawn["encoding"]["x"]["title"] == "a.b[0]:Q"
     assert drawn["encoding"]["y"]["title"] == "<b>"
     assert pa.Table.from_pandas(drawn_rows(made)).num_rows == 9
+
+
+def test_terms_have_the_colours_of_look_inside_and_other_names_those_of_series(world):
+    for dark in (False, True):
+        theme = drawing.Theme(dark=dark)
+        (panel,) = built(mark="point").draw(theme)
+        scale = panel.to_dict()["layer"][0]["encoding"]["color"]["scale"]
+        assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
+            term: theme.colour(COLOURS[term_label(term)]) for term in FOUR
+        }
+        (panel,) = built(query="SELECT range % 3 AS x, 'v' || range % 2 AS v, range AS y FROM range(6)").draw(theme)
+        assert theme.colour(of_term("position")) not in json.dumps(panel.to_dict())
 
 
 def test_copies_of_killed_processes_are_cleared(tmp_path):

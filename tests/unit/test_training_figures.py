@@ -894,7 +894,11 @@ def test_loss_is_drawn_against_a_cost_and_the_line_joins_what_none_beats_in_both
         assert ends.best.any()
     assert valid_panels(figure)
     lowest = drawn_rows.loc[drawn_rows.gap.idxmin(), "title"]
-    assert {title("bert_a"), lowest} < set(pd.concat(drawn(figure, "down")).name)
+    on_the_line = set(drawn_rows[drawn_rows.best].title)
+    for names in drawn(figure, "down"):
+        assert {name.replace("\n", " ") for name in names.name} <= {title("bert_a"), lowest, *on_the_line}
+    told = {name.replace("\n", " ") for names in drawn(figure, "down") for name in names.name}
+    assert told == {title("bert_a"), lowest, *on_the_line}, "only these have names, and each has one"
     assert ("processor's time of the process" in figure.caption) == (cost == "time")
     assert "clock on the wall" in FIGURES["training_costs"].of({"preset": "cpu"}).caption
 

@@ -1,6 +1,7 @@
 """The worked example of the page Method and data: its numbers are those that the model's own weights give."""
 
 import re
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,10 +15,15 @@ from analysis.probes import saved_probes
 HEAD = worked_example.HEAD
 
 
-def numbers(text: str) -> list[float]:
-    """Every number of a sentence that has two decimals or a percent sign, in order."""
-    found = re.findall(r"[+−]?\d+\.\d\d|[+−]?\d+(?= %)", text)
-    return [float(number.replace("−", "-")) for number in found]
+def there(example: worked_example.Example | None) -> worked_example.Example:
+    assert example is not None
+    return example
+
+
+def numbers(example: worked_example.Example | None) -> list[float]:
+    """Every number of an example that has two decimals or a percent sign, in order."""
+    text = " ".join(there(example)).replace(r"\,\%", " %").replace("−", "-")
+    return [float(number) for number in re.findall(r"-?\d+\.\d\d|-?\d+(?= %)", text)]
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +53,12 @@ def test_lengths_are_those_of_the_vectors_that_the_model_looks_up(kept) -> None:
     indices = ids[place], torch.tensor(place), torch.tensor(0)
     with torch.no_grad():
         parts = [table(index).double() for table, index in zip(tables, indices, strict=True)]
-    lengths = [float(part.norm()) for part in (*parts, sum(parts))]
-    lengths.append(sum(length**2 for length in lengths[:3]) ** 0.5)
-    assert numbers(worked_example.entering()) == pytest.approx(lengths, abs=0.006)
+    *lengths, total = [float(part.norm()) for part in (*parts, sum(parts))]
+    squares = [length**2 for length in lengths]
+    products = sum(2 * float(a @ b) for a, b in combinations(parts, 2))
+    expected = [number for length in lengths for number in (length, length**2)]
+    expected += [products, total, total**2, sum(squares) ** 0.5]
+    assert numbers(worked_example.entering()) == pytest.approx(expected, abs=0.006)
 
 
 def terms_of_head(text: str, head: int) -> dict[str, np.ndarray]:
@@ -83,10 +92,10 @@ def terms_of_head(text: str, head: int) -> dict[str, np.ndarray]:
 
 
 def test_the_score_is_the_sum_of_its_parts(kept, terms) -> None:
-    text = worked_example.score()
+    example = there(worked_example.score())
     query, key = worked_example.strongest_pair(kept)
-    total, *parts = numbers(text)
-    assert f"“{kept.tokens[query]}” for “{kept.tokens[key]}”" in text
+    *parts, total = numbers(example)
+    assert f"“{kept.tokens[query]}” for “{kept.tokens[key]}”" in example.text
     assert total == pytest.approx(sum(term[query, key] for term in terms.values()), abs=0.006)
     assert parts[:4] == pytest.approx([terms[name][query, key] for name in FOUR], abs=0.006)
     assert sum(parts) == pytest.approx(total, abs=0.03)
@@ -107,8 +116,10 @@ def test_the_mean_over_heads_and_the_pooled_share_are_of_all_heads(all_terms) ->
     found = [(centre(terms), np.sum(list(centre(terms).values()), axis=0)) for terms in all_terms]
     parts = np.array([(centred["word_to_word"] * whole).sum() for centred, whole in found])
     wholes = np.array([(whole**2).sum() for _, whole in found])
-    expected = [100 * (parts / wholes).mean(), 100 * parts.sum() / wholes.sum()]
-    assert numbers(worked_example.over_heads()) == pytest.approx(expected, abs=0.51)
+    first, last, *averages = numbers(worked_example.over_heads())
+    assert [first, last] == pytest.approx([(parts / wholes)[0], (parts / wholes)[-1]], abs=0.006)
+    assert averages == pytest.approx([100 * (parts / wholes).mean(), 100 * parts.sum() / wholes.sum()], abs=0.51)
+    assert rf"\frac{{{parts.sum():.0f}}}{{{wholes.sum():.0f}}}" in there(worked_example.over_heads()).formula
 
 
 def test_shares_are_parts_of_what_varies_and_add_up(terms) -> None:
@@ -116,6 +127,8 @@ def test_shares_are_parts_of_what_varies_and_add_up(terms) -> None:
     whole = np.sum(list(centred.values()), axis=0)
     printed = numbers(worked_example.share())
     shares = [100 * float((centred[name] * whole).sum() / (whole**2).sum()) for name in FOUR]
+    above, below = (centred[FOUR[0]] * whole).sum(), (whole**2).sum()
+    assert rf"\frac{{{above:.1f}}}{{{below:.1f}}}" in there(worked_example.share()).formula
     assert printed == pytest.approx([*shares, 100 - sum(shares)], abs=0.51)
 
 
@@ -133,9 +146,9 @@ def test_cancellation_is_the_size_of_the_terms_over_that_of_the_scores(terms) ->
     centred = centre(terms)
     sizes = sum(float(np.linalg.norm(term)) for term in centred.values())
     whole = float(np.linalg.norm(np.sum(list(centred.values()), axis=0)))
-    assert f"{sizes / whole:.1f} times" in worked_example.cancelled()
+    assert there(worked_example.cancelled()).formula == rf"\frac{{{sizes:.1f}}}{{{whole:.1f}}} = {sizes / whole:.1f}"
 
 
 def test_without_a_stored_probe_no_part_prints_an_example(monkeypatch) -> None:
     monkeypatch.setattr(worked_example.opening_results, "stored_result", lambda request: None)
-    assert {part.example() for part in method.PARTS if part.example} == {""}
+    assert {part.example() for part in method.PARTS if part.example} == {None}

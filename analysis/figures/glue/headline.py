@@ -16,6 +16,11 @@ SURGERY, REFITTED = "surgery", "refitted"
 """The presets of one real model that is fine-tuned after it was changed; refitted: after it was trained on, too."""
 JUDGED_AS = {SURGERY: ("tuned", "operation"), REFITTED: ("refitted_glue", "refitting")}
 """Preset -> the kind of its statements, and what was done to the model before each fine-tuning."""
+CHANGED_MODELS = {
+    SURGERY: "A trained MiniLM, changed and fine-tuned (surgery)",
+    REFITTED: "A trained MiniLM, changed, trained on and fine-tuned (refitted)",
+}
+"""These presets in words."""
 INCONCLUSIVE = "Inconclusive"
 """The first word where there is no conclusion."""
 NEEDED_SEEDS = 3

@@ -6,6 +6,7 @@ from analysis.core.formatting import fixed, signed
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme, colour_scale, part_around_zero
+from analysis.figures.glue.headline import CHANGED_MODELS
 from analysis.figures.glue.panels import (
     DIFFERENCE_TIPS,
     SCORE_TIPS,
@@ -183,5 +184,8 @@ def _columns(content: OwnAndPublished, rows: pd.DataFrame, cells: pd.DataFrame) 
 
 
 def side_title(source: str) -> str:
-    """The name of our own or imported rows above their map; that of a published table as it is."""
-    return source.replace(f"{IMPORTED}, ", "◆ imported, ").replace("own, preset", "Our own models, preset")
+    """The models of our own or imported rows, above their map; the name of a published table as it is."""
+    owner, _, preset = source.partition(", preset ")
+    if owner == IMPORTED:
+        return f"◆ {source}"
+    return CHANGED_MODELS.get(preset, f"Our own small encoders ({preset})") if owner == "own" else source

@@ -6,7 +6,9 @@ import altair as alt
 import pandas as pd
 from pandas.api import types
 
+from analysis.core.colours import VERDICTS, of_term
 from analysis.core.errors import AddendError
+from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import marks
 from analysis.figures.drawing import SERIES, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -18,6 +20,8 @@ MARKS = {"line": "Lines", "point": "Points", "bar": "Bars"}
 MAX_ROWS = 5_000
 """Rows that a chart draws."""
 MAX_COLOURS = 12
+MEANINGS = {name: of_term(name) for name in (*FOUR, *SOURCES)} | VERDICTS
+"""The colours of values that have one on every page."""
 MAX_NAMES, MAX_NAME_LENGTH = 100, 60
 """Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
 NONE = ""
@@ -143,7 +147,10 @@ def _chart(rows: pd.DataFrame, x: str, y: str, colour: str, *, kind: str, mark: 
     up = marks.number(alt.Y, "y", y, zero=mark == "bar", domain=alt.Undefined if ends is None else domain)
     legend = colour and ends is None
     key = marks.legend(colour, columns=KEY_COLUMNS, lines=mark == "line") if legend else None
-    color = marks.series("colour", names, theme, key)
+    if set(names) <= set(MEANINGS):
+        color = marks.hues("colour", {name: theme.colour(MEANINGS[name]) for name in names}, key)
+    else:
+        color = marks.series("colour", names, theme, key)
     tooltip: tuple[marks.Tip, ...] = ((f"x:{kind[0].upper()}", x), ("y", y, ".4~g"))
     if colour:
         tooltip = (*tooltip, ("colour", colour))

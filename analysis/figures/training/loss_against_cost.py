@@ -18,7 +18,6 @@ from analysis.figures import beside_points, marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
 from analysis.figures.figure import Figure, figure, one_of
-from analysis.figures.reading.told import COMPARED
 from analysis.figures.training import costs
 from analysis.figures.training.costs import CostsParameters
 from analysis.figures.training.data import BASELINES, MASKED, title
@@ -47,6 +46,8 @@ AXES = {
 """Value of the link's field `cost` -> the cost that losses are drawn against."""
 HEIGHT = 430
 """Pixels of the plot."""
+OTHERS = 0.55
+"""The opacity of points that have no name."""
 EDGE = 0.08
 """The free room at each end of an axis, as a share of what is drawn."""
 
@@ -72,7 +73,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
         frame=lambda: rows,
         caption=sentences(
             f"Each point is a variant of recipe {recipe}, less {named(BASELINE)}'s loss and {axis.noun}; lower and "
-            "further left is better."
+            "further left is better. Press a point for its name."
             + ("" if recipe == params.preset else f" Costs are measured at the size of preset {params.preset}."),
             "Black line: the variants that no other beats in both, each lower than cheaper ones beyond the intervals."
             if drawn.best.sum() > 1
@@ -186,10 +187,10 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
         way=[WAYS[way(name)].title for name in drawn.variant],
     )
     rows = rows.assign(name=rows.title.where(~far, rows.title + " " + rows.written))
-    # Names are placed in this order, and only the first where there is little room.
-    rows = rows.assign(
-        strong=rows.best | (rows.variant == BASELINE) | (rows.gap == rows.gap.min()), home=rows.variant.isin(COMPARED)
-    ).sort_values(["strong", "home", "gap"], ascending=[False, False, True], ignore_index=True)
+    # Names are placed in this order.
+    rows = rows.assign(named=rows.best | (rows.variant == BASELINE) | (rows.gap == rows.gap.min()) | far).sort_values(
+        ["named", "gap"], ascending=[False, True], ignore_index=True
+    )
     domain = (
         padded_range(pd.Series([0.0, *rows.x, *rows.before]), EDGE),
         padded_range(pd.Series([0.0, *rows.y, *rows.low, *rows.high]), EDGE),
@@ -207,7 +208,6 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
     band = alt.Chart(pd.DataFrame({"y": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=0.6)
     layers: list[Chart] = [
         band.encode(y=y, y2=alt.Y2("end:Q"), x=alt.value(0), x2=alt.value("width")),
-        marks.rule(theme, x=0),
         marks.rule(theme, y=0),
     ]
     base = alt.Chart(rows)
@@ -217,8 +217,8 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
         .encode(x=x, y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q"), color=key)
     )
     if rows.before.notna().any():
-        spans = base.transform_filter("isValid(datum.before)").mark_rule(strokeWidth=1.5, opacity=0.3)
-        layers.append(spans.encode(x=x, x2=alt.X2("before:Q"), y=y, color=key))
+        earlier = base.transform_filter("isValid(datum.before)").mark_rule(strokeWidth=1.5, opacity=0.3)
+        layers.append(earlier.encode(x=x, x2=alt.X2("before:Q"), y=y, color=key))
     frontier = rows[rows.best].sort_values("x")
     points = list(zip(frontier.x, frontier.y, strict=True))
     corners = [corner for one, after in pairwise(points) for corner in (one, (after[0], one[1]))] + points[-1:]
@@ -230,20 +230,25 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
         VARIANT, ("written", "final loss, nats"), ("low", "95 % interval from", "+.3f"), ("high", "to", "+.3f"),
         ("x", f"{axis.noun}, %", "+.1f"),
     )  # fmt: skip
-    for beyond, group in rows.groupby("far"):
+    for (beyond, named_here), group in rows.groupby(["far", "named"]):
         points = alt.Chart(group).mark_point(
-            filled=True, opacity=1, size=marks.LARGE_DOT, shape="triangle-up" if beyond else "circle"
-        )
+            filled=True, opacity=1 if named_here else OTHERS, size=marks.LARGE_DOT,
+            shape="triangle-up" if beyond else "circle",
+        )  # fmt: skip
         layers.append(points.encode(x=x, y=y, color=key, tooltip=tooltip))
     level = [(domain[0][0], 0.0), (domain[0][1], 0.0)]
-    layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, lines=[corners, level])
+    bars = [[(row.x, row.low), (row.x, row.high)] for row in frames.rows(rows.dropna(subset=["low", "high"]))]
+    spans = [[(row.before, row.y), (row.x, row.y)] for row in frames.rows(rows.dropna(subset="before"))]
+    lines = [corners, level, *bars, *spans]
+    layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, lines=lines)
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
+            "named: adding, the lowest, and those that none beats in both",
             f"grey: within ±{margin:g} nats, which the rules call the same",
             "level lines: to an earlier measurement; upright: 95 % intervals"
             if rows.before.notna().any()
-            else "black line: those that none beats in both; bars: 95 % intervals"
+            else "black line: joins those that none beats; bars: 95 % intervals"
             if len(corners) > 1
             else "bars: 95 % intervals",
         ],

@@ -126,7 +126,12 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
         text = " → ".join(f"{cell.printed} ({cell.column})" for cell in ends.itertuples())
         measure = cells.metric_title.iloc[0].lower()
         sentences.append(
-            Finding(f"{measure} {text}", table.title, "experiments", {"part": "published", "published_table": table_id})
+            Finding(
+                f"{measure} {text}",
+                table.title,
+                "experiments",
+                {"part": "published", "published_look": "table", "published_table": table_id},
+            )
         )
     return sentences
 
@@ -153,6 +158,7 @@ def compared(pair: Pair) -> list[Finding]:
                 "experiments",
                 {
                     "part": "published",
+                    "published_look": "table",
                     "published_table": pair.table,
                     "published_baseline": pair.baseline,
                     "published_view": "difference",

@@ -11,6 +11,7 @@ def left_out(values: Values) -> dict[str, object]:
     without = (task,) if task else ()
     return {
         "part": "published",
+        "published_look": "table",
         "published_table": TABLE,
         "published_baseline": BASELINE,
         "published_without": without,

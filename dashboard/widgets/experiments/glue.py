@@ -14,7 +14,7 @@ from analysis import glue_comparison, links
 from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.glue import study_rows
-from analysis.figures.glue.headline import INCONCLUSIVE, REFITTED, SURGERY, headline, ranks
+from analysis.figures.glue.headline import CHANGED_MODELS, INCONCLUSIVE, REFITTED, headline, ranks
 from analysis.figures.glue.table import GlueTable
 from analysis.figures.glue.table import table as scores_table
 from analysis.glue_comparison import MARGINS, PROTOCOLS, Study
@@ -31,11 +31,6 @@ FIELDS = ("glue_baseline", "glue_view", "glue_table", "protocol", "margin", "glu
 """Fields of a link that say which numbers it shows: one that names any opens what is folded."""
 USUAL = {"glue_baseline": "bert_a", "glue_without": (), "including": ()}
 """The fields of runs that are not chosen, whose baseline and tasks others have no say in."""
-CHANGED_MODELS = {
-    SURGERY: "A trained MiniLM, changed and fine-tuned (surgery)",
-    REFITTED: "A trained MiniLM, changed, trained on and fine-tuned (refitted)",
-}
-"""Presets of one model that was changed, in the words of the picker."""
 OPTIMISTIC = (
     "Each variant's score on a task is the one at its best learning rate. That rate was chosen on the same dev set "
     "as the score, which is optimistic, though equally so for all variants that tried the same rates."
@@ -181,5 +176,5 @@ def _show_table(table: GlueTable) -> None:
         key="glue.table",
         column_config={"variant": st.column_config.TextColumn(pinned=True)},
     )
-    sentences = ([" Shaded: our own models."] if shade.to_numpy().any() else []) + list(table.notes)
+    sentences = ([" Shaded: what we fine-tuned."] if shade.to_numpy().any() else []) + list(table.notes)
     st.caption("  \n".join(escape_markdown(note) for note in sentences))

@@ -1,4 +1,4 @@
-"""The tab Papers of Experiments: what papers print, as a figure and as a table, with their caveats by letter."""
+"""The tab Papers of Experiments: every paper against its own baseline, and one paper's table with its caveats."""
 
 from contextlib import suppress
 
@@ -10,6 +10,7 @@ from analysis.figures.glue.study_rows import task_titles
 from analysis.figures.literature.gains import caveats
 from analysis.figures.published.averages import in_order
 from analysis.figures.published.table_parts import other_steps
+from analysis.links import VIEWS as PAGES
 from analysis.links import Value
 from analysis.literature import tables
 from dashboard.session.markdown_escape import escape_markdown
@@ -18,11 +19,37 @@ from dashboard.widgets.experiments import published_table
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
+TABLE = "table"
+"""Value of the link's field `published_look` that shows one table."""
+OF_A_TABLE = ("published_table", "published_baseline", "published_without", "published_view")
+"""Fields of a link that say something about one table."""
 VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
 
 
 def draw(pickers: Pickers) -> None:
-    """One figure of a table, the table as printed, and folded the figure of all tables."""
+    """What all papers report, or one paper's table."""
+    if _shows_one_table(pickers):
+        _draw_table(pickers)
+        return
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    _show_figure("published_literature", values)
+    published_table.notes(caveats())
+
+
+def _shows_one_table(pickers: Pickers) -> bool:
+    """True where the reader asks for one table, or a link that says something about one."""
+    defaults = PAGES[PAGE].defaults()
+    asked = any(pickers.get(name) != defaults[name] for name in OF_A_TABLE)
+    if asked and not pickers.get("published_look"):
+        pickers.set("published_look", TABLE)
+    # A link without the field shows a table if it says something about one, so it must say that it shows none.
+    looks = {"papers" if asked else "": "Every paper", TABLE: "One paper's table"}
+    return pickers.segments("published_look", "Show", list(looks), looks, label_visibility="collapsed") == TABLE
+
+
+def _draw_table(pickers: Pickers) -> None:
+    """One figure of a table, and the table as printed."""
     index = tables.index()
     labels = dict(zip(index.id, index.label, strict=True))
     table_id = pickers.choice(
@@ -37,16 +64,6 @@ def draw(pickers: Pickers) -> None:
         _show_figure(f"published_{view}", values)
     published_table.show_published(table, PAGE, _chart_order(table, values) if view == "average" else ())
     published_table.caveats(table)
-    fold = st.expander(
-        "Every table at once: each paper against its own baseline",
-        icon=":material/stacked_line_chart:",
-        key=f"{PAGE}.literature",
-        on_change="rerun",
-    )
-    if fold.open:
-        with fold:
-            _show_figure("published_literature", values)
-            published_table.notes(caveats())
 
 
 def _chart_order(table: published_table.Table, values: dict[str, Value]) -> list[str]:

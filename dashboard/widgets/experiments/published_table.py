@@ -114,8 +114,7 @@ def notes(entries: Sequence[tuple[str, str, str]]) -> None:
     papers: dict[str, list[str]] = {}
     for paper, row_label, text in entries:
         papers.setdefault(paper, []).append(f"*{escape_markdown(row_label)}:* {escape_markdown(text)}")
-    with st.container(border=True):
-        st.markdown("**Caveats**")
+    with st.expander("Caveats", icon=":material/info:"):
         blocks = ["  \n".join((f"**{escape_markdown(paper)}**", *texts)) for paper, texts in papers.items()]
         # Filled in turn to the same length of text.
         half, written = sum(map(len, blocks)) / 2, 0

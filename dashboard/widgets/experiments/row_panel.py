@@ -41,7 +41,7 @@ def show_panel(
         _show_table(found)
         with st.container(horizontal=True):
             for table, name in found.sources.items():
-                _link(name, "menu_book", {"part": "published", "published_table": table})
+                _link(name, "menu_book", {"part": "published", "published_look": "table", "published_table": table})
             _link("All published tables", "library_books", {"part": "published"})
     elif tab == "costs":
         _show_table(row_tables.costs(row, board))
