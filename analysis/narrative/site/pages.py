@@ -19,7 +19,7 @@ from analysis.claims.statements.deciding import AGAINST, FOR
 from analysis.claims.statements.stored import Heading
 from analysis.core.colours import css_variables, verdict_variables
 from analysis.core.errors import NoResults
-from analysis.core.formatting import signed
+from analysis.core.formatting import signed_or_zero
 from analysis.figures import FIGURES, Figure
 from analysis.figures.claims.board import board
 from analysis.figures.export import prefix_ids
@@ -67,7 +67,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
         minutes=minutes(),
         cards=cards(),
         ways=ways_of_telling(),
-        signed=signed,
+        signed_or_zero=signed_or_zero,
         hero=_moving(hero, "hero"),
         stages=_script({"stages": [asdict(stage) for stage in (*hero.STAGES, hero.after_training(separated()))]}),
     )
