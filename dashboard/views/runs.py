@@ -1,8 +1,11 @@
 """Runs: every run in the store, and everything about one of them."""
 
+from contextlib import suppress
+
 import pandas as pd
 import streamlit as st
 
+from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.runs.stored import FINISHED, kind_title, newest_of_each_first, summary
 from analysis.figures.runs.stored import all_runs as stored_runs
@@ -18,9 +21,9 @@ ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset
 # What a run changed of its preset stands with it: few runs changed anything.
 COLUMNS = {
     "subject": "variant or model",
+    "seed": "seed",
     "kind": "kind",
     "preset": "preset",
-    "seed": "seed",
     "status": "status",
     "created": "made (UTC)",
     "seconds": "seconds",
@@ -78,40 +81,64 @@ def select_clicked() -> None:
         pickers.set("run", matching.run_id.iloc[rows[0]])
 
 
-table = matching.assign(
-    kind=[kind_title(kind) for kind in matching.kind],
-    subject=matching.title.where(matching.title.astype(bool), matching.model),
-    preset=matching.preset.where(matching.changed == "", matching.preset + ", " + matching.changed),
-    created=matching.created.map(made),
-    seconds=matching.seconds.round(),
-)[list(COLUMNS)].rename(columns=COLUMNS)  # fmt: skip
-st.dataframe(
-    table.loc[:, (table.notna() & (table != "") & (table != FINISHED)).any()],
-    hide_index=True,
-    height=300 if len(table) > 7 else "auto",
-    key="runs.table",
-    on_select=select_clicked,
-    selection_mode="single-row",
-    column_config={
-        "seconds": st.column_config.NumberColumn(format="localized"),
-        "seed": st.column_config.NumberColumn(format="%d"),
-        "variant or model": st.column_config.Column(width=240),
-        "preset": st.column_config.Column(width=150),
-    },
-)
-st.caption(
-    f"{len(matching)} of {len(all_runs)} runs: first the newest of every variant or model, then the others. Click at "
-    "the left of a row, or pick one below."
-)
+def draw_table() -> None:
+    """The runs that match, a row each."""
+    table = matching.assign(
+        kind=[kind_title(kind) for kind in matching.kind],
+        subject=matching.title.where(matching.title.astype(bool), matching.model),
+        preset=matching.preset.where(matching.changed == "", matching.preset + ", " + matching.changed),
+        created=matching.created.map(made),
+        seconds=matching.seconds.round(),
+    )[list(COLUMNS)].rename(columns=COLUMNS)  # fmt: skip
+    st.dataframe(
+        table.loc[:, (table.notna() & (table != "") & (table != FINISHED)).any()],
+        hide_index=True,
+        height=300 if len(table) > 7 else "auto",
+        key="runs.table",
+        on_select=select_clicked,
+        selection_mode="single-row",
+        column_config={
+            "seconds": st.column_config.NumberColumn(format="localized"),
+            "seed": st.column_config.NumberColumn(format="%d", width=50),
+            # Three columns on a phone.
+            "kind": st.column_config.Column(width=92),
+            "variant or model": st.column_config.Column(width=190),
+            "preset": st.column_config.Column(width=110),
+        },
+    )
+    st.caption(
+        f"{len(matching)} of {len(all_runs)} runs: first the newest of every variant or model, then the others. Click "
+        "at the left of a row, or pick one in the list of runs."
+    )
+
+
+curves = matching[matching.kind == "curves"]
+strip = None
+if len(curves) and not pickers.get("variant"):
+    with suppress(AddendError):  # Losses that no file holds.
+        strip = stored_figure("runs_strip", pickers.values())
+if not pickers.get("run") and len(curves):
+    # The newest that has something to draw, of those that the chart shows.
+    shown = set(strip.frame().run_id) if strip else set(curves.run_id)
+    pickers.set("run", next(run for run in curves.run_id if run in shown))
+    strip = stored_figure("runs_strip", pickers.values()) if strip else None
+if strip:
+    chart, one = st.columns(2, gap="medium")
+else:
+    draw_table()
+    chart = one = st.container()
 if not (all_runs.kind == "curves").any():
     st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
-curves = matching[matching.kind == "curves"]
-if not pickers.get("run") and len(curves):
-    pickers.set("run", curves.run_id.iloc[0])  # the newest that has something to draw
-run_id = pickers.choice("run", "Run", matching.run_id.tolist(), lambda selection: label(by_id[selection]))
-values = pickers.done()
-show.copy_link(PAGE, values)
-if by_id[run_id]["kind"] == "curves":
-    with show.reporting_problems():
-        show.show(stored_figure("runs_curve", values), PAGE, values)
+with one:
+    run_id = pickers.choice("run", "Run", matching.run_id.tolist(), lambda selection: label(by_id[selection]))
+    values = pickers.done()
+    show.copy_link(PAGE, values)
+    if by_id[run_id]["kind"] == "curves":
+        with show.reporting_problems():
+            show.show(stored_figure("runs_curve", values), PAGE, values)
+if strip:
+    with chart:
+        show.show(strip, PAGE, values, on_cell=lambda run: pickers.set("run", run), cell=("run_id",))
+    with st.expander(f"All {len(matching):,} runs in a table", icon=":material/table_rows:", key="runs.table_fold"):
+        draw_table()
 facts(by_id[run_id])

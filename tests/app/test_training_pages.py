@@ -184,6 +184,17 @@ def test_a_run_without_a_curve_has_none(results):
     assert any("No setting is stored" in caption.value for caption in app.caption)
 
 
+def test_runs_open_on_a_chart_of_one_preset_with_the_table_folded(results):
+    app = opened("runs")
+    fine(app)
+    strip, curve = figures(app)
+    assert strip == "Final losses with preset cpu"
+    run = read.query("SELECT * FROM pretrainings WHERE run_id = ?", [app.session_state["runs.run"]]).iloc[0]
+    assert curve.endswith(f", seed {run.seed}")
+    assert len(next(frame.value for frame in app.dataframe if "kind" in frame.value)) > 7, "every kind is in the table"
+    assert len(figures(opened("runs", variant="bert_a"))) == 1, "one variant has a table in its place"
+
+
 def test_a_filter_forgets_the_run_that_it_hides(results):
     app = opened("runs")
     run = app.selectbox(key="runs.run").options[-1]

@@ -118,7 +118,7 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, other, address):
 
 def test_a_table_on_screen_has_no_csv_of_its_own(page, address):
     """It would not pass `analysis.core.csv_export`, so that a cell such as =HYPERLINK(...) would leave as a formula."""
-    page.goto(f"{address}/runs")
+    page.goto(f"{address}/runs?kind=costs")
     settled(page)
     page.locator("[data-testid=stDataFrame]").first.hover()
     expect(page.get_by_role("button", name="Search").first).to_be_visible()

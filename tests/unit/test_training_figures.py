@@ -1001,7 +1001,7 @@ def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
 # ---- All of them ----
 
 
-@pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
+@pytest.mark.parametrize("name", [*NAMES, "runs_curve", "runs_strip"])
 def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, name):
     figure = made(name)
     for theme in (drawing.Theme(), drawing.Theme(dark=True, screen=True)):
@@ -1022,7 +1022,7 @@ def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, na
         assert again.frame().equals(figure.frame())
 
 
-@pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
+@pytest.mark.parametrize("name", [*NAMES, "runs_curve", "runs_strip"])
 def test_with_no_results_a_sentence_says_how_to_make_them(nothing, name):
     with pytest.raises(NoResults, match=r"python -m analysis (ablate|measure costs)"):
         made(name)
@@ -1100,6 +1100,27 @@ def test_the_curve_of_one_run(three):
     assert set(made("runs_curve", run=run_id).frame().run_id) == {run_id}
     with pytest.raises(NoResults, match="'nobody' has no curve"):
         made("runs_curve", run="nobody")
+
+
+def test_the_strip_has_a_dot_for_each_run_of_one_preset_and_task(whole):
+    """The runs of the preset of the chosen one, of its task; the far ones at the edge, the chosen one in a ring."""
+    known = query("SELECT run_id, variant, last_loss AS loss FROM pretrainings WHERE last_loss IS NOT NULL")
+    for task in ("masked", "causal"):
+        of_task = known[known.variant.str.startswith("causal_") == (task == "causal")]
+        chosen = of_task.run_id.iloc[0]
+        figure = made("runs_strip", run=chosen)
+        frame = figure.frame().set_index("run_id")
+        assert set(frame.index) == set(of_task.run_id)
+        assert frame.loss.to_dict() == pytest.approx(of_task.set_index("run_id").loss.to_dict())
+        dots, *_ = drawn(figure, "run_id", "at")
+        assert (dots["at"] <= dots.run_id.map(frame.loss) + 1e-9).all()
+        assert set(dots[dots.sign == "near"].run_id) == {
+            run for run in frame.index if frame.loss[run] <= dots["at"].max()
+        }
+        (ring,) = [found for found in drawn(figure, "title", "at") if "run_id" not in found]
+        assert ring.title.tolist() == [frame.title[chosen]]
+    with pytest.raises(NoResults, match="'nobody' is stored"):
+        made("runs_strip", preset="nobody")
 
 
 def test_causal_models_are_held_against_rotary_where_none_adds_positions() -> None:

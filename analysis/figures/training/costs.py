@@ -174,11 +174,11 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             + ("the lowest final loss stands first." if losses else "the longest step stands first."),
             "The feed-forward layers are as wide as makes all variants equally large, so that what saves parameters "
             "elsewhere does more arithmetic there."
-            if _matched(preset)
+            if matched(preset)
             else "",
             "Matched are the parameters that training reaches: neither rows of positions beyond its windows nor fixed "
             "tables."
-            if _matched(preset) and PRESETS[preset].reached
+            if matched(preset) and PRESETS[preset].reached
             else "",
             f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {board_preset(preset)} has all its seeds; "
             f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
@@ -237,7 +237,7 @@ def timed(rows: pd.DataFrame) -> str:
     return ", ".join([*clocks, *counts])
 
 
-def _matched(preset: str) -> bool:
+def matched(preset: str) -> bool:
     """True of a preset that makes all variants equally large."""
     return preset in PRESETS and PRESETS[preset].matched
 
@@ -246,7 +246,7 @@ def _more_arithmetic(rows: pd.DataFrame, preset: str) -> pd.Series:
     """The arithmetic of each variant, by name, as a share above adding's; empty where sizes are not matched."""
     counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
     adding = BASELINES[MASKED]
-    if not _matched(preset) or adding not in counted.index:
+    if not matched(preset) or adding not in counted.index:
         return pd.Series(dtype=float)
     return counted[counted.index.isin(list(VARIANTS))] / counted[adding] - 1
 
@@ -328,7 +328,7 @@ def cost_table(rows: pd.DataFrame, preset: str) -> pd.DataFrame:
         if "bert_a" in wide.index:
             shares = wide.parameters / wide.parameters["bert_a"] - 1
             table["Against adding"] = ["" if pd.isna(share) else percent_of(share) for share in shares]
-    table[BEFORE_MATCHING if _matched(preset) else UNMATCHED] = [
+    table[BEFORE_MATCHING if matched(preset) else UNMATCHED] = [
         VARIANTS[name].size if name in VARIANTS else "" for name in names
     ]
     table |= {COSTS[name].column: values for name, values in written.items()}

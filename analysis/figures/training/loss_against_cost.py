@@ -95,7 +95,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
         provenance={
             row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
-        draw=lambda theme: [_draw(drawn, axis, theme)],
+        draw=lambda theme: [_draw(drawn, axis, theme, matched=costs.matched(params.preset))],
     )
 
 
@@ -174,7 +174,7 @@ def _points(share: float) -> str:
     return f"about {plural(round(100 * share), 'point')}"
 
 
-def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
+def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Chart:
     far = drawn.gap > costs.MOST_LOSS
     rows = drawn.assign(
         x=100 * drawn.cost,
@@ -244,12 +244,15 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme) -> Chart:
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
-            "named: adding, the lowest, and those that none beats in both",
+            "named: adding and the lowest"
+            if axis.measure in costs.MACHINE
+            else "named: adding, the lowest, and those that none beats in both",
             f"grey: within ±{margin:g} nats, which the rules call the same",
             "level lines: to an earlier measurement; upright: 95 % intervals"
             if rows.before.notna().any()
             else "black line: joins those that none beats; bars: 95 % intervals"
             if len(corners) > 1
             else "bars: 95 % intervals",
+            *(() if matched else ("sizes are not matched: some variants have more parameters",)),
         ],
     )  # fmt: skip

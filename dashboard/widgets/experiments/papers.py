@@ -27,7 +27,7 @@ VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores
 
 
 def draw(pickers: Pickers) -> None:
-    """What all papers report, or one paper's table."""
+    """The figure of all papers, or one paper's table."""
     if _shows_one_table(pickers):
         _draw_table(pickers)
         return

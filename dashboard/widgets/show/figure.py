@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -29,15 +28,16 @@ def show(
     under_heading: Callable[[], None] | None = None,
     flipbook: Callable[[], None] | None = None,
     board: Callable[[], None] | None = None,
-    on_cell: Callable[[Any, Any], None] | None = None,
-    cell: tuple[str, str] = ROW_AND_COLUMN,
+    on_cell: Callable[..., None] | None = None,
+    cell: tuple[str, ...] = ROW_AND_COLUMN,
 ) -> None:
     """One figure with its menu, which holds its method, data, exports, sources and link.
 
     why_not: why no link opens this view, which the exports then say. under_heading: draws between heading and caption.
     flipbook: draws heading and panels, where a slider changes them in the browser. board: draws in place of the panels,
     under the figure's own heading; the page's table of contents leaves such a figure out.
-    on_cell: called with the values of the columns `cell` when a cell of a map is pressed, before the page is redrawn.
+    on_cell: called with the values of the columns `cell` when a cell of a map, or a dot, is pressed, before the page
+    is redrawn.
     """
     figure = _without_server_paths(figure)
     summary, method = _under_heading(figure)

@@ -14,6 +14,8 @@ from dashboard.widgets.vega_specs import vega_specs
 SHADE = Colour("#e6e8ec", "#2b313d")
 CELL = "cell"
 """The name of the selection of a map's cells."""
+PRESSED = ("rect", "point")
+"""The kinds of marks that can answer to a press."""
 ROW_AND_COLUMN = ("row", "column")
 
 
@@ -31,8 +33,8 @@ def charts(
     figure: Figure,
     page: str,
     *,
-    on_cell: Callable[[Any, Any], None] | None = None,
-    cell: tuple[str, str] = ROW_AND_COLUMN,
+    on_cell: Callable[..., None] | None = None,
+    cell: tuple[str, ...] = ROW_AND_COLUMN,
 ) -> None:
     """The panels of a figure, in its columns."""
     panels = vega_specs(figure, theme())
@@ -49,22 +51,29 @@ def charts(
             placeholder.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
 
 
-def _clickable(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any]:
-    """The panel with cells that answer to a press; empty where it has none whose data have both columns."""
+def _clickable(panel: Mapping[str, Any], cell: tuple[str, ...]) -> dict[str, Any]:
+    """The panel with cells or dots that answer to a press; empty where it has none whose data have these columns."""
     layers = [dict(layer) for layer in panel.get("layer", [])]
     for part in layers or [dict(panel)]:
         frame = panel["datasets"].get(part.get("data", panel.get("data", {})).get("name"))
         mark = part.get("mark")
-        if frame is None or not isinstance(mark, dict) or mark.get("type") != "rect" or not set(cell) <= set(frame):
+        if (
+            frame is None
+            or not isinstance(mark, dict)
+            or mark.get("type") not in PRESSED
+            or not set(cell) <= set(frame)
+        ):
             continue
         part |= {"name": "cells", "mark": {**mark, "cursor": "pointer"}}
-        select = {"type": "point", "fields": list(cell), "clear": "dblclick"}
+        # A finger is wider than a dot.
+        nearest = mark["type"] == "point"
+        select = {"type": "point", "fields": list(cell), "clear": "dblclick", **({"nearest": True} if nearest else {})}
         param = {"name": CELL, "select": select, **({"views": ["cells"]} if layers else {})}
         return {**panel, **({"layer": layers} if layers else part), "params": [param]}
     return {}
 
 
-def _on_press(key: str, on_cell: Callable[[Any, Any], None], cell: tuple[str, str]) -> None:
+def _on_press(key: str, on_cell: Callable[..., None], cell: tuple[str, ...]) -> None:
     if cells := st.session_state[key]["selection"][CELL]:
         on_cell(*(int(value) if isinstance(value, int | float) else value for value in map(cells[0].get, cell)))
 

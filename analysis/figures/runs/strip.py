@@ -1,0 +1,113 @@
+"""The final losses of every pre-training of a preset: a row a variant, a dot a run."""
+
+from shlex import quote
+
+import altair as alt
+import pandas as pd
+
+from analysis.ablation.variants import WAYS, way
+from analysis.core import colours
+from analysis.core.errors import NoResults
+from analysis.core.formatting import fixed, plural, sentences
+from analysis.figures import marks
+from analysis.figures.beside_points import PHONE
+from analysis.figures.drawing import Chart, Theme
+from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.outliers import largest_near
+from analysis.figures.runs.stored import all_runs
+from analysis.figures.training.data import COMMAND, UNIT, objective
+from analysis.figures.training.line_marks import padded_range
+from analysis.figures.training.row_marks import TRIANGLE, VARIANT
+from analysis.store import read
+
+ROW, DOT, RING = 15, 65, 210
+"""Pixels of a row, and the areas of a run's dot and of the ring around the chosen one, in square pixels."""
+KEY_COLUMNS = alt.expr(f"containerSize()[0] < {PHONE} ? 2 : 3")
+"""Columns of the legend."""
+FAINT = 0.35
+"""The opacity of a run that changed a setting of its preset."""
+
+
+class StripParameters(Parameters):
+    """preset: empty for that of the run or, without one, for that of most runs. run: the one that is marked."""
+
+    preset: str
+    run: str
+
+
+@figure("runs_strip", StripParameters)
+def strip(params: StripParameters) -> Figure:
+    """The final validation losses of one preset's runs. Raises NoResults where there is none."""
+    losses = read.query("SELECT run_id, last_loss AS loss FROM pretrainings WHERE last_loss IS NOT NULL")
+    runs = all_runs().merge(losses, on="run_id")
+    if runs.empty:
+        raise NoResults(f"No pre-training is stored yet. Make some with: {COMMAND}")
+    runs = runs.assign(task=[objective(variant) for variant in runs.variant])
+    chosen = runs[runs.run_id == params.run]
+    preset = params.preset or str((chosen if len(chosen) else runs).preset.mode().iloc[0])
+    of_preset, chosen = runs[runs.preset == preset], chosen[chosen.preset == preset]
+    if of_preset.empty:
+        raise NoResults(f"No pre-training with the preset {preset!r} is stored. Make some with: {COMMAND}")
+    # Losses of two tasks do not share an axis.
+    task = str((chosen if len(chosen) else of_preset).task.mode().iloc[0])
+    rows = of_preset[of_preset.task == task].assign(pale=lambda found: found.changed != "")
+    usual = rows[~rows.pale].groupby("title").loss.agg(["count", "mean", "min", "max"])
+    apart = (usual["max"] - usual["min"])[usual["count"] > 1]
+    order = rows.groupby("title").loss.mean().sort_values().index.tolist()
+    middle = rows.loss.median()
+    limit = middle + largest_near(rows.loss - middle)
+    rows = rows.assign(far=rows.loss > limit)
+    columns = ["run_id", "variant", "title", "preset", "changed", "seed", "loss", "steps", "created", "device"]
+    counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
+    return Figure(
+        title=f"Final losses with preset {preset}",
+        finding=f"{counted}: within a variant up to {fixed(float(apart.median()))} nats apart (median), between their "
+        f"means {fixed(float(usual['mean'].max() - usual['mean'].min()))}"
+        if len(apart) and len(usual) > 1
+        else f"{counted} of preset {preset}",
+        frame=lambda: rows[columns],
+        caption=sentences(
+            f"A dot is a run: its validation loss after the last step, in {UNIT}.",
+            "Press one to see it in full.",
+            "Pale: a run that changed a setting of its preset." if rows.pale.any() else "",
+            f"A triangle is a loss beyond {fixed(limit)}." if rows.far.any() else "",
+        ),
+        alt=f"Dots, one row per variant: {counted}, with losses from {fixed(rows.loss.min())} to "
+        f"{fixed(rows.loss.max())}.",
+        command="python -m analysis query "
+        + quote(f"SELECT run_id, variant, seed, last_loss FROM pretrainings WHERE preset = '{preset}'")
+        + " --csv",
+        provenance={"runs": f"{len(rows)} runs, made from {rows.created.min()} to {rows.created.max()}"},
+        draw=lambda theme: [_draw(rows, order, params.run, limit, theme)],
+    )
+
+
+def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme: Theme) -> Chart:
+    rows = runs.assign(
+        at=runs.loss.clip(upper=limit),
+        sign=["far" if far else "near" for far in runs.far],
+        way=[WAYS[way(name)].title for name in runs.variant],
+        made=runs.created.str.slice(0, 10),
+        written=[f"{loss:.3f}" for loss in runs.loss],
+    )[["run_id", "title", "at", "sign", "way", "pale", "seed", "changed", "written", "made"]]
+    ways = {WAYS[name].title: theme.colour(colours.of_way(name)) for name in WAYS if WAYS[name].title in set(rows.way)}
+    x = marks.number(alt.X, "at", "final loss, nats", domain=padded_range(rows["at"], 0.04), ticks=6)
+    y = marks.rows_down("title", order, limit=200)
+    dots = (
+        alt.Chart(rows)
+        .mark_point(filled=True, size=DOT)
+        .encode(
+            x=x,
+            y=y,
+            color=marks.hues("way", ways, marks.legend(place="top", columns=KEY_COLUMNS)),
+            shape=marks.shapes("sign", {"near": "circle", "far": TRIANGLE}),
+            opacity=alt.condition("datum.pale", alt.value(FAINT), alt.value(0.8)),
+            tooltip=marks.tips(
+                VARIANT, "seed", ("written", "final loss"), ("changed", "changed"), "made", ("run_id", "run")
+            ),
+        )
+    )
+    marked = rows[rows.run_id == chosen][["title", "at"]]
+    ring = alt.Chart(marked).mark_point(filled=False, size=RING, color=theme.ink, strokeWidth=marks.LINE)
+    layers = [dots, *([ring.encode(x=x, y=y)] if len(marked) else [])]
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=ROW * len(order))
