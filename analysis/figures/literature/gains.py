@@ -29,6 +29,8 @@ PANELS = (UNTIED, CONCATENATED, REMOVED, NO_POSITION, NO_POSITION_BLEU)
 
 
 LABEL_WIDTH = 33
+ROW = 34
+"""Pixels of a row: its columns stand above its mean."""
 ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA"
 COLUMN_OFFSET, MEAN_OFFSET = -9, 6
 """Pixels from the middle of a row at which columns and means stand."""
@@ -278,17 +280,15 @@ def _panel(
     name: str, rows: pd.DataFrame, means: pd.DataFrame, extents: dict[str, tuple[float, float]], theme: Theme
 ) -> Chart:
     unit = str(means.unit.iloc[0])
-    wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in frames.rows(means)}
-    leveled = marks.level_labels(list(wrapped.values()))
-    names = {comparison: leveled[text] for comparison, text in wrapped.items()}
-    labels = list(names.values())
+    sources = [f"{row.paper}; {row.read_in}" for row in frames.rows(means)]
+    labels, y, papers, height = marks.grouped_rows(means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW)
+    names = dict(zip(means.comparison, labels, strict=True))
     x = marks.number(alt.X, "gain", ["worse ← 0 → better", unit], domain=extents[unit], padding=44, ticks=5)
     multiple = set(means.comparison[means.columns_compared > 1])
     singles = rows[rows.comparison.isin(multiple)].drop(columns=["caveat", "transcribed_from"])
     singles = singles.assign(label=singles.comparison.map(names), difference=[signed(gain, 3) for gain in singles.gain])
     diamonds = _marks(means, unit).assign(label=lambda result: result.comparison.map(names))
-    y = marks.labelled_rows(labels)
-    layers: list[Chart] = [marks.rule(theme, x=0)]
+    layers: list[Chart] = [marks.rule(theme, x=0), papers]
     if len(singles):
         layers += marks.row_plot(
             singles, x=x, y=y, theme=theme, ends=None, color=GREY, size=marks.SEED, opacity=0.65, below=COLUMN_OFFSET,
@@ -305,14 +305,7 @@ def _panel(
         tooltip=("comparison", ("which", "mean of"), ("written", unit)),
     )  # fmt: skip
     layers += marks.values_beside(alt.Chart(diamonds).encode(y=y), theme, "left", x, dy=MEAN_OFFSET)
-    height = len(labels) * marks.row_height(labels, 44)
     return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=name)
-
-
-def _label(comparison: str, paper: str, read_in: str) -> str:
-    """The comparison and, below it, its paper and the kind of text it was read in, which is kept on one line."""
-    source = f"{paper}; {read_in}".replace(read_in, read_in.replace(" ", "\u00a0"))
-    return f"{marks.wrap_label(comparison, LABEL_WIDTH)}\n{marks.wrap_label(source, LABEL_WIDTH)}"
 
 
 def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:
