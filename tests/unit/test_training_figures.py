@@ -892,6 +892,8 @@ def test_loss_is_drawn_against_a_cost_and_the_line_joins_what_none_beats_in_both
             assert (cheaper.gap > row.gap).all(), "only itself costs and loses as little"
             assert (cheaper[cheaper.best].low > row.high).all(), "what costs more is lower beyond both intervals"
         assert ends.best.any()
+        free = drawn_rows[(drawn_rows.outcome == "lower") & (drawn_rows.cost < 0.001)]
+        assert figure.finding.startswith(f"{len(free)} of {len(drawn_rows) - 1} variants end lower"), "0.1 % is none"
     assert valid_panels(figure)
     lowest = drawn_rows.loc[drawn_rows.gap.idxmin(), "title"]
     on_the_line = set(drawn_rows[drawn_rows.best].title)

@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.ablation.variants import WAYS, named, way
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, plural, sentences, signed, signed_percent
+from analysis.core.formatting import join_names, percent, plural, sentences, signed, signed_percent
 from analysis.figures import beside_points, marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
@@ -27,6 +27,8 @@ from analysis.rules import training_rules
 
 BASELINE = BASELINES[MASKED]
 TIME = "step_ratio"
+NO_COST = 0.001
+"""A difference in a cost that counts as none, as a share of adding's: sizes can be matched no closer than that."""
 
 
 class Axis(NamedTuple):
@@ -78,6 +80,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
             "Black line: the variants that no other beats in both, each lower than cheaper ones beyond the intervals."
             if drawn.best.sum() > 1
             else "",
+            f"Costs within {percent(NO_COST, 1)} of each other count as the same.",
             "Vertical bars: 95 % intervals of the difference in final loss, paired by seed.",
             costs.how_measured(stored, axis.measure),
             f"Level lines lead to an earlier measurement ({costs.timed(earlier)})."
@@ -143,7 +146,8 @@ def _unbeaten(rows: pd.DataFrame) -> list[str]:
     """The variants that no other beats in both, of which each ends lower than all cheaper ones beyond the intervals."""
     best: list[str] = []
     lowest = math.inf
-    for row in frames.rows(rows.sort_values(["cost", "gap"])):
+    steps = rows.assign(step=(rows.cost / NO_COST).round())
+    for row in frames.rows(steps.sort_values(["step", "gap"])):
         low, high = (row.gap if math.isnan(end) else end for end in (row.low, row.high))
         if high < lowest:
             best.append(row.variant)
@@ -160,13 +164,14 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
         apart = (others.cost - others.earlier).abs().median()
         noise = f"; two measurements of one variant differ by {_points(apart)}" if apart == apart else ""
         return f"The {axis.noun} of {count} differs from adding's {ends}{noise}"
-    free = others[(others.outcome == "lower") & (others.cost <= 0)].sort_values("gap")
+    free = others[(others.outcome == "lower") & (others.cost < NO_COST)].sort_values("gap")
     if free.empty:
         return f"None of {count} ends lower than adding with no more {axis.noun}: theirs differs from adding's {ends}"
     best = free.iloc[0]
+    cost = costs.percent_of(best.cost) if abs(best.cost) >= NO_COST else f"within {percent(NO_COST, 1)}"
     return (
         f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}; "
-        f"{named(best.variant)} lowest ({signed(best.gap)} nats, {axis.noun} {costs.percent_of(best.cost)})"
+        f"{named(best.variant)} lowest ({signed(best.gap)} nats, {axis.noun} {cost})"
     )
 
 
