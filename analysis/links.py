@@ -239,7 +239,7 @@ VIEWS: dict[str, View] = {
                 *_fields(published_table="ke2021tupe|Table 1", published_baseline="", published_without=("cola",),
                          published_view="average", published_look=""),
             ),
-            ("experiments_board", "experiments_curves", "experiments_widths", *_TRAININGS,
+            ("experiments_board", "experiments_curves", "experiments_widths", "experiments_ladder", *_TRAININGS,
              "refit_recovered", "refit_pilots", "refit_curves", "experiments_contrasts",
              "experiments_contrasts_others", *_GLUE, *_PUBLISHED),
         ),

@@ -18,7 +18,7 @@ TABS = {
     "board": ("Board", board.draw, ("board",)),
     "curves": ("Curves", trainings.draw, ("curves", "gap", "convergence")),
     "parts": ("What the gain is made of", trainings.draw, ("contrasts", "parts", "scores")),
-    "conditions": ("Other conditions", trainings.draw, ("length", "settings")),
+    "conditions": ("Other conditions", trainings.draw, ("length", "widths", "settings")),
     "costs": ("Costs", trainings.draw, ("costs",)),
     "refit": ("A finished encoder refitted", refitted.draw, ("refit",)),
     "glue": ("GLUE", glue.draw, ("glue",)),

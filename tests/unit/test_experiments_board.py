@@ -352,3 +352,29 @@ def test_a_line_breaks_its_axis_where_the_head_says_so(board):
 def test_the_column_of_widths_waits_for_judged_rows(board):
     judged = [row for row in board.rows if sum(gap.judged for gap in row.widths.values()) > 1]
     assert bool(board_data(board)["widths"]) == (len(judged) >= 3)
+
+
+def test_the_ladder_has_every_difference_at_every_width(store):
+    """Of the variants that are trained at two widths, by SQL and numpy; a ring where the rules ask for more seeds."""
+    figure = FIGURES["experiments_ladder"].make({})
+    table = figure.frame()
+    by_width = {width: finals(preset) for width, preset in WIDTHS.items()}
+    seeds = {width: set(found.get(BASELINE, ())) & set(encoder_rules().seeds) for width, found in by_width.items()}
+    paired = {
+        (name, width): sorted(seeds[width] & set(losses))
+        for width, found in by_width.items()
+        for name, losses in found.items()
+        if name != BASELINE and seeds[width] & set(losses)
+    }
+    several = {name for name, _ in paired if sum(other == name for other, _ in paired) > 1}
+    assert several, "some variant is trained at two widths"
+    assert set(zip(table.variant, table.width, strict=True)) == {key for key in paired if key[0] in several}
+    for row in table.itertuples():
+        shared = paired[row.variant, row.width]
+        found = by_width[row.width]
+        expected = np.mean([found[row.variant][seed] - found[BASELINE][seed] for seed in shared])
+        assert row.value == pytest.approx(expected)
+        assert (row.seeds, row.judged) == (len(shared), len(shared) == len(encoder_rules().seeds))
+    judged = table[table.judged].groupby("variant").width.nunique()
+    assert ("nats from adding" in figure.finding) == bool((judged > 1).any())
+    assert len(figure.finding) <= 175

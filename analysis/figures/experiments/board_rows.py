@@ -181,7 +181,7 @@ class ExperimentsBoard:
         missing = [str(width) for width, found in stored.items() if not found]
         if missing:
             parts.append(f"at width {join_names(missing)}, none of these variants is trained yet")
-        return f"Wider models, trained by a recipe of their own: {'; '.join(parts)}."
+        return f"Other widths, trained by recipes of their own: {'; '.join(parts)}."
 
     @property
     def steps_range(self) -> tuple[float, float] | None:

@@ -49,7 +49,7 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         for width, gap in sorted(row.widths.items())
     )
     return Figure(
-        title=f"{quote(row.title)} in wider models",
+        title=f"{quote(row.title)} at other widths",
         finding=_finding(quote(row.title), row.widths),
         frame=lambda: table,
         caption=sentences(

@@ -47,6 +47,8 @@ from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
 EARLIER = "An earlier, exploratory split"
+WIDTHS_CLAIM, BY_RULES = "C37", "What the rules say of other widths"
+"""The claim on other widths, and the label of the link that leads to it."""
 PARTS = {
     "curves": ("Learning curves", ("training_curves",)),
     "gap": ("Final loss", ("training_gap",)),
@@ -55,17 +57,25 @@ PARTS = {
     "parts": (EARLIER, ("training_parts",)),
     "scores": ("Spread of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
+    "widths": ("Other widths", ("experiments_ladder",)),
     "settings": ("Other settings", ("training_advantage", "training_settings")),
     "costs": ("Costs", ("training_loss_and_cost", "training_costs", "training_costs_others")),
 }
 """Value of the link's field `part` -> its title, and its figures."""
-TABS = (("curves", "gap", "convergence"), ("contrasts", "scores", "parts"), ("length", "settings"), ("costs",))
+TABS = (
+    ("curves", "gap", "convergence"),
+    ("contrasts", "scores", "parts"),
+    ("length", "widths", "settings"),
+    ("costs",),
+)
 OWN_MATRICES = "tupe_a"
 """The variant whose cost at two sizes the tab Costs tells."""
 STAND_INS = {"tupe_a": "bert_a_d_unscaled", "rotary": "every_layer_attention"}
 """Variant of the usual curves -> the one that is shown in its place where a recipe did not train it."""
 UNLISTED = ("parts",)
 """Parts that are listed only while a link shows them: exploratory ones, which judged trainings have replaced."""
+OF_RULES = ("contrasts", "widths")
+"""Parts whose rules say which trainings they compare."""
 SECOND = {
     "training_costs": "Every cost of each variant, in bars and as a table",
     "training_settings": "Other learning rates, and norms first: how each ends there",
@@ -82,7 +92,7 @@ ELSEWHERE = ("settings", "costs")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
-UNJUDGED = ("contrasts", "settings", "costs")
+UNJUDGED = (*OF_RULES, "settings", "costs")
 """Parts that are not about one recipe, which could be judged."""
 USUAL_SETTINGS = {"recipe": "", "rate": "", "baseline": ""}
 
@@ -106,9 +116,8 @@ def draw(pickers: Pickers) -> None:
                 label_visibility="collapsed",
                 width="content",
             )
-        preset = "" if part == "contrasts" else _pick_preset(pickers, trainings, part)
-        # The rules of contrasts say which trainings they compare, and costs are of no training.
-        runs = trainings if part in ("contrasts", "costs") else _pick_runs(pickers, trainings, part, preset)
+        preset = "" if part in OF_RULES else _pick_preset(pickers, trainings, part)
+        runs = trainings if part in (*OF_RULES, "costs") else _pick_runs(pickers, trainings, part, preset)
         if part == "costs":
             pickers.segments("cost", "Cost", list(AXES_OF_COSTS), lambda name: AXES_OF_COSTS[name].title)
     if part == "curves" and set(runs.objective) == {MASKED}:
@@ -138,6 +147,9 @@ def draw(pickers: Pickers) -> None:
     if part == "contrasts":
         query = query_parameters(PAGE, {"part": "parts"})
         st.page_link("views/experiments.py", label=EARLIER, icon=":material/history:", query_params=query)
+    if part == "widths":
+        query = query_parameters("claims", {"claim": WIDTHS_CLAIM})
+        st.page_link("views/claims.py", label=BY_RULES, icon=":material/gavel:", query_params=query)
 
 
 def _say_that_nothing_is_stored() -> None:

@@ -20,7 +20,7 @@ from dashboard.widgets.moving_pictures import show_component
 STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 MOST_TICKS = 9
 NOT_MEASURED = "·"
-LADDERS = 3
+LADDERS = 8
 """Rows that must be judged at several widths before the column of widths is drawn."""
 CLOSE = "close"
 """The name that a press on the opened row reports."""

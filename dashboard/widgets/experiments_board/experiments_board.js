@@ -121,7 +121,7 @@ function header(root, board) {
   column("value");
   column("right rank", board.ranked ? "Rank" : null, board.ranked ? `of ${board.ranked}` : null);
   column("steps", "Steps until order is used", stepAxis);
-  column("ladder", "Wider models", ladderAxis);
+  column("ladder", "Other widths", ladderAxis);
   for (const [name, first, second] of board.heads.numbers) column(`right ${name}`, first, second);
   return () => {
     canvas(axis, 36, (svg, width) => {
