@@ -215,7 +215,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
     from analysis.ablation.pretrain import CHECKPOINT, half_precision
 
     settings = job.pretraining
-    rules = manifest_of(settings.preset, settings.variant)
+    rules = manifest_of(settings.preset, settings.variant, settings.seed)
     names = ["metric", "step", "tokens", "seconds", "value"]
     points = [dict(zip(names, row, strict=True)) for row in progress.rows]
     trained = [p for p in model.parameters() if p.requires_grad]

@@ -23,6 +23,7 @@ ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
 ENCODERS = FOLDER / "encoders.toml"
 WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
+REPEATED = FOLDER / "repeated.toml"
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
@@ -287,7 +288,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    return encoder_rules(), _load_encoder_rules(WIDER), _load_encoder_rules(LEADING)
+    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, REPEATED))
 
 
 def _load_encoder_rules(path: Path) -> EncoderRules:
@@ -308,10 +309,10 @@ def _load_encoder_rules(path: Path) -> EncoderRules:
     )
 
 
-def manifest_of(preset: str, variant: str) -> dict[str, object] | None:
+def manifest_of(preset: str, variant: str, seed: int) -> dict[str, object] | None:
     """The part of a new run's manifest that names the rules it begins under; None if no rules judge its preset."""
     if preset in encoder_rules().recipes:
-        further = (one for one in all_encoder_rules()[1:] if variant in one.planned(preset))
+        further = (one for one in all_encoder_rules()[1:] if seed in one.seeds and variant in one.planned(preset))
         return next((one for one in further if variant not in one.begun_under), encoder_rules()).manifest()
     rules = rules_for(variant)
     return rules.manifest() if preset == rules.preset else None

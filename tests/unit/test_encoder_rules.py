@@ -224,7 +224,7 @@ def test_the_rules_are_about_presets_and_variants_that_there_are() -> None:
         assert preset.matched
         assert preset.reached
         assert FINETUNING[name].tasks == ()
-        assert manifest_of(name, "bert_a") == RULES.manifest()
+        assert manifest_of(name, "bert_a", 20) == RULES.manifest()
     for contest in RULES.statements:
         assert {contest.variant, contest.baseline} <= set(VARIANTS)
         assert set(contest.presets) <= set(RULES.recipes)
@@ -279,18 +279,19 @@ def test_every_stored_run_names_the_file_as_it_is() -> None:
         if path.parent.name == "curves" and path.name.startswith(tuple(f"{name}-" for name in RULES.recipes)):
             config = json.loads(pq.read_schema(path).metadata[b"addend.run"])["config"]
             (file,) = [rules for rules in all_encoder_rules() if rules.sha256 == config["rules"]["sha256"]]
-            assert file.manifest() == manifest_of(config["preset"], config["variant"]), path.name
+            assert file.manifest() == manifest_of(config["preset"], config["variant"], config["seed"]), path.name
             assert config["began"] >= file.frozen, path.name
 
 
-def test_further_rules_judge_their_own_runs_beside_those_that_began_under_the_first() -> None:
+@pytest.mark.parametrize("place", [1, 2])
+def test_further_rules_judge_their_own_runs_beside_those_that_began_under_the_first(place: int) -> None:
     """Nothing but the variants that the further file adds is judged anew, and its recipe is that of the first."""
-    further = all_encoder_rules()[1]
+    further = all_encoder_rules()[place]
     config = {"preset": "width128", "began": further.frozen, "steps": 10_000}
     for variant in further.planned("width128"):
         begun_before = variant in further.begun_under
         rules, other = (RULES, further) if begun_before else (further, RULES)
-        assert manifest_of("width128", variant) == rules.manifest()
+        assert manifest_of("width128", variant, further.seeds[0]) == rules.manifest()
         named = {**config, "variant": variant}
         assert further.refusal({**named, "rules": rules.manifest()}) == ""
         assert "other rules" in further.refusal({**named, "rules": other.manifest()})
@@ -299,6 +300,28 @@ def test_further_rules_judge_their_own_runs_beside_those_that_began_under_the_fi
     assert further.recipes.items() <= {name: RULES.recipes[name] for name in further.recipes}.items()
     for field in ("seeds", "plateau", "by_half", "paired_spread", "earlier"):
         assert getattr(further, field) == getattr(RULES, field)
+
+
+def test_repeated_comparisons_have_seeds_of_their_own() -> None:
+    """Nothing but the seeds differs from the file that asked first, and no run of it is counted again."""
+    again, first = (
+        all_encoder_rules()[3],
+        {one.id: one for rules in all_encoder_rules()[:3] for one in rules.statements},
+    )
+    assert len(again.seeds) == 2 * len(RULES.seeds)
+    assert not set(again.seeds) & {*RULES.seeds, *RULES.plateau.seeds, *RULES.pilots.seeds}
+    for contest, before in zip(again.statements, ("C34c", "C34d", "C36i"), strict=True):
+        for name in ("variant", "baseline", "kind", "expect", "preset", "margin", "spread"):
+            assert getattr(contest, name) == getattr(first[before], name)
+        for variant in (contest.variant, contest.baseline):
+            assert manifest_of("width128", variant, again.seeds[0]) == again.manifest()
+            assert manifest_of("width128", variant, RULES.seeds[0]) != again.manifest()
+            config = {"preset": "width128", "variant": variant, "began": again.frozen, "steps": 10_000}
+            assert again.refusal({**config, "rules": again.manifest()}) == ""
+            assert "other rules" in again.refusal({**config, "rules": RULES.manifest()})
+    assert again.recipes == {"width128": RULES.recipes["width128"]}
+    for field in ("plateau", "by_half", "paired_spread", "earlier"):
+        assert getattr(again, field) == getattr(RULES, field)
 
 
 def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:

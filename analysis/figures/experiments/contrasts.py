@@ -141,6 +141,9 @@ OTHERS = Group(
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
         SingleChange("C34j", "every layer: without the norm"),
+        SingleChange("C34s", "first layer, 16 new seeds: every layer"),
+        SingleChange("C34t", "normalised, 16 new seeds: first layer"),
+        SingleChange("C36m", "added, wider, 16 new seeds: concatenated"),
     ),
 )
 TOTAL, MATRIX = "C34b", "C34a"
@@ -251,10 +254,16 @@ def _families() -> dict[str, str]:
     return {contest.id: contest.family for rules in all_encoder_rules() for contest in rules.statements}
 
 
+def _needed(statement: str, preset: str) -> int:
+    """The seeds that the rules of a statement ask for. preset: of statements that no file for encoders has."""
+    asked = {contest.id: len(rules.seeds) for rules in all_encoder_rules() for contest in rules.statements}
+    return asked.get(statement, seeds_needed(preset))
+
+
 def _held_back(row: Any) -> str:
     """The reason why a contrast with all its seeds and clear of the band is open all the same; empty for any other."""
     clear = row.low > row.line or row.high < -row.line
-    if row.id not in _families() or row.verdict != OPEN or row.seeds < len(encoder_rules().seeds) or not clear:
+    if row.id not in _families() or row.verdict != OPEN or row.seeds < _needed(row.id, "") or not clear:
         return ""
     # The interval is one of Student's t over pairs of seeds.
     spread = (row.high - row.low) / 2 * math.sqrt(row.seeds) / special.stdtrit(row.seeds - 1, 0.975)
@@ -268,7 +277,7 @@ def _corrected(here: pd.DataFrame, found: pd.DataFrame) -> str:
         return ""
     families = _families()
     seeds = dict(zip(found.id, found.seeds.fillna(0), strict=True))
-    lacking = {families[id] for id in seeds if id in families and seeds[id] < len(encoder_rules().seeds)}
+    lacking = {families[id] for id in seeds if id in families and seeds[id] < _needed(id, "")}
     failed = ", in which contrasts that are not trained yet count as failed"
     which = "interval has all seeds and lies" if len(clear) == 1 else "intervals have all seeds and lie"
     return (
@@ -360,7 +369,7 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
                 "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
                 "low": low, "high": high, "start": start, "end": end, "margin": margin, "seeds": seeds,
                 "verdict": row.verdict, "word": word, "measured": bool(effect == effect),
-                "text": _text(effect, word, seeds, seeds_needed(group.preset), _held_back(row)),
+                "text": _text(effect, word, seeds, _needed(row.id, group.preset), _held_back(row)),
             }
         )  # fmt: skip
     return pd.DataFrame(records)
