@@ -166,7 +166,7 @@ def test_the_self_check_is_answered_by_keyboard_with_no_server(page, address):
         page.keyboard.press("ArrowDown")
         expect(first.locator(".why")).to_contain_text("Right. ")
         expect(first.get_by_role("link")).to_have_attribute("href", re.compile("read.step=concatenation$"))
-        expect(page.locator(".score")).to_have_text(re.compile("^0 of 1 right at the first try, 4 to go"))
+        expect(page.locator(".score")).to_have_text(re.compile("^0 of 1 right at the first try, 5 to go"))
     finally:
         page.context.set_offline(False)
 

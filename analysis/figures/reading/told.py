@@ -235,7 +235,9 @@ def reading_told(params: ToldParameters) -> Figure:
     judged, frozen = training_rules(), encoder_rules()
     contests = [contest for contest in frozen.statements if contest.parent == CLAIM]
     preset, margin = contests[0].preset, contests[0].margin
-    sources = {preset: {name: len(rules.seeds) for rules in all_encoder_rules() for name in rules.planned(preset)}}
+    # Comparisons that were made again have seeds of their own, which are not those of the board.
+    files = [rules for rules in all_encoder_rules() if rules.seeds == frozen.seeds]
+    sources = {preset: {name: len(rules.seeds) for rules in files for name in rules.planned(preset)}}
     if params.rows == ALL:
         sources = {judged.preset: {name: len(seeds) for name, seeds in judged.planned.items()}} | sources
     rows, trainings = [], None

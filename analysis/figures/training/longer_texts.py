@@ -27,8 +27,8 @@ from analysis.figures.training.row_marks import VARIANT, stripes
 from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)
-NAMED = 2
-"""The most variants of a group that the heading names."""
+NAMED, ROOM = 2, 125
+"""The most variants of a group that the heading names, and the letters up to there within which it names any."""
 LEAST_GAIN = 0.15
 """Nats that positions must gain in every seed at the training length; the share of a smaller gain that is kept says
 little. It is three times the margin below which two losses count as the same."""
@@ -172,7 +172,9 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     lost = [quote(name) for name in kept[kept.kept_high < 0].title]
     if not lost:
         return said
-    whom = join_names(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(kept)}"
+    names = join_names(lost)
+    short = len(lost) <= NAMED and len(said) + len(names) <= ROOM
+    whom = names if short else f"{len(lost)} of {len(kept)}"
     return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} significantly worse than without them"
 
 
