@@ -41,7 +41,7 @@ STYLE = """
 .answer .ways tbody th { color: var(--ink); }
 .answer .ways tr.adding :is(td, th) { font-weight: 600; }
 @media (min-width: 1200px) { .answer .ways tbody th { white-space: nowrap; } }
-.answer .ways .track { width: 32%; }
+.answer .ways .track { width: 42%; }
 .answer .ways .track div { position: relative; height: 16px; }
 .answer .ways .none { position: absolute; top: -6px; bottom: -6px; border-left: 1px dashed var(--soft); }
 .answer .ways .interval { position: absolute; top: 5px; height: 6px; border-radius: 2px; background: var(--soft);

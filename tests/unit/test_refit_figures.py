@@ -99,7 +99,7 @@ def test_controls_are_drawn_by_their_pilots_until_they_are_trained_and_said_to_r
     figure = FIGURES["refit_recovered"].make({})
     (panel,) = valid_panels(figure)
     written = [text for frame in panel["datasets"] if "written" in frame for text in frame.written]
-    assert "\N{MINUS SIGN}2 %\npilot" in written
+    assert "\N{MINUS SIGN}2 %\npilot, 1 seed" in written
     assert "next to nothing" not in figure.caption, "positions exchanged recover more than half here"
     frame = refit.recovered_rows(refit.stored_runs(RULES), RULES, refit._pilot_shares(RULES))
     assert frame.set_index("arm").value["minilm_permuted"] > 0.5

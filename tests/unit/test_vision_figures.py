@@ -133,7 +133,9 @@ def test_stored_cosines_are_cosines(store: Path) -> None:
     assert at == pytest.approx(table[17, 200], abs=1e-6)
     beside = [table[p, p + 1] for p in range(256) if p % 16 < 15] + [table[p, p + 16] for p in range(240)]
     assert f"Next to each other {np.mean(beside):.2f} on average" in figure.caption
-    assert f"in opposite corners {np.mean([table[0, 255], table[15, 240]]):.2f}" in figure.caption
+    row, column = np.divmod(np.arange(256), 16)
+    apart = np.hypot(row[:, None] - row, column[:, None] - column).round() == 21
+    assert f"21 patches apart {table[apart].mean():.2f}" in figure.caption, "as far as two patches can be"
 
 
 # The picture of positions

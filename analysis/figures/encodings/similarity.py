@@ -40,8 +40,8 @@ TALL = 330
 """Pixels of a panel's height."""
 SAME = 1e-9
 """The share of the similarity's variance up to which likeness before and after counts as the same."""
-FAR = 0.6
-"""The share of the farthest distance from which the lines' names keep clear of them."""
+CLOSE = 0.06
+"""The share of the height between two ends below which their names would cover one another."""
 VISIBLE = 0.05
 """The part of a line's height that it climbs at least where it is marked to rise again: less is hardly seen."""
 AT, APART = 0.72, 0.08
@@ -358,12 +358,15 @@ def _apart(others: pd.DataFrame, frame: pd.DataFrame, hue: str) -> pd.DataFrame:
 def _rises(
     compared: Sequence[tuple[SizedEncoding, RowSimilarities]], hues: dict[str, str], last: float
 ) -> pd.DataFrame:
-    """The distances at which the means visibly rise again, with what is written beside each, one below the other."""
+    """The distances at which the means visibly rise again, with what is written beside each, one above the other.
+
+    At the bottom: near positions are alike, so that no line is there.
+    """
     found = [(entry.title, visible_rise(comparison)) for entry, comparison in compared]
     rises = sorted([named for named in found if np.isfinite(named[1])], key=lambda named: -named[1])
     return pd.DataFrame(
         [
-            {"distance": rise, "height": 10 + 36 * index, "hue": hues[title], "dy": 0,
+            {"distance": rise, "height": TALL - 30 - 36 * index, "hue": hues[title], "dy": 0,
              "align": "left" if rise < last / 2 else "right", "dx": 6 if rise < last / 2 else -6,
              "name": f"{title}\nrises again at {rise:.0f}"}
             for index, (title, rise) in enumerate(rises)
@@ -372,13 +375,10 @@ def _rises(
 
 
 def _line_names(frame: pd.DataFrame, hues: dict[str, str]) -> pd.DataFrame:
-    """The lines' names at the far end: the higher line's above it, the lower line's below it."""
-    at_left = frame.distance.min() < 0
-    farthest = frame.distance.min() if at_left else frame.distance.max()
-    far = frame[frame.distance / farthest >= FAR]
-    ends = far.groupby("title", sort=False).agg(high=("mean", "max"), low=("mean", "min")).reset_index()
-    upper = ends.index == int(ends.high.argmax())
+    """The lines' names right of their ends; where two ends are near each other, one above and one below them."""
+    ends = frame[frame.distance == frame.distance.max()][["title", "distance", "mean"]].reset_index(drop=True)
+    close = len(ends) > 1 and float(np.ptp(ends["mean"])) < CLOSE * (float(np.ptp(frame["mean"])) or 1)
+    upper = ends.index == int(ends["mean"].argmax())
     return ends.assign(
-        name=ends.title, hue=ends.title.map(hues), distance=0.97 * farthest, mean=np.where(upper, ends.high, ends.low),
-        align="left" if at_left else "right", dx=0, dy=np.where(upper, -12, 14),
-    )  # fmt: skip
+        name=ends.title, hue=ends.title.map(hues), align="left", dx=6, dy=np.where(upper, -8, 8) if close else 0
+    )

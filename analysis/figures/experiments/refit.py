@@ -284,7 +284,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
     rows = rows.assign(
         label=[names[name] for name in _names(rows)],
         written=[
-            f"{percent(row.shown)}\npilot"
+            f"{percent(row.shown)}\npilot, 1 seed"
             if row.in_pilot
             else f"{percent(row.shown)}\n{row.seeds} of {plural(asked, 'seed')}\nword order {row.order:.1f} %"
             for row in frames.rows(rows)

@@ -48,6 +48,8 @@ UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 HEIGHT = 380
 LAST = 0.2
 """The share of the training that the second panel enlarges."""
+NARROW = 420
+"""Pixels of a chart below which crossings have no names."""
 MOST_CROSSINGS = 2
 """The most crossings of the baseline's end that are named in the plot."""
 MOST_NAMED = 2
@@ -315,7 +317,8 @@ def _draw(
     labels = names(named_ends, variants, baseline, theme, domain=domain, height=height, covering=covering)
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=marks.WIDE if alone else marks.HALF, height=height,
-        title="" if alone else f"The last {percent(LAST)}, enlarged" if enlarged else "The whole training",
+        title=f"The last {percent(LAST)}, enlarged" if enlarged else "The whole training",
+        below=["diamonds and numbers: the final losses, on a larger sample" if len(finals) else " "],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 
@@ -328,7 +331,9 @@ def _crossing_names(crossings: pd.DataFrame, axis: str, end: float, theme: Theme
         name = alt.Chart(pd.DataFrame([{axis: row[axis], "value": row["value"], "written": written}]))
         # Below the dashed line and left of the crossing, where no curve has been yet; its own name stands above.
         style: dict[str, Any] = {"align": "right", "dx": -6, "dy": 2 * NAME_LINE + NAME_LINE * place}
-        text = name.encode(x=x, y=y, text=alt.Text("written:N"))
+        # On a phone the names would reach over the axis.
+        style["text"] = alt.expr(f"containerSize()[0] < {NARROW} ? '' : datum.written")
+        text = name.encode(x=x, y=y)
         layers += [
             text.mark_text(**style, fontSize=marks.TEXT, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
             text.mark_text(**style, fontSize=marks.TEXT, color=theme.ink),

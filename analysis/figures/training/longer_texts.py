@@ -83,7 +83,7 @@ def longer(params: TrainingParameters) -> Figure:
                 if controlled
                 else ", lowest at the longest texts first."
             ),
-            "Measured after the last step; the lowest at the longest texts stands first. Grey: the other variants. "
+            "Measured after the last step. Grey: the other variants. "
             f"{capitalised(named(control))} is the "
             "control: it reads no positions, so that its loss changes by what the texts alone do. Share kept: how far "
             f"a variant ends below {named(control)} on the longer texts, over how far it does in training; 100 % is "
@@ -201,7 +201,10 @@ def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
     shown = table.assign(hue=[_colour(str(name), theme) for name in table.variant])
     panels = [_losses(shown, control, theme)]
     if table.kept.notna().any():
-        order = list(dict.fromkeys(table.title))
+        last = table[table.times == table.times.max()].assign(
+            share=lambda rows: rows.kept.where(rows.variant != control)
+        )
+        order = last.sort_values("share", ascending=False, na_position="last", kind="stable").title.tolist()
         panels.append(_kept(shown, marks.rows_down("title", order), control, theme))
     return panels
 

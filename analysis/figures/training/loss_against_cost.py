@@ -27,6 +27,8 @@ from analysis.rules import training_rules
 
 BASELINE = BASELINES[MASKED]
 TIME = "step_ratio"
+QUOTED = "every_layer_attention"
+"""The variant whose difference from adding Home tells."""
 NO_COST = 0.001
 """A difference in a cost that counts as none, as a share of adding's: sizes can be matched no closer than that."""
 
@@ -193,9 +195,9 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     )
     rows = rows.assign(name=rows.title.where(~far, rows.title + " " + rows.written))
     # Names are placed in this order.
-    rows = rows.assign(named=rows.best | (rows.variant == BASELINE) | (rows.gap == rows.gap.min()) | far).sort_values(
-        ["named", "gap"], ascending=[False, True], ignore_index=True
-    )
+    rows = rows.assign(
+        named=rows.best | rows.variant.isin([BASELINE, QUOTED]) | (rows.gap == rows.gap.min()) | far
+    ).sort_values(["named", "gap"], ascending=[False, True], ignore_index=True)
     domain = (
         padded_range(pd.Series([0.0, *rows.x, *rows.before]), EDGE),
         padded_range(pd.Series([0.0, *rows.y, *rows.low, *rows.high]), EDGE),
@@ -249,9 +251,8 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
-            "named: adding and the lowest"
-            if axis.measure in costs.MACHINE
-            else "named: adding, the lowest, and those that none beats in both",
+            "named: adding, the lowest, and the one that Home quotes"
+            + ("" if axis.measure in costs.MACHINE else "; and those that none beats in both"),
             f"grey: within ±{margin:g} nats, which the rules call the same",
             "level lines: to an earlier measurement; upright: 95 % intervals"
             if rows.before.notna().any()

@@ -66,21 +66,26 @@ def positions_figure(title: str, cosines: np.ndarray, grid: tuple[int, int], *, 
     patch = np.arange(rows * columns)
     row, column = patch // columns, patch % columns
     steps = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
-    near, far = cosines[steps == 1].mean(), cosines[steps == steps.max()].mean()
+    near = cosines[steps == 1].mean()
+    # The end of the curve: opposite corners, and what is as far apart.
+    distances = by_distance(cosines, rows, columns)
+    farthest = distances[distances.distance == distances.distance.max()].iloc[-1]
+    far = float(farthest.cosine)
+    apart = f"{int(farthest.distance)} patches"
     aligned = (row[:, None] == row) ^ (column[:, None] == column)
     same = cosines[aligned & (steps > 2)]
     other = cosines[~aligned & (steps > 2)]
-    text = f"Next to each other {fixed(near)} on average, in opposite corners {fixed(far)}"
+    text = f"Next to each other {fixed(near)} on average, {apart} apart {fixed(far)}"
     if len(same) and len(other):
         text += f"; over two steps apart {fixed(same.mean())} in one row or column, {fixed(other.mean())} elsewhere"
     if np.isnan(cosines).all():
         text = "Its positions are all zero, so there is nothing to compare: weights as they are before training"
     finding = (
-        f"Positions of neighbouring patches are alike (cosine {fixed(near)}), those of opposite corners less so "
+        f"Positions of neighbouring patches are alike (cosine {fixed(near)}), those {apart} apart less so "
         f"({fixed(far)})"
         if near - far > SIMILAR
-        else f"Positions of neighbouring patches (cosine {fixed(near)}) are no more alike than those of opposite "
-        f"corners ({fixed(far)})"
+        else f"Positions of neighbouring patches (cosine {fixed(near)}) are no more alike than those {apart} apart "
+        f"({fixed(far)})"
     )
     if np.isnan(cosines).all():
         finding = "The positions are all zero, as before training"

@@ -159,9 +159,8 @@ METHODS = (
 
 FORMS = {
     "sinusoidal": {
-        "sinusoidal": "as in the first transformer",
-        "sinusoidal_strong": "at standard deviation "
-        f"{VARIANTS['sinusoidal_strong'].settings['position_deviation']} beside unscaled words",
+        "sinusoidal": "as published",
+        "sinusoidal_strong": "when strong",
     }
 }
 """A method -> its variants of several strengths, with words that end a sentence: their losses differ too much for one

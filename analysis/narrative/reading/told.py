@@ -16,6 +16,8 @@ from analysis.narrative.reading.base import Control, Destination, Picture, Step,
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
 
+MARGIN = min(contest.margin for contest in encoder_rules().statements)
+"""The margin in nats of most statements; a few have a wider one, and their sentence would say "the same" too early."""
 EXPLORATORY = "cpu"
 """The preset of the first trainings, which decided nothing; it has variants that the other lacks."""
 CURVES = "curves"
@@ -38,8 +40,14 @@ QUESTIONS = {
     "Being added again?": (
         Contrast("C34e", "Added to the whole input of every layer", "added once, equally normalised"),
     ),
+    "Concatenating?": (
+        Contrast("C37b", "At the same width, beside narrower words", "adding"),
+        Contrast("C36d", "Beside words of full width, in a wider and flatter model", "adding"),
+    ),
 }
 """Questions of the text, and the contrasts that answer them."""
+CONCATENATED = ("C36", "C37")
+"""The claims on concatenations."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
 STEPS = {
@@ -98,7 +106,8 @@ def answers() -> str:
 
     Raises NoResults where none of them is measured.
     """
-    measured = {one.id: one for one in stored.parts(CLAIM) if one.effect is not None}
+    parts = (one for claim in (CLAIM, *CONCATENATED) for one in stored.parts(claim))
+    measured = {one.id: one for one in parts if one.effect is not None}
     lines = [three_steps(measured)]
     for question, contrasts in QUESTIONS.items():
         outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
@@ -127,7 +136,7 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
 def _word(judged: Judgement, contrast: Contrast) -> str:
     """The outcome of the rules for a way of telling positions against the other: lower, same, not lower, and so on."""
     low, high = (float("nan") if end is None else end for end in (judged.low, judged.high))
-    word = standing(judged.verdict, low, high, float(judged.line or 0))
+    word = standing(judged.verdict, low, high, min(float(judged.line or 0), MARGIN))
     return turned(word) if contrast.reverse else word
 
 
@@ -197,7 +206,8 @@ register(
             "So far positions were told **once**, at the input. TUPE (Ke et al., 2021), which the article from Baobao "
             "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
             "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being added "
-            "again, or being told to the attention alone?\n\nPublished comparisons change several things at once, and "
+            "again, or being told to the attention alone? And concatenating, what does it do to the loss?\n\n"
+            "Published comparisons change several things at once, and "
             "few report how much results vary between seeds (the random numbers that a training starts from). So we "
             "train one small encoder from scratch in many ways. The loss is counted in nats: 0.1 less means that the "
             "right word is held to be about a tenth likelier."

@@ -137,7 +137,7 @@ function spoken(row, needs) {
 
 // The strength of each loss, where a method was trained at several.
 const strengths = ({ loss, others }) =>
-  make("small", {}, others.length ? [loss, ...others].map(({ value, form }) => `${signed(value)} ${form}`).join("; ") : "");
+  make("small", {}, others.length ? [loss, ...others].map(({ value, form }, place) => `${signed(value)} ${form}${place ? "" : " (drawn)"}`).join("; ") : "");
 
 function cells(row, needs, asked) {
   const ticks = needs.map((need, index) => {
