@@ -9,7 +9,7 @@ from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.runs.stored import FINISHED, kind_title, newest_of_each_first, summary
 from analysis.figures.runs.stored import all_runs as stored_runs
-from analysis.figures.training.data import COMMAND
+from analysis.figures.training.data import BASELINES, COMMAND, MASKED
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import phone_fold, show
 from dashboard.widgets.pickers import Pickers
@@ -118,9 +118,10 @@ if len(curves) and not pickers.get("variant"):
     with suppress(AddendError):  # Losses that no file holds.
         strip = stored_figure("runs_strip", pickers.values())
 if not pickers.get("run") and len(curves):
-    # The newest that has something to draw, of those that the chart shows.
-    shown = set(strip.frame().run_id) if strip else set(curves.run_id)
-    pickers.set("run", next(run for run in curves.run_id if run in shown))
+    # The newest that has something to draw, of those that the chart shows: of adding, where that is among them.
+    shown = curves[curves.run_id.isin(strip.frame().run_id)] if strip else curves
+    adding = shown[shown.variant == BASELINES[MASKED]]
+    pickers.set("run", (adding if len(adding) else shown).run_id.iloc[0])
     strip = stored_figure("runs_strip", pickers.values()) if strip else None
 if strip:
     chart, one = st.columns(2, gap="medium")

@@ -51,18 +51,19 @@ def strip(params: StripParameters) -> Figure:
     # Losses of two tasks do not share an axis.
     task = str((chosen if len(chosen) else of_preset).task.mode().iloc[0])
     rows = of_preset[of_preset.task == task].assign(pale=lambda found: found.changed != "")
-    usual = rows[~rows.pale].groupby("title").loss.agg(["count", "mean", "min", "max"])
-    apart = (usual["max"] - usual["min"])[usual["count"] > 1]
-    order = rows.groupby("title").loss.mean().sort_values().index.tolist()
     middle = rows.loss.median()
     limit = middle + largest_near(rows.loss - middle)
     rows = rows.assign(far=rows.loss > limit)
+    usual = rows[~rows.pale & ~rows.far].groupby("title").loss.agg(["count", "mean", "min", "max"])
+    apart = (usual["max"] - usual["min"])[usual["count"] > 1]
+    order = rows.groupby("title").loss.mean().sort_values().index.tolist()
+    beyond = f" ({plural(rows[rows.far].title.nunique(), 'variant')} far above left out)" if rows.far.any() else ""
     columns = ["run_id", "variant", "title", "preset", "changed", "seed", "loss", "steps", "created", "device"]
     counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
     return Figure(
         title=f"Final losses with preset {preset}",
         finding=f"{counted}: within a variant up to {fixed(float(apart.median()))} nats apart (median), between their "
-        f"means {fixed(float(usual['mean'].max() - usual['mean'].min()))}"
+        f"means {fixed(float(usual['mean'].max() - usual['mean'].min()))}{beyond}"
         if len(apart) and len(usual) > 1
         else f"{counted} of preset {preset}",
         frame=lambda: rows[columns],
