@@ -289,14 +289,16 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
     kind = "key-centred score" if params.centred else "score before centring"
     totals = table.loc[["total"], [*SIDES, "difference"]].to_numpy(dtype=float)
     left, right, _ = (signed(float(value)) for value in totals[0])
-    text = f"The score of {pairs_text} is {left} on the left and {right} on the right"
+    finding = text = f"The score of {pairs_text} is {left} on the left and {right} on the right"
     if all(params.term in values for values in columns.values()):
         of_left, of_right = (signed(values[params.term]) for values in columns.values())
         text += f"; {term_label(params.term)} adds {of_left} to the left one and {of_right} to the right one"
+        term = f"{term_label(params.term)} adds {of_left} on the left and {of_right} on the right"
+        finding = f"In the score of {pairs_text}, {term}"
     text += "."
     return Figure(
         title=f"Query {query} on key {key}, term by term",
-        finding=text.removesuffix("."),
+        finding=finding,
         frame=lambda: table.reset_index(),
         caption=(
             f"What each term adds to the {kind} of one query on one key. Left: {_side(pair[0], heads[0])}. Right: "
