@@ -119,7 +119,7 @@ def test_the_first_cell_is_the_largest_at_the_left_or_of_the_weaker_map_where_ea
         expected = weaker if own_scale or weak else "left"
         cell = FIGURES["compare_cell"].of(values, made)
         assert cell.frame().set_index("term")[expected][term] == pytest.approx(sides[expected].max(), rel=1e-5)
-        assert f"{signed(float(sides[expected].max()))} to the {expected}" in cell.finding
+        assert f"{signed(float(sides[expected].max()))} on the {expected}" in cell.finding
         assert side_of_cell(CompareParameters.of(values), made) == expected
         sides_taken.add((expected, own_scale))
     assert ("left", False) in sides_taken
