@@ -205,8 +205,11 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
     in_words, by_chance = percent(found.words.value, 1), percent(found.words.baseline, 1)
-    # Three short lines stay clear of the black line on a phone.
-    others = f"{in_words} of words\nin {found.measured}; random\n{by_chance}"
+    # Three short lines stay clear of the black line on a phone. Fewer directions hold at most what those measured do.
+    if found.rank < found.measured:
+        others = f"at most {in_words}\nof words; random\n{percent(found.rank / found.width, 1)}"
+    else:
+        others = f"{in_words} of words\nin {found.measured}; random\n{by_chance}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
