@@ -5,7 +5,7 @@ from itertools import pairwise
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import OPEN, Ask
 from analysis.core.formatting import join_names, percent, plural
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
 from analysis.rules import encoder_rules, training_rules
 
 CLAIM = "C37"
@@ -30,6 +30,9 @@ LEADS = (
 )
 """The lead of TUPE-A over adding, in nats, by the number of steps, with the preset's own settings."""
 
+ONCE_AT_OTHER_WIDTHS = ("C37g", "C37h")
+"""The statements on telling the attention of every layer against adding once, at other widths than that of the rest."""
+
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """The size of the encoders behind the losses, and what is open of other widths; None before any is trained."""
@@ -41,6 +44,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     undecided = sum(fact.verdict == OPEN for name, fact in facts.items() if name.startswith(CLAIM))
     widths = sorted(PRESETS[preset].hidden_size for preset in encoder_rules().recipes)
     others = [str(width) for width in widths if width != size.hidden_size]
+    decided = fixed_sentences(facts, ONCE_AT_OTHER_WIDTHS)
     waiting = (
         f" Of widths {' and '.join(others)}, {plural(undecided, 'statement')} {'is' if undecided == 1 else 'are'} open."
         if undecided
@@ -48,7 +52,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     )
     return ComputedSentence(
         sentence=f"Our own encoders are small: {bold}, with at most {plural(max(seeds), 'seed')}. "
-        f"Their losses say what helps them, not how much it helps a large model.{_longer(ask)}{waiting}",
+        f"Their losses say what helps them, not how much it helps a large model.{_longer(ask)}"
+        f"{f' {decided}' if decided else ''}{waiting}",
         bold=bold,
         heading="What was trained is small",
         value=float(undecided),
