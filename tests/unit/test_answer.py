@@ -16,15 +16,24 @@ from analysis.narrative.answer import SENTENCES, stored, tables
 from analysis.narrative.answer.cards import cards
 from analysis.narrative.answer.sentences import inside_heads
 from analysis.narrative.answer.sentences.algebra import error_bound, largest_error
+from analysis.rules import all_encoder_rules
 from analysis.store import read
+
+CONTESTS = {contest.id: contest for rules in all_encoder_rules() for contest in rules.statements}
+
+
+def with_verdict(one, verdict: str):
+    """A statement with another verdict, and with the sentence that its rules fixed for that."""
+    answer = one.answer
+    if verdict != one.verdict and one.id in CONTESTS:
+        fixed = {SUPPORTED: CONTESTS[one.id].supported, CONTRADICTED: CONTESTS[one.id].contradicted}.get(verdict, "")
+        answer = fixed.format(size="0.10", ratio="0.50")
+    return replace(one, verdict=verdict, answer=answer, would_decide=one.would_decide or "a look at it")
 
 
 def facts(**changed: str) -> list:
     """The stored statements, some with another verdict."""
-    return [
-        replace(one, verdict=changed.get(one.id, one.verdict), would_decide=one.would_decide or "a look at it")
-        for one in statements.statements()
-    ]
+    return [with_verdict(one, changed.get(one.id, one.verdict)) for one in statements.statements()]
 
 
 def ask(sql: str) -> list[dict]:
@@ -80,7 +89,7 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
 
 
 CAUSES = {
-    "telling positions only once": ("C34b",),
+    "telling positions only once": ("C34b", "C37g", "C37h"),
     "a matrix of its own": ("C34r", "C34a"),
 }
 """A cause as the answer names it -> the contrasts in which that alone differs."""
