@@ -191,9 +191,13 @@ def refit_pilots(_: Parameters) -> Figure:
 
 
 def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
-    """The shares that are recovered, from the least to the most; empty where there is no row of another way."""
+    """The shares that are recovered, from the least to the most; empty where there is no row of another way.
+
+    Of ways with all their seeds, where there are any: the first seeds of another way decide nothing.
+    """
     others = _others(frame, rules)
     others = others[others.value.notna()]
+    others = complete if len(complete := others[others.missing == 0]) else others
     if others.empty:
         return ""
     most, least = others.iloc[0], others.iloc[-1]
