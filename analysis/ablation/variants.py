@@ -124,10 +124,7 @@ class Variant:
 
         Positions that are added to the stream reach every layer too, but mixed with words.
         """
-        settings = self.settings
-        if "untied" in settings:
-            return not settings.get("told_layers") and settings.get("told_to") != "hidden"
-        return self.told_layers is None
+        return self.told_layers is None and self.settings.get("told_to") != "hidden"
 
     def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Setting]:
         """Everything this variant sets, for a model that is this wide. matched: as `Pretraining` says."""

@@ -45,8 +45,6 @@ NARROW, LETTER, SLANT = 40, 7, 5.2
 """Pixels of a column in which numbers and names stand upright; of a letter of a level name; and of a slanting one."""
 _WHOLE = "containerSize()[0] > 700"
 """True where a chart is so wide that labels need not be broken. A file has no container: its labels are broken."""
-_ABREAST = "containerSize()[0] > 420"
-"""True of a panel beside another: on a phone, which stacks them, none is as wide."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
 
@@ -147,15 +145,9 @@ def rows_down(
     limit: int = 260,
     title: str | None = None,
     grid: bool = True,
-    beside: bool = False,
 ) -> alt.Y:
-    """One row a name, in the order given. limit: the most pixels of a name. grid: whether a line leads to its marks.
-
-    beside: the panel at the left has these rows, whose names then serve both; a narrow screen stacks the panels.
-    """
+    """One row a name, in the order given. limit: the most pixels of a name. grid: whether a line leads to its marks."""
     axis = alt.Axis(labelLimit=limit, labelPadding=6, ticks=False, domain=False, grid=grid, labelOverlap=False)
-    if beside:
-        axis["labelExpr"] = f"{_ABREAST} ? '' : datum.label"
     names = list(order)
     return alt.Y(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
 

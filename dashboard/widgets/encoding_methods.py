@@ -24,6 +24,7 @@ from analysis.narrative.choosing.board import (
     trained_title,
 )
 from analysis.narrative.choosing.board import rows as encoding_rows
+from analysis.narrative.choosing.methods import STRENGTHS
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra
 from analysis.rules import training_rules
@@ -94,7 +95,7 @@ def draw(pickers: Pickers) -> None:
         f"{every}Losses are of our trainings on masked words by {recipes(rows)}, which frozen rules judge, with "
         "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell says "
         "“causal only” or “another recipe” in place of a dot, we trained the method in that way alone, and its loss "
-        "has no place on this axis."
+        "has no place on this axis." + (f" {STRENGTHS}" if any(row.forms for row in rows) else "")
     )
     with st.expander(
         f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",

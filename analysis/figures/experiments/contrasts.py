@@ -169,8 +169,8 @@ def other_contrasts(_: Parameters) -> Figure:
     found = _stored()
     on_paths = {change.statement for group in _measured(GROUPS, found) for change in group.changes}
     here = found[~found.id.isin(on_paths)]
-    measured = here[here.effect.notna()]
-    decided = sum(standing(row.verdict, row.low, row.high, _margin(found)) != OPEN for row in frames.rows(measured))
+    measured, margin = here[here.effect.notna()], _margin(found)
+    decided = sum(standing(row.verdict, row.low, row.high, margin) != OPEN for row in frames.rows(measured))
     finding = f"{capitalised(str(decided or 'none'))} of {plural(len(measured), 'other contrast')} decided"
     return _figure("Other single changes", finding, _other_groups(here), here, found)
 
@@ -386,8 +386,8 @@ def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
 def _finding(found: pd.DataFrame) -> str:
     """The decided effects of telling in every layer, with its steps, and of a matrix of its own; else their number."""
     by_id = {row.id: row for row in frames.rows(found)}
-    measured = frames.rows(found[found.effect.notna()])
-    words = {row.id: standing(row.verdict, row.low, row.high, _margin(found)) for row in measured}
+    measured, margin = frames.rows(found[found.effect.notna()]), _margin(found)
+    words = {row.id: standing(row.verdict, row.low, row.high, margin) for row in measured}
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:

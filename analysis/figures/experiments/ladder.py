@@ -10,7 +10,8 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, VariantRow, board, default_preset
+from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, board, default_preset
+from analysis.figures.experiments.row_widths import width_rows
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
 from analysis.figures.training.line_marks import names_at_ends, padded_range
@@ -32,7 +33,7 @@ def ladder(_: Parameters) -> Figure:
     rows = [row for row in (*shown.rows, *shown.others) if len(row.widths) > 1]
     if not rows:
         raise NoResults(f"No variant is trained at two widths yet. Run: {ablate(WIDTHS[64], [BASELINE, 'concat_20'])}")
-    table = pd.DataFrame([record for row in rows for record in _records(row)])
+    table = pd.concat([width_rows(row) for row in rows], ignore_index=True)
     widths = sorted(set(table.width))
     recipes = join_names(f"{PRESETS[WIDTHS[width]].steps:,} at width {width}" for width in widths)
     return Figure(
@@ -61,17 +62,6 @@ def ladder(_: Parameters) -> Figure:
         },
         draw=lambda theme: [_draw(table, shown.margin, theme)],
     )
-
-
-def _records(row: VariantRow) -> list[dict[str, object]]:
-    """A row a width: the difference, its interval and its seeds."""
-    return [
-        {
-            "variant": row.variant, "title": row.title, "width": width, "value": gap.value, "low": gap.low,
-            "high": gap.high, "seeds": gap.seeds, "needed": gap.needed, "judged": gap.judged,
-        }
-        for width, gap in sorted(row.widths.items())
-    ]  # fmt: skip
 
 
 def _trained_at(table: pd.DataFrame, width: int) -> list[str]:

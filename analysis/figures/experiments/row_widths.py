@@ -7,12 +7,12 @@ import pandas as pd
 
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import named, quote
-from analysis.core import colours
+from analysis.core import colours, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Gap, board
+from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Gap, VariantRow, board
 from analysis.figures.experiments.row_curves import RowCurvesParameters
 from analysis.figures.figure import Figure, figure
 
@@ -33,20 +33,8 @@ def row_widths(params: RowCurvesParameters) -> Figure:
             f"{quote(row.title)} is not trained yet with the recipe of three widths "
             f"({join_names(str(width) for width in WIDTHS)})."
         )
-    table = pd.DataFrame(
-        {
-            "variant": row.variant,
-            "title": row.title,
-            "width": width,
-            "value": gap.value,
-            "low": gap.low,
-            "high": gap.high,
-            "seeds": gap.seeds,
-            "needed": gap.needed,
-            "judged": gap.judged,
-            "written": f"{signed(gap.value)}, {plural(gap.seeds, 'seed')}",
-        }
-        for width, gap in sorted(row.widths.items())
+    table = width_rows(row).assign(
+        written=lambda rows: [f"{signed(one.value)}, {plural(one.seeds, 'seed')}" for one in frames.rows(rows)]
     )
     return Figure(
         title=f"{quote(row.title)} at other widths",
@@ -67,6 +55,17 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         draw=lambda theme: [_draw(table, row.way, theme)],
         columns=1,
     )
+
+
+def width_rows(row: VariantRow) -> pd.DataFrame:
+    """A row a width of a variant: the difference, its interval and its seeds."""
+    return pd.DataFrame(
+        {
+            "variant": row.variant, "title": row.title, "width": width, "value": gap.value, "low": gap.low,
+            "high": gap.high, "seeds": gap.seeds, "needed": gap.needed, "judged": gap.judged,
+        }
+        for width, gap in sorted(row.widths.items())
+    )  # fmt: skip
 
 
 def _finding(name: str, widths: Mapping[int, Gap]) -> str:

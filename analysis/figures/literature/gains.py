@@ -140,7 +140,7 @@ def literature(_: Parameters) -> Figure:
     rows = pd.concat([_comparison_rows(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
     means = means_of(rows)
     papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
-    beside = means[means.panel == CONCATENATED]
+    concatenated = means[means.panel == CONCATENATED]
     glue = means[means.panel == UNTIED].set_index("comparison")
     original, replication = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
     averages = published.average(tables[TUPE]).set_index("variant").all_columns
@@ -148,8 +148,8 @@ def literature(_: Parameters) -> Figure:
     return Figure(
         title="What papers report: no cross terms, concatenation, no positions",
         finding=(
-            f"Concatenating does better than adding in {int((beside.gain > 0).sum())} of {len(beside)} published "
-            f"comparisons; untying gains {signed(original.gain)} points where it was proposed and "
+            f"Concatenating does better than adding in {int((concatenated.gain > 0).sum())} of {len(concatenated)} "
+            f"published comparisons; untying gains {signed(original.gain)} points where it was proposed and "
             f"{signed(replication.gain)} in a replication"
         ),
         frame=lambda: rows.drop(columns=["tip"]),

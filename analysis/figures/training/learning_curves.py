@@ -14,6 +14,7 @@ from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import capitalised, fixed, join_names, percent, sentences, signed
 from analysis.figures import marks
+from analysis.figures.beside_points import PHONE
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, default_preset, judged_presets
 from analysis.figures.figure import Figure, figure
@@ -48,8 +49,6 @@ UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 HEIGHT = 380
 LAST = 0.2
 """The share of the training that the second panel enlarges."""
-NARROW = 420
-"""Pixels of a chart below which crossings have no names."""
 MOST_CROSSINGS = 2
 """The most crossings of the baseline's end that are named in the plot."""
 MOST_NAMED = 2
@@ -83,7 +82,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
         raise NoResults(f"These runs did not record their {UNITS[axis]}. Choose another axis.")
     mean = mean[mean.variant.isin(variants)]
     finals = _finals(trainings, mean)
-    near = _near(mean, finals, axis)
+    near = _near(mean, finals)
     beyond = [named(name) for name in variants if name not in near]
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
     base = named(trainings.baseline)
@@ -143,16 +142,17 @@ class Drawn:
     target: float | None
     axis: str
 
-    def ends(self) -> pd.Series:
-        """The loss with which each variant ends, in nats: the final loss, or that of the last evaluation."""
-        ends = self.mean.groupby("variant", sort=False).value.last()
-        ends.update(self.finals.set_index("variant").value)
-        return ends
+
+def _ends(mean: pd.DataFrame, finals: pd.DataFrame) -> pd.Series:
+    """The loss with which each variant ends, in nats: the final loss, or that of the last evaluation."""
+    ends = mean.groupby("variant", sort=False).value.last()
+    ends.update(finals.set_index("variant").value)
+    return ends
 
 
-def _near(mean: pd.DataFrame, finals: pd.DataFrame, axis: str) -> list[str]:
+def _near(mean: pd.DataFrame, finals: pd.DataFrame) -> list[str]:
     """The variants of the enlarged panel: all whose ends lie near each other; none where these are fewer than two."""
-    ends = Drawn(mean, mean, finals, [], None, axis).ends()
+    ends = _ends(mean, finals)
     above = ends - ends.min()
     near = [str(name) for name in ends.index[above <= largest_near(above)]]
     return near if len(near) > 1 else []
@@ -267,7 +267,7 @@ def _draw(
     enlarged: the axis begins where the curves do. alone: there is no second panel, which would have the numbers.
     """
     rows, mean, finals, variants, axis = drawn.rows, drawn.mean, drawn.finals, drawn.variants, drawn.axis
-    ends = drawn.ends()
+    ends = _ends(mean, finals)
     values = pd.Series([*rows.value, *finals.value])
     # In the enlarged panel a baseline that is not shown would take the room of those that are.
     target = None if drawn.target is None or (enlarged and baseline not in variants) else drawn.target
@@ -332,7 +332,7 @@ def _crossing_names(crossings: pd.DataFrame, axis: str, end: float, theme: Theme
         # Below the dashed line and left of the crossing, where no curve has been yet; its own name stands above.
         style: dict[str, Any] = {"align": "right", "dx": -6, "dy": 2 * NAME_LINE + NAME_LINE * place}
         # On a phone the names would reach over the axis.
-        style["text"] = alt.expr(f"containerSize()[0] < {NARROW} ? '' : datum.written")
+        style["text"] = alt.expr(f"containerSize()[0] < {PHONE} ? '' : datum.written")
         text = name.encode(x=x, y=y)
         layers += [
             text.mark_text(**style, fontSize=marks.TEXT, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),

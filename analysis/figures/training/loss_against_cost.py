@@ -18,6 +18,7 @@ from analysis.figures import beside_points, marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
 from analysis.figures.figure import Figure, figure, one_of
+from analysis.figures.reading.told import ATTENTION
 from analysis.figures.training import costs
 from analysis.figures.training.costs import CostsParameters
 from analysis.figures.training.data import BASELINES, MASKED, title
@@ -27,8 +28,6 @@ from analysis.rules import training_rules
 
 BASELINE = BASELINES[MASKED]
 TIME = "step_ratio"
-QUOTED = "every_layer_attention"
-"""The variant whose difference from adding Home tells."""
 NO_COST = 0.001
 """A difference in a cost that counts as none, as a share of adding's: sizes can be matched no closer than that."""
 
@@ -196,7 +195,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     rows = rows.assign(name=rows.title.where(~far, rows.title + " " + rows.written))
     # Names are placed in this order.
     rows = rows.assign(
-        named=rows.best | rows.variant.isin([BASELINE, QUOTED]) | (rows.gap == rows.gap.min()) | far
+        named=rows.best | rows.variant.isin([BASELINE, ATTENTION]) | (rows.gap == rows.gap.min()) | far
     ).sort_values(["named", "gap"], ascending=[False, True], ignore_index=True)
     domain = (
         padded_range(pd.Series([0.0, *rows.x, *rows.before]), EDGE),
@@ -251,8 +250,8 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
-            "named: adding, the lowest, and the one that Home quotes"
-            + ("" if axis.measure in costs.MACHINE else "; and those that none beats in both"),
+            "named: adding, the lowest, the one that Home quotes",
+            *(() if axis.measure in costs.MACHINE else ("and those that none beats in both",)),
             f"grey: within ±{margin:g} nats, which the rules call the same",
             "level lines: to an earlier measurement; upright: 95 % intervals"
             if rows.before.notna().any()
