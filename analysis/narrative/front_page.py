@@ -116,7 +116,8 @@ class WayOfTelling:
 
     quoted: whether a sentence on Home compares it. low, high: its 95 % interval; both are the difference where it is
     adding itself. steps: the mean number of training steps until an encoder leaves the plateau, where it does not use
-    the order of words yet.
+    the order of words yet. recipe: the preset that it was trained with, where that is another one; it is then compared
+    with adding by that preset. remarks: the sentences that stand in its row.
     """
 
     name: str
@@ -127,13 +128,16 @@ class WayOfTelling:
     high: float
     seeds: int
     steps: int
+    recipe: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrontPage:
     """Everything on Home. apart: None where that surgery is not stored. minutes: the time of the guided tour.
 
-    ways: adding first, then other ways of telling positions, each with one change from one of those before it.
+    ways: adding first, then other ways of telling positions, each with one change from one of those before it; at the
+    end those that were trained by another recipe.
     """
 
     steps: tuple[AnswerStep, ...]

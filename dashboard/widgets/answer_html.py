@@ -1,6 +1,7 @@
 """The answer and its cards as HTML: reasons, what speaks against adding, and how sure each part is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -30,20 +31,24 @@ STYLE = """
   padding: 12px 18px 14px; display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; }
 .answer .but h2 { font-size: 1.2rem; line-height: 1.3; font-weight: 650; }
 .answer .but .items { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 28px; align-items: start; }
-.answer .but :is(table, details) + h3 { margin-top: 14px; }
+.answer .but .all { grid-column: 2; margin-top: 8px; }
 .answer .but table + details { margin-top: 6px; }
 .answer .ways { border-collapse: collapse; width: 100%; font-size: 0.88rem; line-height: 1.3; }
 .answer .ways caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
 .answer .ways th { font-weight: 400; color: var(--soft); text-align: left; vertical-align: bottom; }
 .answer .ways td, .answer .ways th { padding: 3px 0 3px 10px; }
 .answer .ways :is(td, th):first-child { padding-left: calc(var(--changes, 0) * 0.7em); }
-.answer .ways :is(td, th):last-child, .answer .ways .value { text-align: right; white-space: nowrap; }
+.answer .ways :is(.value, .steps) { text-align: right; white-space: nowrap; }
 .answer .ways tbody th { color: var(--ink); }
+.answer .ways .remark { width: 40%; padding-left: 24px; }
+.answer .ways:has(.remark) tbody :is(td, th) { border-top: 1px solid var(--line); vertical-align: top; padding-top: 4px;
+  padding-bottom: 4px; }
 .answer .ways tr.adding :is(td, th) { font-weight: 600; }
 @media (min-width: 1200px) { .answer .ways tbody th { white-space: nowrap; } }
-.answer .ways .track { width: 42%; }
+.answer .ways .track { width: 42%; position: relative; padding-left: 0; padding-right: 0; }
+.answer .ways:has(.remark) .track { width: 26%; }
 .answer .ways .track div { position: relative; height: 16px; }
-.answer .ways .none { position: absolute; top: -6px; bottom: -6px; border-left: 1px dashed var(--soft); }
+.answer .ways .none { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--soft); }
 .answer .ways .interval { position: absolute; top: 5px; height: 6px; border-radius: 2px; background: var(--soft);
   opacity: 0.55; }
 .answer .ways .dot { position: absolute; top: 4.5px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
@@ -84,8 +89,15 @@ CURVE_STYLE
   .answer .meaning { position-area: none; inset: auto 1rem 1rem; margin: 0 auto; max-width: none; }
   .answer .lead { font-size: 1.05rem; padding-top: 0.7rem; }
   .answer .but, .answer .but .items { grid-template-columns: minmax(0, 1fr); }
-  .answer .ways .track { width: 18%; } .answer .ways tbody th { min-width: 10em; }
-  .answer .ways :is(td, th):not(:first-child) { padding-left: 6px; }
+  .answer .but .all { grid-column: 1; }
+  .answer .ways tr { display: grid; grid-template-columns: minmax(0, 1fr) 80px 44px 56px; }
+  .answer .ways .track, .answer .ways:has(.remark) .track { width: auto; margin-left: 6px; }
+  .answer .ways thead th[colspan] { grid-column: span 2; } .answer .ways thead .steps { white-space: normal; }
+  .answer .ways .remark { grid-column: 1 / -1; width: auto; color: var(--soft); }
+  .answer .ways td.remark:empty, .answer .ways th.remark { display: none; }
+  .answer .ways:has(.remark) tbody :is(td, th) { border-top: 0; }
+  .answer .ways:has(.remark) tbody tr { border-top: 1px solid var(--line); }
+  .answer .ways :is(td, th):not(:first-child, .track, .remark) { padding-left: 6px; }
 }
 @media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
 </style>
@@ -158,13 +170,13 @@ def reasons(steps: Iterable[AnswerStep], terms: Terms) -> None:
 def against(but: Iterable[AnswerStep], ways: Sequence[WayOfTelling], more: Iterable[AnswerStep], terms: Terms) -> None:
     """The box of what speaks against adding or limits the answer, and the sentences that are one press away.
 
-    ways: ways of telling positions, drawn beside what speaks against.
+    ways: ways of telling positions, drawn under what speaks against. What a row of theirs says is not said twice.
     """
-    picture, points = _ways(ways), [_point(step, terms) for step in but]
-    # The picture stands beside the first sentence, and the others under it.
-    columns = [points[0], picture + "".join(points[1:])] if points and picture else points
-    items = f'<div class="items">{"".join(f"<div>{column}</div>" for column in columns)}</div>'
-    box = f'<div class="but"><h2>But</h2>{items}</div>' if points else ""
+    in_rows = {remark for way in ways for remark in way.remarks}
+    points = [_point(step, terms, without=in_rows) for step in but]
+    items = f'<div class="items">{"".join(f"<div>{point}</div>" for point in points)}</div>'
+    picture = f'<div class="all">{_ways(ways, terms)}</div>' if ways else ""
+    box = f'<div class="but"><h2>But</h2>{items}{picture}</div>' if points else ""
     others = list(more)
     names = " · ".join(escape(step.heading) for step in others)
     folded = "".join(f"<div>{_point(step, terms)}</div>" for step in others)
@@ -187,11 +199,15 @@ def styled(content: str, variables: str = "") -> str:
     return f'{STYLE}<div class="answer" style="{variables}">{content}</div>'
 
 
-def _point(step: AnswerStep, terms: Terms) -> str:
-    """A sentence under its heading, with the link to its evidence and what limits it."""
+def _point(step: AnswerStep, terms: Terms, *, without: Collection[str] = ()) -> str:
+    """A sentence under its heading, with the link to its evidence and what limits it.
+
+    without: lines of it that are left out, because they stand elsewhere on the page.
+    """
     heading = f"<h3>{escape(step.heading)}</h3>" if step.heading else ""
     link = _link(step.link, step.page, step.values)
-    first, *points = _bold(step, terms).split("\n")
+    kept = [line for line in step.sentence.split("\n") if line not in without]
+    first, *points = _bold(replace(step, sentence="\n".join(kept)), terms).split("\n")
     if not points:
         return f"{heading}<p>{first} {link}</p>{_limits(step)}"
     items = "".join(f"<li>{point}</li>" for point in points[:-1])
@@ -236,34 +252,42 @@ def _picture(card: Card) -> str:
     return dose_curve.dose_curve(card.curve, dark=is_dark()) if card.curve else _bars(card.bars)
 
 
-def _ways(ways: Sequence[WayOfTelling]) -> str:
-    """The ways that the sentences beside it quote, and all of them one press away; "" for none."""
+def _ways(ways: Sequence[WayOfTelling], terms: Terms) -> str:
+    """The ways that the sentences quote, each with what they say of it, and all of them one press away; "" for none."""
     quoted = [way for way in ways if way.quoted]
     if len(quoted) in (0, len(ways)):
-        return ways_table(ways)
+        return ways_table(ways, terms)
     every = f"<details><summary>All {len(ways)} ways that were compared</summary>{ways_table(ways)}</details>"
-    return ways_table(quoted) + every
+    return ways_table(quoted, terms) + every
 
 
-def ways_table(ways: Sequence[WayOfTelling]) -> str:
-    """The ways of telling positions as a table whose middle column is a picture; "" for none."""
+def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
+    """The ways of telling positions as a table whose second column is a picture; "" for none.
+
+    terms: the glossary of the page, with which a last column has what each row says.
+    """
     if not ways:
         return ""
     ends = min(way.low for way in ways), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr{"" if place else " class=adding"}><th scope="row" style="--changes:{way.changes}">'
-        f"{escape(unbroken(way.name))}</th>{_track(way, *ends)}"
-        f'<td class="value">{signed_or_zero(way.difference) if place else "0"}</td><td>{way.steps:,}</td></tr>'
+        f"{terms.explain(unbroken(way.name)) if terms else escape(unbroken(way.name))}</th>{_track(way, *ends)}"
+        f'<td class="value">{signed_or_zero(way.difference) if place else "0"}</td>'
+        f'<td class="steps">{way.steps:,}</td>{_remark(way, terms)}</tr>'
         for place, way in enumerate(ways)
     )
-    seeds = plural(min(way.seeds for way in ways), "seed")
+    seeds = plural(min(way.seeds for way in ways if not way.recipe), "seed")
+    remarks = '<th class="remark">What it shows</th>' if terms else ""
     return (
         f'<table class="ways"><caption>Encoders of width 128, each changed from the one that '
         f"it is indented under ({seeds} each; bars are 95 % intervals; rounded)</caption><thead><tr>"
-        '<th>How positions are told</th><th colspan="2">Final loss less<br>adding’s (nats;<br>lower is better)</th>'
-        "<th>Steps until<br>order is used</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table>"
+        '<th>How positions are told</th><th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
+        f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr></thead><tbody>{rows}</tbody></table>'
     )
+
+
+def _remark(way: WayOfTelling, terms: Terms | None) -> str:
+    return f'<td class="remark">{terms.explain(unbroken(" ".join(way.remarks)))}</td>' if terms else ""
 
 
 def _track(way: WayOfTelling, least: float, most: float) -> str:
@@ -274,7 +298,7 @@ def _track(way: WayOfTelling, least: float, most: float) -> str:
 
     interval = f'<span class="interval" style="left:{place(way.low):.1f}%;right:{100 - place(way.high):.1f}%"></span>'
     dot = f'<span class="dot" style="left:{place(way.difference):.1f}%"></span>'
-    return f'<td class="track"><div><span class="none" style="left:{place(0):.1f}%"></span>{interval}{dot}</div></td>'
+    return f'<td class="track"><span class="none" style="left:{place(0):.1f}%"></span><div>{interval}{dot}</div></td>'
 
 
 def _bars(bars: tuple[Bar, ...]) -> str:

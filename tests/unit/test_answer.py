@@ -125,13 +125,13 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
         judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    assert "parameters, they end 0.08 nats lower (8 seeds). A control of that shape is in" in sentence(
+    assert "parameters, positions end 0.08 nats lower than added ones.\nA control of that shape is in" in sentence(
         high=-0.06, control=OPEN
     )
     told_apart = sentence(high=-0.06, control=CONTRADICTED)
     assert "The control's own words." in told_apart
     assert "A control of that shape" not in told_apart
-    shape, wider = "In that shape they end", "0.08 nats higher than adding with wider words"
+    shape, wider = "In that shape, concatenating ends", "0.08 nats higher than adding with wider words"
     both = sentence(high=-0.06, control=OPEN, seeds=8)
     equal = "0.04 nats lower than adding with words as wide"
     assert f"{shape} {equal}, and {wider} (both are open)." in both

@@ -1,5 +1,8 @@
 """The pictures of Home: ways of telling positions compared, and the cards of the certain, the measured and the open."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from analysis.ablation.variants import title
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
@@ -14,6 +17,7 @@ from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes
+from analysis.rules import training_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -23,19 +27,37 @@ PRESET = "width128"
 @cached_until_store_changes()
 def front_page() -> FrontPage:
     """The content of Home, computed from the store."""
-    return FrontPage(steps=answer(), ways=ways_of_telling(), cards=cards(), apart=separated(), minutes=minutes())
+    ways = ways_of_telling()
+    every = (*ways, *_by_another_recipe()) if ways else ()
+    return FrontPage(steps=answer(), ways=every, cards=cards(), apart=separated(), minutes=minutes())
 
 
 def ways_of_telling() -> tuple[WayOfTelling, ...]:
-    """The ways whose trainings are all stored; none where they cannot be compared with adding."""
-    try:
-        rows = {row.variant: row for row in board(PRESET).rows}
-    except AddendError:
-        return ()
-    quoted = told_once.variants()
+    """The ways of one recipe whose trainings are all stored; none where they cannot be compared with adding."""
+    rows, quoted = _rows(PRESET), told_once.variants()
     every = (_way(variant, rows.get(variant), quoted=variant in quoted) for variant in COMPARED)
     ways = tuple(way for way in every if way is not None)
     return ways if len(ways) > 1 and not ways[0].changes else ()
+
+
+def _by_another_recipe() -> tuple[WayOfTelling, ...]:
+    """The way that a sentence quotes from an earlier recipe."""
+    preset, variant = training_rules().preset, told_once.rotary_variant()
+    way = _way(variant, _rows(preset).get(variant), quoted=True)
+    return () if way is None or not way.remarks else (replace(way, recipe=preset),)
+
+
+def _rows(preset: str) -> Mapping[str, VariantRow]:
+    """Variant -> its row on the board of a preset; empty where nothing is stored."""
+    try:
+        return {row.variant: row for row in board(preset).rows}
+    except AddendError:
+        return {}
+
+
+def _remarks(variant: str) -> tuple[str, ...]:
+    facts = {fact.id: fact for fact in statements.statements()}
+    return tuple(point.sentence for point in told_once.points(facts) if point.variant == variant)
 
 
 def _way(variant: str, row: VariantRow | None, *, quoted: bool) -> WayOfTelling | None:
@@ -49,8 +71,8 @@ def _way(variant: str, row: VariantRow | None, *, quoted: bool) -> WayOfTelling 
     else:
         difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
     return WayOfTelling(
-        name=title(variant), changes=COMPARED[variant], quoted=quoted, difference=difference, low=low, high=high,
-        seeds=seeds, steps=round(row.steps.value),
+        name=title(variant), changes=COMPARED.get(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
+        seeds=seeds, steps=round(row.steps.value), remarks=_remarks(variant) if quoted else (),
     )  # fmt: skip
 
 

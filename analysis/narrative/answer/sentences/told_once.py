@@ -1,11 +1,13 @@
 """The case in which adding loses: positions given once at the input, against positions given to every layer."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import join_names, percent, plural, signed, uncapitalised
+from analysis.figures.reading.told import COMPARED
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, nats, register, undecided
-from analysis.rules import all_encoder_rules
+from analysis.rules import all_encoder_rules, training_rules
 
 TOLD = ("C34p", "C34o", "C34a")
 """The contrasts of a single difference that Home tells, in this order: a reader checks them in the picture beside them.
@@ -21,6 +23,17 @@ EQUALLY_NARROW = "C36b"
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
 """Concatenating in a wider model of no more parameters against adding; and against adding in the same shape, with words
 as wide, and with words that take all its width."""
+_CONTRASTS = (*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """What one contrast says of a variant, in a sentence that stands in its row on Home, and in a list elsewhere."""
+
+    variant: str
+    sentence: str
+
+
 SHORTER = {
     ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: {share} of those with the shared one.",
     (
@@ -33,9 +46,14 @@ SHORTER = {
 
 def variants() -> frozenset[str]:
     """The variants on either side of the contrasts of one preset that the sentence may tell."""
-    told = {*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS}
-    contests = [contest for rules in all_encoder_rules() for contest in rules.statements if contest.id in told]
-    return frozenset(side for contest in contests for side in (contest.variant, contest.baseline))
+    sides = _sides()
+    return frozenset(side for name in _CONTRASTS for side in sides[name])
+
+
+def _sides() -> Mapping[str, tuple[str, str]]:
+    """Contrast of the encoders' rules -> the variant that it is about, and what that is compared with."""
+    contests = [contest for rules in all_encoder_rules() for contest in rules.statements]
+    return {contest.id: (contest.variant, contest.baseline) for contest in contests if contest.id in _CONTRASTS}
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
@@ -96,30 +114,35 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
     )
 
 
+def points(facts: Facts) -> tuple[Point, ...]:
+    """Outcomes of contrasts of one difference, of rotations and of concatenating, in the order of Home's rows."""
+    return (*_outcomes([facts[name] for name in TOLD if name in facts]), *_concatenated(facts), *_rotary(facts))
+
+
 def _causes(facts: Facts) -> str:
-    """Outcomes of contrasts of one difference, a line each, of rotations and of concatenating."""
-    decided = _outcomes([facts[name] for name in TOLD if name in facts])
-    return "".join(f"\n{text}" for text in [*decided, *_rotary(facts), *_concatenated(facts)])
+    """The points, a line each."""
+    return "".join(f"\n{point.sentence}" for point in points(facts))
 
 
-def _concatenated(facts: Facts) -> list[str]:
-    """The lines on concatenating where it ends lower than adding, with words as narrow and with full ones."""
-    equal, fact = facts.get(EQUALLY_NARROW), facts.get(WIDER)
-    lines = []
+def _concatenated(facts: Facts) -> list[Point]:
+    """The points on concatenating where it ends lower than adding, with words as narrow and with full ones."""
+    equal, fact, sides = facts.get(EQUALLY_NARROW), facts.get(WIDER), _sides()
+    told = []
     if equal is not None and equal.verdict == SUPPORTED and equal.effect is not None:
-        lines = [
+        narrow = (
             "With words equally narrow (half of the width), concatenated positions end "
-            f"{nats(equal.effect)} than added ones ({plural(equal.seeds or 0, 'seed')})."
-        ]
+            f"{nats(equal.effect)} than added ones."
+        )
+        told.append(Point(variant=sides[EQUALLY_NARROW][0], sentence=narrow))
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.high is None or fact.high >= 0:
-        return lines
-    seeds = plural(fact.seeds or 0, "seed")
-    return [
-        *lines,
-        "Concatenated beside words of full width, in a wider, flatter model of no more parameters, "
-        f"{'they' if lines else 'positions'} end {nats(fact.effect)}{'' if lines else ' than added ones'} ({seeds}). "
-        f"{_in_one_shape(facts)}",
-    ]
+        return told
+    wider = (
+        "Concatenated beside words of full width, in a wider, flatter model of no more parameters, positions end "
+        f"{nats(fact.effect)} than added ones."
+    )
+    # What lies beside words that take all of the width stands in their row.
+    shape = Point(variant=sides[WIDER_WORDS][1], sentence=_in_one_shape(facts))
+    return [*told, Point(variant=sides[WIDER][0], sentence=wider), shape]
 
 
 def _in_one_shape(facts: Facts) -> str:
@@ -129,7 +152,7 @@ def _in_one_shape(facts: Facts) -> str:
     measured = [_against(facts[name], text) for name, text in words.items() if undecided(facts.get(name))]
     if measured:
         still = "both are" if len(measured) > 1 else "that is"
-        return f"In that shape they end {', and '.join(measured)} ({still} open). {decided}".strip()
+        return f"In that shape, concatenating ends {', and '.join(measured)} ({still} open). {decided}".strip()
     return decided or "A control of that shape is in training."
 
 
@@ -138,32 +161,40 @@ def _against(fact: Judgement, words: str) -> str:
     return f"{nats(fact.effect or 0.0)} than adding with {words}"
 
 
-def _outcomes(facts: Iterable[Judgement]) -> list[str]:
+def _outcomes(facts: Iterable[Judgement]) -> list[Point]:
     """The sentences of decided contrasts; of two sides that count as the same, with what lies between them."""
-    told, lines = [], set()
+    told, lines, sides = [], set(), _sides()
     for fact in facts:
         if not fact.answer or fact.effect is None:
             continue
+        sentence = fact.answer
         if shorter := SHORTER.get((fact.id, fact.verdict)):
-            told.append(shorter.format(share=percent(fact.effect)))
-        elif fact.kind != "final_loss" or fact.verdict != SUPPORTED or abs(fact.effect) >= (fact.line or 0.0):
-            told.append(fact.answer)
-        else:
+            sentence = shorter.format(share=percent(fact.effect))
+        elif fact.kind == "final_loss" and fact.verdict == SUPPORTED and abs(fact.effect) < (fact.line or 0.0):
             # The line is told once.
             line = "" if fact.line in lines else f"; below {fact.line:g} is the same"
             lines.add(fact.line)
             same = f"In final loss, {uncapitalised(fact.answer)}"
-            told.append(f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line}).")
+            sentence = f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line})."
+        # Of two variants that are both compared with adding, the row of the one that differs from it in more.
+        variant = max(sides[fact.id], key=lambda side: COMPARED.get(side, 0))
+        told.append(Point(variant=variant, sentence=sentence))
     return told
 
 
-def _rotary(facts: Facts) -> list[str]:
-    """The line on rotary positions, if the rules have decided that they end lower."""
+def rotary_variant() -> str:
+    """The variant of the contrast of rotations with adding."""
+    return next(contest.variant for contest in training_rules().statements if contest.id == ROTARY)
+
+
+def _rotary(facts: Facts) -> list[Point]:
+    """The point on rotary positions, if the rules have decided that they end lower."""
     fact = facts.get(ROTARY)
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
         return []
     size, seeds = nats(fact.effect), plural(fact.seeds or 0, "seed")
-    return [f"Turned into queries and keys (rotary), positions end {size} than added ones ({seeds}, another recipe)."]
+    sentence = f"Turned into queries and keys, positions end {size} than added ones ({seeds}, another recipe)."
+    return [Point(variant=rotary_variant(), sentence=sentence)]
 
 
 register(
