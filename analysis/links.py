@@ -146,7 +146,8 @@ _TRAININGS = ("training_curves", "training_gap", "training_parts", "training_set
               "training_convergence", "training_plateau", "training_length", "training_scores",
               "training_loss_and_cost", "training_costs", "training_costs_others")
 _GLUE = ("glue_average", "glue_difference", "glue_scores")
-_PUBLISHED = ("published_average", "published_difference", "published_scores", "published_literature")
+_PUBLISHED = ("published_average", "published_difference", "published_scores", "published_literature",
+              "published_literature_others")
 _ENCODINGS = ("encoding_heat", "encoding_movement", "encoding_similarity", "encoding_pairs", "encoding_shift",
               "encoding_spectrum", "encoding_measures", "encoding_other_measures")
 

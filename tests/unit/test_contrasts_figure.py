@@ -36,9 +36,20 @@ def test_a_word_is_where_the_whole_interval_lies(low: float, high: float, word: 
 
 
 def drawn(figure: Figure) -> pd.DataFrame:
-    """The rows of the panel, each once."""
-    (panel,) = valid_panels(figure)
-    return pd.concat([frame for frame in panel["datasets"] if "effect" in frame]).drop_duplicates(["id", "label"])
+    """The rows of the panels, each once."""
+    data = [frame for panel in valid_panels(figure) for frame in panel["datasets"] if "effect" in frame]
+    return pd.concat(data).drop_duplicates(["id", "label"])
+
+
+def test_the_charts_of_paths_have_one_scale(store) -> None:
+    domains = [
+        layer["encoding"]["x"]["scale"]["domain"]
+        for panel in valid_panels(stored_figure("experiments_contrasts", {}))
+        for layer in panel["layer"]
+        if layer.get("encoding", {}).get("x", {}).get("field") == "end"
+    ]
+    assert len(domains) > 1
+    assert all(domain == domains[0] for domain in domains)
 
 
 @pytest.mark.parametrize("word", ["same", "lower", "higher", "not lower", "not higher", "open"])

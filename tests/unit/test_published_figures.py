@@ -252,17 +252,23 @@ def test_the_command_gives_the_figure_s_numbers(id):
 
 
 @pytest.fixture(scope="module")
-def literature():
-    return FIGURES["published_literature"].of({})
+def papers():
+    """The figures of all papers: on concatenation and no cross terms, and on what else papers leave out."""
+    return [FIGURES[name].of({}) for name in ("published_literature", "published_literature_others")]
+
+
+@pytest.fixture(scope="module")
+def literature(papers):
+    return pd.concat([figure.frame() for figure in papers], ignore_index=True)
 
 
 def test_every_comparison_has_its_rows(literature):
-    assert set(means_of(literature.frame()).comparison) == {c.label for c in COMPARISONS}
+    assert set(means_of(literature).comparison) == {c.label for c in COMPARISONS}
     assert len({c.label for c in COMPARISONS}) == len(COMPARISONS)
 
 
 def test_tupe_and_its_replication_are_compared_on_the_same_seven_columns(literature):
-    means = means_of(literature.frame()).set_index("comparison")
+    means = means_of(literature).set_index("comparison")
     shared = ("MNLI-m", "MNLI-mm", "QNLI", "QQP", "SST-2", "CoLA", "STS-B")
     tupe, diet = from_file("tupe_glue.csv", "Table 1"), from_file("diet_glue.csv", "Table 2")
     own = fmean(tupe["TUPE-A"][t] - tupe["BERT-A"][t] for t in shared)
@@ -277,26 +283,28 @@ def test_tupe_and_its_replication_are_compared_on_the_same_seven_columns(literat
 
 
 def test_a_higher_perplexity_is_worse(literature):
-    means = means_of(literature.frame()).set_index("comparison")
+    means = means_of(literature).set_index("comparison")
     assert means.gain["Masked, Pile"] == pytest.approx(-math.log(147.18 / 4.06))
     assert means.gain["Causal, WikiText-103"] == pytest.approx(-math.log(20.97 / 20.42))
 
 
 def test_evidence_for_and_against_stands_side_by_side(literature):
-    means = means_of(literature.frame())
+    means = means_of(literature)
     concatenated = means[means.panel == "Concatenated"].gain
     assert (concatenated > 0).any()
     assert (concatenated < 0).any()
     assert (means[means.panel.str.startswith("One cross term")].gain < 0).all()
 
 
-def test_comparisons_carry_their_caveats_and_sources(literature):
-    frame = literature.frame()
+def test_comparisons_carry_their_caveats_and_sources(literature, papers):
+    frame = literature
     assert frame.caveat.notna().all() | (frame.caveat.isna().sum() <= len(frame) / 4)
     assert set(frame.read_in) == {"full text", "transcription", "second-hand", "authors' repository"}
     known = set(read.query("SELECT citation_key FROM citations").citation_key)
-    assert set(literature.citation_keys) <= known
-    assert valid_panels(literature)
+    for figure in papers:
+        assert set(figure.citation_keys) <= known
+        assert set(figure.frame().citation) == set(figure.citation_keys)
+        assert valid_panels(figure)
 
 
 def test_green_is_better_in_the_direction_that_the_measure_has():

@@ -31,8 +31,8 @@ NATS = "nats per predicted token"
 OPEN = "open"
 CORRECTED, UNEVEN = "by correction", "seeds differ"
 """Under the word of a contrast that is open although its interval is clear of the margin: why it is so."""
-LETTERS = 24
-"""Letters in a line of a label on a phone: longer ones would leave the plot little room."""
+LETTERS = 26
+"""Letters in a line of a label: longer ones would leave the plot little room."""
 ROW = 30
 """Pixels of a row: two lines of text."""
 TICKS = tuple(tenth / 10 for tenth in range(-20, 21, 2))
@@ -57,13 +57,19 @@ class SingleChange:
 
 @dataclass(frozen=True)
 class Group:
-    """Changes of one encoder, which the title names, or of each other. preset: of the trainings."""
+    """Changes of one encoder, which the title names, or of each other.
+
+    preset: of the trainings. chart: the title of the chart that holds it, where a figure has several.
+    """
 
     title: str
     preset: str
     changes: tuple[SingleChange, ...]
+    chart: str = ""
 
 
+TO_ATTENTION, TO_CONCATENATION = "To the attention of every layer", "To concatenating"
+"""The titles of the two charts of paths."""
 GROUPS = (
     Group(
         "From adding once, one change after another",
@@ -74,6 +80,7 @@ GROUPS = (
             SingleChange("C34c", "then queries and keys of every layer"),
             SingleChange("C34b", "all three at once"),
         ),
+        TO_ATTENTION,
     ),
     Group(
         "From queries and keys of every layer",
@@ -82,6 +89,7 @@ GROUPS = (
             SingleChange("C34a", "matrices of their own", turned=True),
             SingleChange("C34h", "no cross terms"),
         ),
+        TO_ATTENTION,
     ),
     Group(
         "From adding once, normalised: every layer first",
@@ -91,6 +99,7 @@ GROUPS = (
             SingleChange("C34g", "then queries, keys and values alone"),
             SingleChange("C34f", "then queries and keys alone"),
         ),
+        TO_ATTENTION,
     ),
     Group(
         "From adding once to concatenating, wider",
@@ -101,6 +110,7 @@ GROUPS = (
             SingleChange("C36d", "both at once"),
             SingleChange("C36i", "then added again, words a quarter wider", turned=True),
         ),
+        TO_CONCATENATION,
     ),
     Group(
         "From adding once to concatenating, same width",
@@ -111,6 +121,7 @@ GROUPS = (
             SingleChange("C36b", "words of 50 % of the width: concatenated"),
             SingleChange("C36f", "concatenated to words of 100 %, projected back"),
         ),
+        TO_CONCATENATION,
     ),
 )
 """Paths of single changes."""
@@ -245,7 +256,8 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
         },
         citation_keys=("ke2021tupe",),
         sentences=tuple(f"{pair}." for pair in waiting.pair),
-        draw=lambda theme: [_draw(table, theme)],
+        draw=lambda theme: _draw(table, theme),
+        columns=table.chart.nunique(),
     )
 
 
@@ -365,10 +377,10 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
         end = start + effect
         records.append(
             {
-                "group": group.title, "preset": group.preset, "id": row.id, "statement": row.statement,
-                "pair": row.pair, "words": change.words, "after": after, "before": before, "effect": effect,
-                "low": low, "high": high, "start": start, "end": end, "margin": margin, "seeds": seeds,
-                "verdict": row.verdict, "word": word, "measured": bool(effect == effect),
+                "chart": group.chart, "group": group.title, "preset": group.preset, "id": row.id,
+                "statement": row.statement, "pair": row.pair, "words": change.words, "after": after, "before": before,
+                "effect": effect, "low": low, "high": high, "start": start, "end": end, "margin": margin,
+                "seeds": seeds, "verdict": row.verdict, "word": word, "measured": bool(effect == effect),
                 "text": _text(effect, word, seeds, _needed(row.id, group.preset), _held_back(row)),
             }
         )  # fmt: skip
@@ -423,20 +435,38 @@ def _changes(word: str, row: Any) -> str:
     return f"does not {'lower' if word == 'not lower' else 'raise'} the loss"
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
+def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """The charts side by side on one scale; the first says how to read them all."""
+    ends = pd.concat([table.start - table.margin, table.start + table.margin, table.end])
+    ends = pd.concat([ends, table.start + table.low, table.start + table.high])
+    room = 0.03 * float(ends.max() - ends.min())
+    domain = float(ends.min()) - room, float(ends.max()) + room
+    held = table.text.str.endswith(CORRECTED).any()
+    key = [
+        f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
+        "hollow: open" + (f" ({CORRECTED}: clear of the grey by itself," if held else ""),
+        *(["open among the tests made together)"] if held else []),
+    ]
+    charts = list(table.groupby("chart", sort=False))
+    first = "From the loss before a change to that after it"
+    return [
+        _chart(
+            rows, domain, theme, str(name) or first, key if not place else ["on the same scale", *[" "] * len(key[1:])]
+        )
+        for place, (name, rows) in enumerate(charts)
+    ]
+
+
+def _chart(table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title: str, below: list[str]) -> Chart:
     """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
     labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
     shown = table.assign(
         label=labels, written=table.text, band_low=table.start - table.margin, band_high=table.start + table.margin,
         end_low=table.start + table.low, end_high=table.start + table.high,
     )  # fmt: skip
-    ends = shown[["end", "end_low", "end_high", "band_low", "band_high"]]
-    least, most = float(ends.min().min()), float(ends.max().max())
-    room = 0.03 * (most - least)
-    ticks = [tick for tick in TICKS if least - room <= tick <= most + room]
     x = marks.number(
         alt.X, "end", ["final loss, less that of the encoder", "with which the path begins (nats; left is lower)"],
-        domain=(least - room, most + room), nice=False, values=ticks, form=".1f",
+        domain=domain, nice=False, values=[tick for tick in TICKS if domain[0] <= tick <= domain[1]], form=".1f",
     )  # fmt: skip
     tips: list[marks.Tip] = [
         "pair", ("effect", "change, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds", "verdict", "statement", "id",
@@ -460,14 +490,4 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Chart:
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
     layers.append(marks.texts_beside(shown, y, theme))
-    held = table.text.str.endswith(CORRECTED).any()
-    return marks.panel(
-        *layers, theme=theme, width=520, height=height,
-        title="From the loss before a change to that after it",
-        below=[
-            f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
-            "hollow: open"
-            + (f" ({CORRECTED}: clear of the grey by itself," if held else ""),
-            *(["open among the tests made together)"] if held else []),
-        ],
-    )  # fmt: skip
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=title, below=below)

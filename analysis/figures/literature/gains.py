@@ -25,13 +25,14 @@ SHAW, CONVOLUTION = "shaw2018relative|Table 3", "gehring2017convs2s|Table 4"
 
 UNTIED, REMOVED, CONCATENATED = "No cross terms (GLUE)", "One cross term removed (DeBERTa)", "Concatenated"
 NO_POSITION, NO_POSITION_BLEU = "No positions: language models", "No positions: translation"
-PANELS = (CONCATENATED, UNTIED, REMOVED, NO_POSITION, NO_POSITION_BLEU)
+FIRST, OTHERS = (CONCATENATED, UNTIED), (REMOVED, NO_POSITION, NO_POSITION_BLEU)
+"""Panels of the figure on the question of the product, and of the one on what else papers leave out."""
 
 
-LABEL_WIDTH = 33
+LABEL_WIDTH = 26
 ROW = 34
 """Pixels of a row: its columns stand above its mean."""
-ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA"
+ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA (in brackets)"
 COLUMN_OFFSET, MEAN_OFFSET = -9, 6
 """Pixels from the middle of a row at which columns and means stand."""
 
@@ -55,9 +56,7 @@ COMPARISONS = (
     GainOverBaseline(UNTIED, "TUPE-A − BERT-A", TUPE, "TUPE-A", "BERT-A"),
     GainOverBaseline(UNTIED, "TUPE-R − BERT-R", TUPE, "TUPE-R", "BERT-R"),
     GainOverBaseline(UNTIED, "TUPE-A (midway) − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A"),
-    GainOverBaseline(
-        UNTIED, "TUPE-A ([CLS] tied) − BERT-A (own matrices), cross terms and scale", TUPE, "TUPE-A^tie-cls", "BERT-A^d"
-    ),
+    GainOverBaseline(UNTIED, "TUPE-A ([CLS] tied) − BERT-A (own matrices)", TUPE, "TUPE-A^tie-cls", "BERT-A^d"),
     GainOverBaseline(
         UNTIED,
         "Replication: TUPE − added positions",
@@ -131,39 +130,83 @@ COMPARISONS = (
 
 @figure("published_literature", Parameters)
 def literature(_: Parameters) -> Figure:
-    """Every comparison, column by column, with its mean and its mean without CoLA.
+    """Concatenation and attention without cross terms, column by column, with each mean and its mean without CoLA.
 
     Raises StoreError where a table has no such row any more.
     """
-    tables = _compared_tables()
-    shared = _shared_columns([tables[TUPE], tables[DIET]])
-    rows = pd.concat([_comparison_rows(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
-    means = means_of(rows)
-    papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
+    tables, shared, rows, means = _compared(FIRST)
     concatenated = means[means.panel == CONCATENATED]
     glue = means[means.panel == UNTIED].set_index("comparison")
     original, replication = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
     averages = published.average(tables[TUPE]).set_index("variant").all_columns
-    sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in frames.rows(means)]
-    return Figure(
-        title="What papers report: no cross terms, concatenation, no positions",
+    return _figure(
+        tables,
+        rows,
+        means,
+        title="What papers report: concatenation, and no cross terms",
         finding=(
             f"Concatenating does better than adding in {int((concatenated.gain > 0).sum())} of {len(concatenated)} "
             f"published comparisons; untying gains {signed(original.gain)} points where it was proposed and "
             f"{signed(replication.gain)} in a replication"
         ),
-        frame=lambda: rows.drop(columns=["tip"]),
-        caption=(
-            f"{len(COMPARISONS)} comparisons from {len(papers)} papers, each with the baseline of its own table; "
-            "right of zero is better. Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
+        notes=(
+            " Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
             f"the {len(shared)} columns that both papers print ({', '.join(shared)}): TUPE's own table says "
             f"{signed(original.gain)} ({signed(original.gain_without_cola)} without CoLA), the replication "
             f"{signed(replication.gain)} ({signed(replication.gain_without_cola)}). On all "
             f"{len(tables[TUPE].glue_columns)} columns of TUPE's table TUPE-A − BERT-A is "
             f"{signed(averages['TUPE-A'] - averages['BERT-A'])} and TUPE-A ([CLS] tied) − BERT-A (own matrices) "
-            f"{signed(averages['TUPE-A^tie-cls'] - averages['BERT-A^d'])}. Perplexities are compared by their "
-            "logarithm (nats per token). Scales differ between units. Few of these papers print a spread, so no "
-            "significance is claimed."
+            f"{signed(averages['TUPE-A^tie-cls'] - averages['BERT-A^d'])}."
+        ),
+    )
+
+
+@figure("published_literature_others", Parameters)
+def other_literature(_: Parameters) -> Figure:
+    """Attention without one of its cross terms, and models without positions, each against its own baseline.
+
+    Raises StoreError where a table has no such row any more.
+    """
+    tables, _shared, rows, means = _compared(OTHERS)
+    return _figure(
+        tables,
+        rows,
+        means,
+        title="What papers report: one cross term removed, and no positions",
+        finding=f"Without a cross term or without positions, {int((means.gain < 0).sum())} of {len(means)} published "
+        "results are worse",
+        notes=" Dots: single columns. Diamonds: their mean. Perplexities are compared by their logarithm (nats per "
+        "token). Scales differ between units.",
+    )
+
+
+def _compared(
+    panels: tuple[str, ...],
+) -> tuple[dict[str, published.Table], list[str], pd.DataFrame, pd.DataFrame]:
+    """The tables of the comparisons in these panels, the columns of GLUE that count, the rows and their means.
+
+    Raises StoreError where a table has no such row any more.
+    """
+    tables = _compared_tables()
+    shared = _shared_columns([tables[TUPE], tables[DIET]])
+    chosen = [comparison for comparison in COMPARISONS if comparison.panel in panels]
+    rows = pd.concat([_comparison_rows(c, tables[c.table], shared) for c in chosen], ignore_index=True)
+    return {comparison.table: tables[comparison.table] for comparison in chosen}, shared, rows, means_of(rows)
+
+
+def _figure(
+    tables: dict[str, published.Table], rows: pd.DataFrame, means: pd.DataFrame, *, title: str, finding: str, notes: str
+) -> Figure:
+    """One figure of some panels. notes: what its caption says of its marks and numbers."""
+    papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
+    sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in frames.rows(means)]
+    return Figure(
+        title=title,
+        finding=finding,
+        frame=lambda: rows.drop(columns=["tip"]),
+        caption=(
+            f"{len(means)} comparisons from {len(papers)} papers, each with the baseline of its own table; right of "
+            f"zero is better.{notes} Few of these papers print a spread, so no significance is claimed."
         ),
         alt="Gains over each paper's own baseline. " + " ".join(sentences),
         command="python -m analysis query "
@@ -176,7 +219,6 @@ def literature(_: Parameters) -> Figure:
         },
         citation_keys=tuple(papers),
         draw=lambda theme: _draw(rows, means, theme),
-        columns=2,
     )
 
 
@@ -275,7 +317,11 @@ def _draw(rows: pd.DataFrame, means: pd.DataFrame, theme: Theme) -> list[Chart]:
         str(unit): (min(0.0, float(group.gain.min())), max(0.0, float(group.gain.max())))
         for unit, group in rows.groupby("unit")
     }
-    return [_panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme) for name in PANELS]
+    return [
+        _panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme)
+        for name in (*FIRST, *OTHERS)
+        if name in set(means.panel)
+    ]
 
 
 def _panel(
@@ -285,7 +331,7 @@ def _panel(
     sources = [f"{row.paper}; {row.read_in}" for row in frames.rows(means)]
     labels, y, papers, height = marks.grouped_rows(means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW)
     names = dict(zip(means.comparison, labels, strict=True))
-    x = marks.number(alt.X, "gain", ["worse ← 0 → better", unit], domain=extents[unit], padding=44, ticks=5)
+    x = marks.number(alt.X, "gain", ["worse ← 0 → better", unit], domain=extents[unit], padding=8, ticks=5)
     multiple = set(means.comparison[means.columns_compared > 1])
     singles = rows[rows.comparison.isin(multiple)].drop(columns=["caveat", "transcribed_from"])
     singles = singles.assign(label=singles.comparison.map(names), difference=[signed(gain, 3) for gain in singles.gain])
@@ -306,19 +352,23 @@ def _panel(
         color=marks.series("which", kinds, theme, key),
         tooltip=("comparison", ("which", "mean of"), ("written", unit)),
     )  # fmt: skip
-    layers += marks.values_beside(alt.Chart(diamonds).encode(y=y), theme, "left", x, dy=MEAN_OFFSET)
-    return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=name)
+    written = diamonds.groupby("label", sort=False, as_index=False).agg(written=("written", "\n".join))
+    layers.append(marks.texts_beside(written, y, theme))
+    reading = "diamonds: the mean of the columns; dots: single columns" if multiple else "one column each"
+    below = [] if key else [reading]
+    return marks.panel(*layers, theme=theme, width=520, height=height, title=name, below=below)
 
 
 def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """A row a mark: the mean and, where it is known, the mean without CoLA, each labelled on its outer side."""
+    """A row a mark: the mean and, where it is known, the mean without CoLA, each with its text."""
     mean = means[["comparison", "gain"]].assign(which=ALL_COLUMNS)
     without_cola = means[["comparison", "gain_without_cola"]].set_axis(["comparison", "gain"], axis=1)
     dots = pd.concat([mean, without_cola.assign(which=WITHOUT_COLA).dropna(subset="gain")], ignore_index=True)
-    groups = dots.groupby("comparison").gain
-    single = groups.transform("size") == 1
-    left = dots.gain.where(single, dots.gain - groups.transform("mean")) < 0
-    return dots.assign(left=left, written=[_written(gain, unit) for gain in dots.gain])
+    texts = [
+        f"({_written(row.gain, unit)})" if row.which == WITHOUT_COLA else _written(row.gain, unit)
+        for row in frames.rows(dots)
+    ]
+    return dots.assign(written=texts)
 
 
 def _written(gain: float, unit: str) -> str:

@@ -23,6 +23,8 @@ TABLE = "table"
 """Value of the link's field `published_look` that shows one table."""
 OF_A_TABLE = ("published_table", "published_baseline", "published_without", "published_view")
 """Fields of a link that say something about one table."""
+OTHER_PAPERS = "One cross term removed, and models without positions"
+"""The title of the fold in which the second figure of all papers stands."""
 VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
 
 
@@ -34,6 +36,10 @@ def draw(pickers: Pickers) -> None:
     values = pickers.done()
     show.copy_link(PAGE, values)
     _show_figure("published_literature", values)
+    fold = st.expander(OTHER_PAPERS, key=f"{PAGE}.published_literature_others.fold", on_change="rerun")
+    if fold.open:
+        with fold:
+            _show_figure("published_literature_others", values)
     published_table.notes(caveats())
 
 

@@ -28,7 +28,7 @@ _CONTRASTS = (*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS)
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What one contrast says of a variant, in a sentence that stands in its row on Home, and in a list elsewhere."""
+    """One contrast in a sentence about a variant. It stands in the row of that variant on Home, elsewhere in a list."""
 
     variant: str
     sentence: str
