@@ -317,10 +317,7 @@ def board(preset: str) -> ExperimentsBoard:
 
 
 def _trainings(preset: str) -> Trained | None:
-    """The trainings that the board compares; None where the preset has no training of masked words.
-
-    Of a preset that rules judge, the seeds that they judge, besides the model without position, which sets the plateau.
-    """
+    """The trainings that the board compares; None where the preset has no training of masked words that is judged."""
     known = index()
     if preset not in set(known.preset) | set(PRESETS):
         raise AddendError(f"There is no preset {preset!r}; there are: {', '.join(PRESETS)}.")
@@ -328,11 +325,10 @@ def _trainings(preset: str) -> Trained | None:
         trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
     except NoResults:
         return None
-    if preset not in encoder_rules().recipes:
-        return trainings
-    runs = trainings.runs
-    counted = runs.seed.isin(encoder_rules().seeds) | (runs.variant == ORDERLESS[MASKED])
-    return replace(trainings, runs=runs[counted]) if counted.any() else None
+    runs, rules = trainings.runs, encoder_rules()
+    judged = runs.seed.isin(rules.seeds) | (runs.variant == ORDERLESS[MASKED])
+    # Until a judged seed is trained there are pilots, which are compared with one another alone.
+    return trainings if preset not in rules.recipes or judged.all() else None
 
 
 def _trained_rows(trainings: Trained, needed: int, margin: float) -> dict[str, VariantRow]:

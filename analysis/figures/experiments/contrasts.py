@@ -83,6 +83,15 @@ GROUPS = (
         TO_ATTENTION,
     ),
     Group(
+        "From adding once, normalised: with 16 new seeds",
+        "width128",
+        (
+            SingleChange("C34t", "queries and keys of the first layer alone"),
+            SingleChange("C34s", "then queries and keys of every layer"),
+        ),
+        TO_ATTENTION,
+    ),
+    Group(
         "From queries and keys of every layer",
         "width128",
         (
@@ -152,8 +161,6 @@ OTHERS = Group(
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
         SingleChange("C34j", "every layer: without the norm"),
-        SingleChange("C34s", "first layer, 16 new seeds: every layer"),
-        SingleChange("C34t", "normalised, 16 new seeds: first layer"),
         SingleChange("C36m", "added, wider, 16 new seeds: concatenated"),
     ),
 )
@@ -208,6 +215,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
     undecided = sum(standing(row.verdict, row.low, row.high, margin) == OPEN for row in frames.rows(frame))
     not_run = len(here) - len(frame)
     judged = training_rules().preset
+    needed = sorted({_needed(row.id, row.preset) for row in frames.rows(table)})
     return Figure(
         title=title,
         finding=finding,
@@ -226,7 +234,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
             "outside the grey band around the start of its bar, and the same where it lies within. Filled: "
             "decided, with as many seeds as "
-            f"the rules ask for ({len(encoder_rules().seeds)}; {seeds_needed(judged)} of recipe {judged}). Hollow: "
+            f"the rules ask for ({join_names(map(str, needed))}). Hollow: "
             "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
             "measured at once. The rules of recipe width128 were frozen before its trainings"
             + (

@@ -16,6 +16,7 @@ from analysis.ablation.variants import VARIANTS, named, title
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import span
 from analysis.figures.figure import Parameters
+from analysis.rules import encoder_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -251,8 +252,9 @@ def select_trainings(
 ) -> Trained:
     """The runs that a link asks for. Raises NoResults if there are none, AddendError for a value that is not offered.
 
-    baseline: empty for the usual one. run_ids: if given, only these runs are considered. Of a variant run at several
-    peak learning rates, the one with the most seeds is selected; among equals, the one with the lowest mean loss.
+    baseline: empty for the usual one. run_ids: if given, these runs are considered, and no others. Of a variant run at
+    several peak learning rates, the one with the most seeds is selected; among equals, the one with the lowest mean
+    loss. Of a preset that the rules for encoders judge, the runs are those with the seeds that all variants share.
     """
     rows = candidates(params, run_ids)
     rows = _require(rows, "recipe", params.recipe or usual_recipe(rows), "There is no pre-training with the settings")
@@ -273,6 +275,9 @@ def select_trainings(
         )
     if len(diverged):
         left_out = f"{left_out} {diverged_sentence(diverged)}".strip()
+    if run_ids is None:
+        rows, repeated = _with_shared_seeds(rows, params)
+        left_out = f"{left_out} {repeated}".strip()
     runs, sample = newest(rows)
     return Trained(
         preset=params.preset,
@@ -282,6 +287,26 @@ def select_trainings(
         sample=sample,
         left_out=left_out,
         baseline=baseline or usual_baseline(params.objective, set(runs.variant)),
+    )
+
+
+def _with_shared_seeds(rows: pd.DataFrame, params: TrainingParameters) -> tuple[pd.DataFrame, str]:
+    """The runs with the seeds by which a judged preset compares all variants, and a sentence on those left out.
+
+    The model without positions sets the plateau with seeds of its own, and stays. Runs that repeat a few comparisons
+    with more seeds would give their variants other means than the board has. All stay where none has a shared seed.
+    """
+    rules = encoder_rules()
+    shared = rows.seed.isin(rules.seeds)
+    if params.preset not in rules.recipes or not shared.any():
+        return rows, ""
+    kept = shared | (rows.variant == ORDERLESS.get(params.objective))
+    seeds = sorted(set(rows.seed[~kept]))
+    if not seeds:
+        return rows, ""
+    return rows[kept], (
+        f"Runs with other seeds ({seeds[0]} to {seeds[-1]}) repeat single comparisons, by rules of their own, "
+        "and are not counted here."
     )
 
 
