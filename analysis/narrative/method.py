@@ -38,7 +38,9 @@ PARTS = (
         title="A token enters as a sum",
         text="A BERT-style encoder adds three vectors and passes the sum through a LayerNorm:",
         formula=r"u_i = w_i + p_i + s_i",
-        where="Token $i$ has the vector $w_i$ of its word, $p_i$ of its position and $s_i$ of its segment.",
+        where="Token $i$ has the vector $w_i$ of its word, $p_i$ of its position and $s_i$ of its segment. The "
+        "squared length of the sum is that of each part and twice the product of each pair of parts. Vectors at right "
+        "angles have a product of zero, so that only the squares add up.",
         example=worked_example.entering,
         page="read",
         values={"step": "sum"},

@@ -87,8 +87,7 @@ def entering(kept: Decomposition) -> Example | None:
         f"“{kept.provenance.text}”, in {kept.provenance.model}: “{kept.tokens[place]}” stands at position {place}. The "
         "squares of its vectors' lengths, and twice the products of the vectors with one another:",
         _sum(rows, (r"\text{sum}", f"{total**0.5:.2f}^2 = {total:.2f}")),
-        "At right angles the products are zero, so that squares add: the sum would have a length of "
-        f"{fixed(sum(squares) ** 0.5)}.",
+        f"At right angles the sum would have a length of {fixed(sum(squares) ** 0.5)}.",
     )
 
 

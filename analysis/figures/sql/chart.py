@@ -144,7 +144,7 @@ def _chart(rows: pd.DataFrame, x: str, y: str, colour: str, *, kind: str, mark: 
     ends = _ends(rows, kind) if mark == "line" and colour else None
     across = _x_axis(rows, x, kind)
     domain = padded_range(rows.y)
-    up = marks.number(alt.Y, "y", y, zero=mark == "bar", domain=alt.Undefined if ends is None else domain)
+    up = marks.number(alt.Y, "y", y, zero=mark == "bar", ticks=6, domain=alt.Undefined if ends is None else domain)
     legend = colour and ends is None
     key = marks.legend(colour, columns=KEY_COLUMNS, lines=mark == "line") if legend else None
     if set(names) <= set(MEANINGS):

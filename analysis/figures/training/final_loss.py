@@ -259,7 +259,7 @@ def _draw(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
                 f"shaded: within ±{margin:g} nats, which counts as none on the board",
-                "at the right: the difference with its verdict, and the final loss",
+                "at the right: the difference with its verdict, and the final loss, which sorts the rows",
             ],
         )
     ]  # fmt: skip

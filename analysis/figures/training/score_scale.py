@@ -278,7 +278,8 @@ def _together(
         width=marks.WIDE,
         height=TALL,
         title="Spread of the scores; → where it ends",
-        below=["a line a layer; one line where layers have the same scores of positions"] if len(layers) > 1 else (),
+        below=["strong: a line a layer, the mean over seeds; one line where layers have the same scores of positions",
+               "thin: seeds"] if len(layers) > 1 else ["strong: the mean over seeds; thin: seeds"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 
