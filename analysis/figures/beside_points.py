@@ -17,6 +17,8 @@ SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28)
 """The pixels by which a name may stand above or below its point, in the order in which they are tried."""
 LETTERS = (100, 18, 13, 9)
 """The most letters in a line of a name, in the order in which they are tried; no word is broken."""
+MOST_LINES = 2
+"""The lines of a name that a figure can do without."""
 PHONE = 420
 """The width in pixels of a plot below which names are placed for a phone."""
 PHONE_PLOT = 250
@@ -36,7 +38,8 @@ def placed(
 
     A name is broken into lines where it finds no room in one; `down` is of the first.
 
-    points: x, y, name and named, those that matter most first. domain: both ends of each axis. lines: corners of
+    points: x, y, name and named, those that matter most first; also, where the figure can do without a name, which
+    takes two lines at most. domain: both ends of each axis. lines: corners of
     lines of level and upright pieces that no name may cover.
     """
     (left, right), (bottom, top) = domain
@@ -53,8 +56,11 @@ def placed(
     for index, (x, y) in enumerate(places):
         if not points.named.iloc[index]:
             continue
+        optional = "also" in points and points.also.iloc[index]
         for name, shift, side in product(_wrapped(points.name.iloc[index]), SHIFTS, ("right", "left")):
             written = name.splitlines()
+            if optional and len(written) > MOST_LINES:
+                continue
             length, rest = marks.LABEL_LETTER * max(map(len, written)), marks.LABEL_LINE * (len(written) - 1)
             start = x + GAP if side == "right" else x - GAP - length
             first = y + shift - rest / 2
@@ -89,18 +95,23 @@ def names(
     height: int,
     lines: Sequence[Sequence[tuple[float, float]]] = (),
 ) -> list[Chart]:
-    """The layers of the names, placed once for a wide plot and once for a phone's; `placed` says what is given."""
+    """The layers of the names, placed once for a wide plot and once for a phone's; `placed` says what is given.
+
+    Where points have a column `also`, they are all named where a wide plot has room, those that must be in bold.
+    """
     layers: list[Chart] = []
     on_phone = f"containerSize()[0] < {PHONE}"
-    for room, hidden in ((width, on_phone), (PHONE_PLOT, f"!({on_phone})")):
-        found = placed(points, domain, room, height, lines)
+    points = points.assign(weight=[600 if named else 400 for named in points.named])
+    everywhere = points.assign(named=True) if "also" in points else points
+    for room, here, hidden in ((width, everywhere, on_phone), (PHONE_PLOT, points, f"!({on_phone})")):
+        found = placed(here, domain, room, height, lines)
         for side, group in found.groupby("side"):
             style = {
                 "align": "left" if side == "right" else "right",
                 "dx": GAP if side == "right" else -GAP,
                 "dy": alt.expr("datum.down"),
                 "fontSize": marks.TEXT,
-                "fontWeight": 600,
+                "fontWeight": alt.expr("datum.weight"),
                 "lineBreak": "\n",
                 "lineHeight": marks.LABEL_LINE,
                 # Not there at all, since a name that is merely not seen takes room at the edge of the plot.

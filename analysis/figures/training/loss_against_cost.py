@@ -194,9 +194,9 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     )
     rows = rows.assign(name=rows.title.where(~far, rows.title + " " + rows.written))
     # Names are placed in this order.
-    rows = rows.assign(
-        named=rows.best | rows.variant.isin([BASELINE, ATTENTION]) | (rows.gap == rows.gap.min()) | far
-    ).sort_values(["named", "gap"], ascending=[False, True], ignore_index=True)
+    named = rows.best | rows.variant.isin([BASELINE, ATTENTION]) | (rows.gap == rows.gap.min()) | far
+    rows = rows.assign(named=named, also=~named)
+    rows = rows.sort_values(["named", "gap"], ascending=[False, True], ignore_index=True)
     domain = (
         padded_range(pd.Series([0.0, *rows.x, *rows.before]), EDGE),
         padded_range(pd.Series([0.0, *rows.y, *rows.low, *rows.high]), EDGE),
@@ -250,7 +250,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
-            "named: adding, the lowest, the one that Home quotes",
+            "bold: adding, the lowest, the one that Home quotes",
             *(() if axis.measure in costs.MACHINE else ("and those that none beats in both",)),
             f"grey: within ±{margin:g} nats, which the rules call the same",
             "level lines: to an earlier measurement; upright: 95 % intervals"
