@@ -11,6 +11,7 @@ from judged import statement
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.core.formatting import signed
 from analysis.links import link, parse
 from analysis.narrative.answer import SENTENCES, stored, tables
 from analysis.narrative.answer.cards import cards
@@ -138,6 +139,24 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
     one = sentence(high=-0.06, control=CONTRADICTED, seeds=8)
     assert f"{shape} {wider} (that is open). The control's own words." in one
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
+
+
+def test_a_step_that_was_made_again_is_told_by_its_new_seeds_once_they_are_all_trained(store: Path) -> None:
+    def sentence(*, seeds: int, verdict: str) -> str:
+        words = {"C34s": {"effect": -0.0612, "verdict": OPEN}, "C34t": {"effect": -0.1434, "verdict": verdict}}
+        judged = [replace(one, seeds=seeds, **words[one.id]) if one.id in words else one for one in facts()]
+        return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
+
+    some = sentence(seeds=15, verdict=OPEN)
+    assert "new seeds" not in some
+    assert f"queries and keys of the first layer {signed(statement('C34d').effect)}" in some
+    again = "queries and keys of the first layer and those of every layer with 16 new seeds"
+    undecided = sentence(seeds=16, verdict=OPEN)
+    assert "the first layer −0.14 and those of every layer −0.06 (" in undecided
+    assert f"(each open alone; {again})." in undecided
+    decided = sentence(seeds=16, verdict=SUPPORTED)
+    assert "the first layer −0.14 and those of every layer −0.06 (open: equal strength and those of every" in decided
+    assert f"; {again})." in decided
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:

@@ -16,6 +16,8 @@ The others are below `tempered_by`, and on Claims.
 """
 STEPS = {"C34i": "equal strength", "C34d": "queries and keys of the first layer", "C34c": "those of every layer"}
 """The contrasts that lead from adding once to telling the attention of every layer."""
+REPEATED = {"C34d": "C34t", "C34c": "C34s"}
+"""Step -> the same contrast made again with more seeds, which takes its place once they are all trained."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 EQUALLY_NARROW = "C36b"
@@ -78,13 +80,27 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _steps(facts: Facts) -> str:
     """The steps that lead there, after a space; empty while one of them is not measured."""
-    steps = {words: facts.get(name) for name, words in STEPS.items()}
-    effects = {words: fact.effect for words, fact in steps.items() if fact is not None and fact.effect is not None}
-    if len(effects) < len(STEPS):
+    again = {name: facts[repeat] for name, repeat in REPEATED.items() if repeat in facts}
+    again = {name: fact for name, fact in again.items() if (fact.seeds or 0) >= _asked(fact.id)}
+    steps = {words: again.get(name, facts.get(name)) for name, words in STEPS.items()}
+    known = {words: fact for words, fact in steps.items() if fact is not None and fact.effect is not None}
+    if len(known) < len(STEPS):
         return ""
-    undecided = all(fact is not None and fact.verdict == OPEN for fact in steps.values())
-    parts = join_names(f"{words} {signed(effect)}" for words, effect in effects.items())
-    return f" Step by step: {parts}{' (each open alone)' if undecided else ''}."
+    parts = join_names(f"{words} {signed(fact.effect or 0.0)}" for words, fact in known.items())
+    undecided = [words for words, fact in known.items() if fact.verdict == OPEN]
+    notes = []
+    if undecided:
+        every = len(undecided) == len(known)
+        notes.append("each open alone" if every else f"open: {join_names(undecided)}")
+    if again:
+        seeds = _asked(next(iter(again.values())).id)
+        notes.append(f"{join_names(STEPS[name] for name in again)} with {seeds} new seeds")
+    return f" Step by step: {parts}{' (' + '; '.join(notes) + ')' if notes else ''}."
+
+
+def _asked(name: str) -> int:
+    """The seeds that the rules ask for in a contrast of encoders."""
+    return next(len(rules.seeds) for rules in all_encoder_rules() for one in rules.statements if one.id == name)
 
 
 def _from_several_differences(facts: Facts) -> ComputedSentence | None:
