@@ -26,7 +26,7 @@ from analysis.claims.statements import SIGNS, stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import unbroken
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, marks
 from analysis.figures.drawing import Theme, panels
 from analysis.figures.outliers import largest_near
 from analysis.figures.reading import cut, order, shift, told
@@ -289,20 +289,18 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     assert "1 of them is open alone" in told_step.three_steps(measured | decided | {"C34c": undecided["C34c"]})
 
 
-def test_rows_say_below_their_names_what_these_mean(store: Path) -> None:
+def test_rows_say_in_one_line_what_they_change(store: Path) -> None:
+    """Each in its own words, which are short and indented under the row that it changes, in the order of the rows."""
+    assert {*told.COMPARED} - {*told.CHANGES} == {"bert_a"}
     figure = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"})
     datasets = [rows for panel in figure.draw(Theme()) for rows in panel.to_dict()["datasets"].values()]
-    labels = {row["label"].strip("\n") for rows in datasets for row in rows if "label" in row}
-    plain = {re.sub(r"[\u200b\u2003]", "", label).replace("\n", " "): label for label in labels}
-    drawn = " ".join(plain)
-    for way in ways_of_telling():
-        name = unbroken(way.name)
-        (label,) = [label for text, label in plain.items() if text == name or text.startswith(f"{name} (")]
-        for line in label.split("\n"):
-            assert line.count(told.INDENT) == way.changes, "under the one that it changes, as on Home"
-    for label in figure.frame().label:
-        for part, meaning in told.PARTS_OF_NAMES.items():
-            assert part not in label or unbroken(meaning) in drawn
+    (written,) = [rows for rows in datasets if "words" in rows[0]]
+    frame = figure.frame()
+    assert [row["label"] for row in written] == frame.label.tolist()
+    for row, variant in zip(written, frame.variant, strict=True):
+        assert row["words"] == (f"+ {told.CHANGES[variant]}" if variant in told.CHANGES else "Added once")
+        assert row["indent"] == told.INDENT * told.COMPARED[variant]
+        assert marks.LABEL_LETTER * len(row["words"]) + row["indent"] < 260, "a phone shows all of it in one line"
 
 
 @pytest.mark.parametrize("position", [0, 7, 300])
