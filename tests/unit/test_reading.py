@@ -459,6 +459,16 @@ def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None
     np.testing.assert_allclose(frame.concatenated, whole, atol=1e-12)
     np.testing.assert_allclose(frame.word_part + frame.position_part, whole, atol=1e-12)
     assert np.abs(frame.position_part).max() > 0.1
+    bars, dots = _bars_and_dots(figure.draw(Theme())[1].to_dict())
+    assert [row["start"] for row in bars[:6]] == [0.0] * 6
+    for row, first, second in zip(dots, bars[:6], bars[6:], strict=True):
+        assert second["start"] == first["end"], "the position's bar begins where the word's ends"
+        assert second["end"] == pytest.approx(row["concatenated"]), "and ends where the dot is"
+
+
+def _bars_and_dots(panel: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The rows of the two bars of every output, the word's first, and those of the dots."""
+    return [next(rows for rows in panel["datasets"].values() if name in rows[0]) for name in ("start", "concatenated")]
 
 
 @pytest.mark.parametrize(
