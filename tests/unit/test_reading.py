@@ -544,6 +544,19 @@ def test_every_count_of_the_claims_stands_above_its_bar() -> None:
         assert counts in [set(text.split(" · ")) for text in texts]
 
 
+@pytest.mark.parametrize(("verdict", "counted"), [("all", "open"), ("supported", "supported")])
+def test_the_heading_of_the_last_step_names_the_question_with_most_of_a_verdict(verdict: str, counted: str) -> None:
+    rows = read.query(
+        "SELECT question, count(*) AS statements FROM statements JOIN headings h ON h.id = parent WHERE verdict = ? "
+        "GROUP BY question ORDER BY statements DESC",
+        [counted],
+    )
+    heading = FIGURES["reading_open"].of({"verdict": verdict}).finding
+    total = read.query("SELECT count(*) AS n FROM statements").n.iloc[0]
+    assert heading.startswith(f"{rows.statements.sum()} of {total} statements are {counted}, {rows.statements[0]} of ")
+    assert stored.questions()[rows.question[0]] in heading
+
+
 @pytest.mark.parametrize("word", ["king", "the", "river"])
 def test_where_the_sum_points_is_said_as_its_cosine_has_it(word: str) -> None:
     """At every position of the slider; scipy's cosine of the model's own vectors decides what may be said."""
