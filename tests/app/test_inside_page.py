@@ -1,6 +1,7 @@
 """Look inside: one form, its tabs, and the state that its controls show after an error and for every kind of model."""
 
 import json
+import re
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -203,8 +204,9 @@ def test_two_sides_are_compared_by_what_is_pressed_and_the_other_tabs_say_so() -
     assert app.session_state["inside.layer2"] == -1
     assert app.session_state["inside.head2"] not in (-1, board_head), "another head of the same layer"
     heading = shown(app.header[0].value)
-    assert "in head 2 (left)" in heading
-    assert heading.endswith("of layer 0")
+    assert re.search(r"makes up \d+ % of what varies on the left and \d+ % on the right$", heading)
+    assert figures(app) == ["position → position, side by side", "Attention of both sides"]
+    app.segmented_control(key="inside.look.chosen").set_value("cell").run()
     # The right head is much the weaker one, so that the cell is the one where it is strongest.
     assert figures(app) == ["position → position, side by side", "Query 0 on key 0, term by term"]
     assert any(box.key == "inside.layer" for box in app.select_slider), "the left side's layer can be chosen"

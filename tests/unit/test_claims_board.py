@@ -238,6 +238,27 @@ def test_units_fit_beside_the_strip() -> None:
         assert len(short) <= LONGEST_SHORT, short
 
 
+def test_numbers_of_one_unit_have_as_many_decimals_in_the_column_of_rows() -> None:
+    decimals: dict[str, set[int]] = {}
+    for one in (one for one in stored.statements() if one.effect is not None):
+        printed = size(one)
+        if "10" in printed.rounded and "·" in printed.rounded:
+            continue
+        decimals.setdefault(printed.short_unit, set()).add(len(printed.rounded.partition(".")[2]))
+        scale = 100 if printed.short_unit == "%" or "share" in one.unit or "states" in one.unit else 1
+        assert number_of(printed.rounded) == pytest.approx(scale * one.effect, abs=0.051 if scale == 100 else 0.0501)
+        assert len(f"{printed.rounded} {printed.short_unit}") <= LONGEST_SHORT
+    assert {unit: len(found) for unit, found in decimals.items()} == dict.fromkeys(decimals, 1)
+    assert {"nats", "%", "× steps", "points"} <= decimals.keys()
+
+
+def test_a_verdict_is_told_first_only_in_a_sentence_that_stands_alone(claims) -> None:
+    """A count of readings says nothing without the statement that they hold."""
+    found = [one for claim in claims for one in claim["statements"] if one["found"]]
+    assert {one["plain"] for one in found} == {True, False}
+    assert not [one["id"] for one in found if one["plain"] and "readings hold" in one["found"]]
+
+
 def test_the_line_beside_the_number_is_the_stored_bound() -> None:
     lines = 0
     for one in (one for one in stored.statements() if one.effect is not None and size(one).line):

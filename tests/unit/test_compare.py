@@ -60,8 +60,11 @@ def test_the_title_gives_the_shares_of_the_two_heads_and_each_scale_holds_its_ma
         expected = [f"{100 * shares[0][left]:.0f}", f"{100 * shares[1][right]:.0f}"]
         said = re.findall(r"(−?\d+) %", figure.finding)
         assert [number.replace("−", "-") for number in said] == expected
-        named = re.findall(r"head (\d+)", figure.finding)
-        assert named == ([] if (left, made[0].layer) == (right, made[1].layer) else [str(left), str(right)])
+        assert len(re.findall(r"\d+", figure.finding)) == 2, "layer and head stand above the maps"
+        titles = [" ".join(panel.to_dict()["title"]["text"]) for panel in panels(figure)[:2]]
+        assert re.findall(r"layer (\d+), head (\d+)", " ".join(titles)) == [
+            (str(one.layer), str(head)) for one, head in zip(made, (left, right), strict=True)
+        ]
         limits = [float(np.abs(one.to_numpy()).max()) or 1.0 for one in drawn_maps(figure)]
         weak = max(limits[:2]) > 4 * min(limits[:2])
         together = [max(limits)] * len(limits)
@@ -100,9 +103,9 @@ def test_a_link_that_says_nothing_of_the_sides_opens_two_heads_and_any_other_wha
 
 
 def viewed(values: dict[str, Any]) -> list[int]:
-    """The heads that the maps of a link name in their titles."""
+    """The heads that the maps of a link name in their caption."""
     figure = FIGURES["compare_maps"].of(values, both(layer2=-1))
-    return [int(number) for number in re.findall(r"head (\d+)", figure.finding)]
+    return [int(number) for number in re.findall(r"layer \d+, head (\d+)", figure.caption)]
 
 
 def test_the_first_cell_is_the_largest_at_the_left_or_of_the_weaker_map_where_each_has_its_own_scale() -> None:
@@ -129,7 +132,7 @@ def test_the_first_cell_is_the_largest_at_the_left_or_of_the_weaker_map_where_ea
 def test_the_cell_that_is_taken_apart_is_outlined_in_every_map() -> None:
     values = {**DEFAULTS, "query": 2, "key": 1}
     made = both()
-    for look, outlines in (("cell", 3), ("terms", 0)):
+    for look, outlines in (("cell", 3), ("terms", 0), ("attention", 0), ("", 3)):
         drawn = panels(FIGURES["compare_maps"].of({**values, "look": look}, made))
         framed = [
             layer

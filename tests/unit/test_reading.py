@@ -26,7 +26,7 @@ from analysis.claims.statements import SIGNS, stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import unbroken
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, marks
 from analysis.figures.drawing import Theme, panels
 from analysis.figures.outliers import largest_near
 from analysis.figures.reading import cut, order, shift, told
@@ -289,20 +289,18 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     assert "1 of them is open alone" in told_step.three_steps(measured | decided | {"C34c": undecided["C34c"]})
 
 
-def test_rows_say_below_their_names_what_these_mean(store: Path) -> None:
+def test_rows_say_in_one_line_what_they_change(store: Path) -> None:
+    """Each in its own words, which are short and indented under the row that it changes, in the order of the rows."""
+    assert {*told.COMPARED} - {*told.CHANGES} == {"bert_a"}
     figure = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"})
     datasets = [rows for panel in figure.draw(Theme()) for rows in panel.to_dict()["datasets"].values()]
-    labels = {row["label"].strip("\n") for rows in datasets for row in rows if "label" in row}
-    plain = {re.sub(r"[\u200b\u2003]", "", label).replace("\n", " "): label for label in labels}
-    drawn = " ".join(plain)
-    for way in ways_of_telling():
-        name = unbroken(way.name)
-        (label,) = [label for text, label in plain.items() if text == name or text.startswith(f"{name} (")]
-        for line in label.split("\n"):
-            assert line.count(told.INDENT) == way.changes, "under the one that it changes, as on Home"
-    for label in figure.frame().label:
-        for part, meaning in told.PARTS_OF_NAMES.items():
-            assert part not in label or unbroken(meaning) in drawn
+    (written,) = [rows for rows in datasets if "words" in rows[0]]
+    frame = figure.frame()
+    assert [row["label"] for row in written] == frame.label.tolist()
+    for row, variant in zip(written, frame.variant, strict=True):
+        assert row["words"] == (f"+ {told.CHANGES[variant]}" if variant in told.CHANGES else "Added once")
+        assert row["indent"] == told.INDENT * told.COMPARED[variant]
+        assert marks.LABEL_LETTER * len(row["words"]) + row["indent"] < 260, "a phone shows all of it in one line"
 
 
 @pytest.mark.parametrize("position", [0, 7, 300])
@@ -461,6 +459,16 @@ def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None
     np.testing.assert_allclose(frame.concatenated, whole, atol=1e-12)
     np.testing.assert_allclose(frame.word_part + frame.position_part, whole, atol=1e-12)
     assert np.abs(frame.position_part).max() > 0.1
+    bars, dots = _bars_and_dots(figure.draw(Theme())[1].to_dict())
+    assert [row["start"] for row in bars[:6]] == [0.0] * 6
+    for row, first, second in zip(dots, bars[:6], bars[6:], strict=True):
+        assert second["start"] == first["end"], "the position's bar begins where the word's ends"
+        assert second["end"] == pytest.approx(row["concatenated"]), "and ends where the dot is"
+
+
+def _bars_and_dots(panel: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The rows of the two bars of every output, the word's first, and those of the dots."""
+    return [next(rows for rows in panel["datasets"].values() if name in rows[0]) for name in ("start", "concatenated")]
 
 
 @pytest.mark.parametrize(
@@ -534,6 +542,19 @@ def test_every_count_of_the_claims_stands_above_its_bar() -> None:
     for _, asked in rows.groupby("question"):
         counts = {f"{SIGNS[row.verdict]} {row.statements}" for row in asked.itertuples()}
         assert counts in [set(text.split(" · ")) for text in texts]
+
+
+@pytest.mark.parametrize(("verdict", "counted"), [("all", "open"), ("supported", "supported")])
+def test_the_heading_of_the_last_step_names_the_question_with_most_of_a_verdict(verdict: str, counted: str) -> None:
+    rows = read.query(
+        "SELECT question, count(*) AS statements FROM statements JOIN headings h ON h.id = parent WHERE verdict = ? "
+        "GROUP BY question ORDER BY statements DESC",
+        [counted],
+    )
+    heading = FIGURES["reading_open"].of({"verdict": verdict}).finding
+    total = read.query("SELECT count(*) AS n FROM statements").n.iloc[0]
+    assert heading.startswith(f"{rows.statements.sum()} of {total} statements are {counted}, {rows.statements[0]} of ")
+    assert stored.questions()[rows.question[0]] in heading
 
 
 @pytest.mark.parametrize("word", ["king", "the", "river"])

@@ -190,8 +190,11 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "quoted": quoted,
         "bearing": bearing(part),
         "found": (part.answer or part.sentence) if part.verdict != OPEN else "",
+        # A count of readings says nothing without the statement that they hold.
+        "plain": bool(part.answer) or part.kind not in SEVERAL,
         "number": printed.number,
-        "short": printed.short,
+        "rounded": printed.rounded,
+        "short_unit": printed.short_unit,
         "readings": _readings(part),
         "unit": printed.unit,
         "sides": _compared_sides(part),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from analysis.claims.statements.base import Judgement
-from analysis.core.formatting import SUPERSCRIPT, fixed, signed, significant
+from analysis.core.formatting import SUPERSCRIPT, fixed, signed, signed_or_zero, significant
 
 Form = Callable[[float], str]
 
@@ -40,17 +40,30 @@ class PrintedSize:
     """A number as it is printed, and what it is a number of; both empty where nothing is measured.
 
     line: the bound of the values that support the statement, in the number's own form; empty where there is none.
+    rounded: the number without its unit, for a column in which all numbers of one unit have as many decimals.
     """
 
     number: str
     unit: str
     line: str = ""
+    rounded: str = ""
 
     @property
     def short(self) -> str:
         """The number with the first words of its unit, for a row of few letters: `+0.11 nats`, `94.1 %`."""
-        unit = "" if self.unit.startswith("of ") else FURTHER.split(self.unit)[0]
-        return f"{self.number} {unit}".strip()
+        return f"{self.number} {self._unit_in_words}".strip()
+
+    @property
+    def short_unit(self) -> str:
+        """The unit that stands behind `rounded`: `nats`, `%`, `× steps`."""
+        sign = self.number.rpartition(" ")[2]
+        if sign in ("%", "points"):
+            return sign
+        return f"× {self._unit_in_words.removeprefix('the ')}" if sign == "×" else self._unit_in_words
+
+    @property
+    def _unit_in_words(self) -> str:
+        return "" if self.unit.startswith("of ") else FURTHER.split(self.unit)[0]
 
 
 FORMS: dict[str, tuple[Form, str]] = {
@@ -73,7 +86,7 @@ FORMS: dict[str, tuple[Form, str]] = {
     "mean absolute cosine": (_plain, "cosine, mean absolute"),
     "overlap less that of random subspaces": (_signed, "overlap, less that of random directions"),
     "share of the words' energy, less that in random subspaces": (_points, "of energy, less that in random directions"),
-    "relative error": (_plain, "relative error"),
+    "relative error": (_plain, "error, relative"),
     "share of heads": (_percent, "of heads"),
     "share of heads and terms": (_percent, "of heads and terms"),
     "share of the scores' variation": (_percent, "of the scores' variation"),
@@ -123,9 +136,21 @@ def size(judgement: Judgement) -> PrintedSize:
         notes = [reading.note for reading in judgement.readings if reading.value == judgement.effect]
         found = NOTE.match(notes[0]) if notes else None
         unit = f"{found['unit']}, as printed" if found else "as printed"
-        return PrintedSize(signed(judgement.effect), unit, _line(judgement, signed))
+        return PrintedSize(signed(judgement.effect), unit, _line(judgement, signed), signed(judgement.effect, 1))
     form, unit = FORMS.get(judgement.unit, (_plain, judgement.unit))
-    return PrintedSize(form(judgement.effect), KINDS.get(judgement.kind, unit), _line(judgement, form))
+    rounded = _rounded(judgement.effect, form, unit)
+    return PrintedSize(form(judgement.effect), KINDS.get(judgement.kind, unit), _line(judgement, form), rounded)
+
+
+def _rounded(value: float, form: Form, unit: str) -> str:
+    """A number with one decimal of percent and points, and two of anything else; a tiny one with its power of ten."""
+    if form is _percent:
+        return fixed(100 * value, 1)
+    if form is _points or unit.startswith("points"):
+        return signed_or_zero(100 * value if form is _points else value, 1)
+    if form is _signed:
+        return signed_or_zero(value)
+    return _plain(value) if form is _plain and abs(value) < 1e-3 else fixed(value)
 
 
 def _line(judgement: Judgement, form: Form) -> str:

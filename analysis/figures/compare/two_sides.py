@@ -15,7 +15,7 @@ from analysis.core.errors import LinkError
 from analysis.core.formatting import UNDEFINED, capitalised, percent, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.figure import Figure, LiveRun, figure
+from analysis.figures.figure import STRONGEST, Figure, LiveRun, figure
 from analysis.figures.heatmap import outlined
 from analysis.figures.one_run import LiveResult
 from analysis.figures.terms.cell import selected_cell
@@ -49,7 +49,12 @@ class CompareParameters(ViewParameters):
 
     head2: int = -1
     own_scale: bool = False
-    look: str = "cell"
+    look: str = ""
+
+    @property
+    def takes_cell_apart(self) -> bool:
+        """True if one cell stands below the maps: where a link says so, or names a cell and nothing else to look at."""
+        return self.look == "cell" or (not self.look and (self.query, self.key) != (STRONGEST, STRONGEST))
 
     def sides(self) -> tuple[ViewParameters, ViewParameters]:
         """The parameters of the left and of the right side."""
@@ -184,15 +189,9 @@ def compare_terms(params: MeasureParameters, pair: Pair) -> Figure:
 
 def _places(pair: Pair, heads: Sequence[int]) -> list[str]:
     """The head of each side, in words, and its layer where the two have not the same."""
-    if _shared_layer(pair):
+    if len({(one.provenance.model, one.layer) for one in pair}) == 1:
         return [f"head {head}" for head in heads]
     return [f"layer {one.layer}, head {head}" for one, head in zip(pair, heads, strict=True)]
-
-
-def _shared_layer(pair: Pair) -> str:
-    """The end of a sentence on two sides of one model and layer; empty for others."""
-    about = {(one.provenance.model, one.layer) for one in pair}
-    return f" of layer {pair[0].layer}" if len(about) == 1 else ""
 
 
 SIGNS = {"left": "●", "right": "○"}
@@ -402,7 +401,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     follows = params.head2 == text_probe.FOLLOWING["head2"]
     rule = "Each side shows its head whose scores vary most by the term. " if params.head == -1 and follows else ""
     shares = [float(one.shares()[term][head]) for one, head in zip(pair, heads, strict=True)]
-    names = side_names(pair, _places(pair, heads))
+    names = side_names(pair, ("", ""))  # Layer and head stand above the maps.
     centring = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
@@ -419,7 +418,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
         ]  # fmt: skip
-        if params.look != "cell":
+        if not params.takes_cell_apart:
             return drawn
         return [outlined(one, *_shared_cell(params, views), theme) for one in drawn]
 
@@ -427,7 +426,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         title=f"{term_label(term)}, side by side",
         finding=(
             f"{capitalised(term_label(term))} makes up {sized(shares[0], 'share')} of what varies "
-            f"{names[0]} and {sized(shares[1], 'share')} {names[1]}{_shared_layer(pair)}"
+            f"{names[0]} and {sized(shares[1], 'share')} {names[1]}"
         ),
         frame=frame,
         caption=(
@@ -445,11 +444,11 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
     """The attention of both sides after softmax, on one scale."""
     heads, views = _viewed(params, pair)
     patterns = {side: (view.pattern, view.labels) for side, view in zip(SIDES, views, strict=True)}
-    names = side_names(pair, _places(pair, heads))
+    names = side_names(pair, ("", ""))  # Layer and head stand above the maps.
     largest = [float(view.pattern.max(axis=1).mean()) for view in views]
     text = (
-        f"On average the key that a token attends to most has {percent(largest[0])} of its attention {names[0]} and "
-        f"{percent(largest[1])} {names[1]}{_shared_layer(pair)}"
+        f"On average, the key that a token attends to most has {percent(largest[0])} of its attention {names[0]} and "
+        f"{percent(largest[1])} {names[1]}"
     )
     places = _places(pair, heads)
     return Figure(

@@ -165,8 +165,8 @@ def reading_concatenation(params: SplitParameters) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line separates "
-            "the rows that meet the word from those that meet the position. Bars: what each part adds to every output; "
-            "dots: what the concatenation gives. Standard normal numbers, seed 0."
+            "the rows that meet the word from those that meet the position. Bars: what each part adds to every output, "
+            "the second from where the first ends; dots: what the concatenation gives. Standard normal numbers, seed 0."
         ),
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",
         command=command("reading_concatenation", split=split),
@@ -226,7 +226,7 @@ def _draw_closest(degrees: int, theme: Theme) -> Chart:
 
 
 def _draw_concatenation(example: Concatenation, rows: list[str], frame: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """The vector and the matrix as cells; and bars of the parts with dots of the whole."""
+    """The vector and the matrix as cells; and bars of the parts, end to end, with dots of the whole."""
     return [_cells(example, rows, theme), _bars(frame, theme)]
 
 
@@ -261,25 +261,45 @@ def _cells(example: Concatenation, rows: list[str], theme: Theme) -> Chart:
 def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
     parts = {"word_part": "word × upper rows", "position_part": "position × lower rows"}
     concatenated = "[word ; position] × matrix"
-    # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
-    long = frame.melt("output", list(parts), var_name="part", value_name="value")
+    # The second bar begins where the first ends, so that it ends at the sum, where the dot has to be.
     colours = {name: theme.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
-    x, y = marks.categories(alt.X, "output", "output"), marks.number(alt.Y, "value", "value", domain=_ends_of_axis())
-    bars = alt.Chart(long.assign(part=long.part.map(parts))).mark_bar()
-    bars = bars.encode(
+    ends = {"word_part": (0.0 * frame["sum"], frame.word_part), "position_part": (frame.word_part, frame["sum"])}
+    long = pd.concat(
+        frame[["output"]].assign(part=parts[column], value=frame[column], start=start, end=end)
+        for column, (start, end) in ends.items()
+    )
+    x = marks.categories(alt.X, "output", "output")
+    y = marks.number(alt.Y, "end", "value", domain=_ends_of_axis(), ticks=6)
+    offset = alt.XOffset("part:N", sort=list(parts.values()))
+    bars = (
+        alt.Chart(long)
+        .mark_bar()
+        .encode(
+            x=x,
+            y=y,
+            y2=alt.Y2("start:Q"),
+            xOffset=offset,
+            color=marks.hues("part", colours, marks.legend(place="top")),
+            tooltip=marks.tips("output", "part", ("value", "", ".3f")),
+        )
+    )
+    whole = alt.Chart(frame.assign(part=parts["position_part"])).mark_point(
+        filled=True, size=2 * marks.LARGE_DOT, color=theme.ink, opacity=1, stroke=theme.ground, strokeWidth=2
+    )
+    dots = whole.encode(
         x=x,
-        y=y,
-        xOffset=alt.XOffset("part:N", sort=list(parts.values())),
-        color=marks.hues("part", colours, marks.legend(place="top")),
-        tooltip=marks.tips("output", "part", ("value", "", ".3f")),
+        y=marks.same_axis(y, "concatenated"),
+        xOffset=offset,
+        tooltip=marks.tips("output", ("concatenated", concatenated, ".3f"), ("sum", "sum of the two parts", ".3f")),
     )
-    sums = alt.Chart(frame).mark_tick(thickness=3, color=theme.ink)
-    sums = sums.encode(
-        x=x, y=marks.same_axis(y, "sum"), tooltip=marks.tips("output", ("sum", "sum of the two parts", ".3f"))
-    )
-    y, tooltip = marks.same_axis(y, "concatenated"), ("output", ("concatenated", concatenated, ".3f"))
-    dots = marks.row_plot(frame, x=x, y=y, theme=theme, ends=None, color=theme.ink, tooltip=tooltip)
-    below = ["line: both bars added", f"dot: {concatenated}"]
+    below = ["blue, then orange: the two parts added", f"dot: {concatenated}"]
     return marks.panel(
-        bars, sums, *dots, theme=theme, width=marks.HALF, height=HEIGHT, title="What comes out", below=below
+        marks.rule(theme, y=0),
+        bars,
+        dots,
+        theme=theme,
+        width=marks.HALF,
+        height=HEIGHT,
+        title="What comes out",
+        below=below,
     )

@@ -1,6 +1,5 @@
 """The ledger at a glance: every statement that the claims make, with its verdict."""
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import altair as alt
@@ -10,7 +9,7 @@ from analysis.claims import QUESTIONS
 from analysis.claims.statements import OPEN, SIGNS, WORDS, stored
 from analysis.core.colours import VERDICTS
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, join_names, plural
+from analysis.core.formatting import capitalised, plural
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
@@ -56,11 +55,9 @@ def reading_open(params: VerdictParameters) -> Figure:
     counts = stored.counts()
     text = ", ".join(f"{count} {word}" for word, count in counts.items())
     matching = "; ".join(f"{row.id} {row.statement}" for row in frame[frame.shown].itertuples()) or "none"
-    decided = len(frame) - counts[OPEN]
     return Figure(
         title="Every statement and its verdict" if selected == ALL else f"The statements that are {selected}",
-        finding=f"{decided} of {len(frame)} statements are decided: {_decided(counts)}; {counts[OPEN]} "
-        f"{'is' if counts[OPEN] == 1 else 'are'} open",
+        finding=_finding(frame, OPEN if selected == ALL else selected),
         frame=lambda: frame[["id", "statement", "question", "verdict", "sentence"]],
         caption=(
             f"{plural(len(frame), 'statement')} that {plural(len(headings), 'claim')} make, by the question that they "
@@ -74,9 +71,12 @@ def reading_open(params: VerdictParameters) -> Figure:
     )
 
 
-def _decided(counts: Mapping[str, int]) -> str:
-    """The numbers of statements that are supported, contradicted or mixed: `42 supported, 27 contradicted`."""
-    return join_names(f"{count} {word}" for word, count in counts.items() if count and word != OPEN) or "none"
+def _finding(frame: pd.DataFrame, verdict: str) -> str:
+    """The number of statements with a verdict, and the question that has most of them."""
+    questions = frame[frame.verdict == verdict].question.value_counts()
+    most = f", {questions.iloc[0]} of them on “{questions.index[0]}”" if len(questions) else ""
+    are = "is" if questions.sum() == 1 else "are"
+    return f"{questions.sum()} of {plural(len(frame), 'statement')} {are} {verdict}{most}"
 
 
 def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:

@@ -29,14 +29,12 @@ HEADING = "told "
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
 RING = "Ring: the rules ask for more seeds than are stored, so that it decides nothing."
-NAME = 30
-"""Letters in a line of a row's name."""
-INDENT = "\N{EM SPACE}"
-"""The space before a name for each change from adding."""
-STEP_HEIGHT = 9
+INDENT = 14
+"""Pixels by which the words of a row are indented for each change from adding."""
+STEP_HEIGHT = 10
 """Pixels of the bar from the row that a row changes to its own difference."""
-LINE_BETWEEN = 8
-"""Pixels between the names of two rows that have several lines."""
+STEP_ROW = 44
+"""Pixels of a row whose words stand above its bar, where a phone, too, has room for a line of them."""
 UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 COMPARED = {
@@ -59,6 +57,25 @@ COMPARED = {
     "concat_lead": 3,
 }
 """Variant of one recipe -> its changes from adding: one more than the last of those before it that has one fewer."""
+CHANGES = {
+    "bert_a_norm": "words and positions equally strong",
+    "every_layer_hidden": "added again in every layer",
+    "first_layer_attention": "to the first layer's queries and keys",
+    "every_layer_attention": "to those of every layer",
+    "bert_a_d_unscaled": "matrices of their own",
+    "bert_a_narrow_50": "words of half the width",
+    "concat_50": "concatenated",
+    "bert_a_wide_narrow": "wider and flatter, words of 80 %",
+    "concat_wide_matched": "concatenated",
+    "bert_a_wide": "words of the whole width",
+    "bert_a_narrow_80": "words of 80 % of the width",
+    "concat_20": "concatenated",
+    "concat_project": "concatenated and projected back",
+    "sinusoidal_strong": "sinusoids, strong",
+    "sinusoidal_lead": "of 16 dimensions",
+    "concat_lead": "concatenated",
+}
+"""Variant of `COMPARED` -> its one change from the variant that it is indented under."""
 STEP, HOME, ALL = "step", "home", "all"
 """The rows that are drawn: those that the text of the step compares, those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
@@ -201,23 +218,6 @@ def names_explained(names: Iterable[str]) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _with_meaning(name: str, changes: int) -> str:
-    """A name in lines, and below it in brackets the meaning of its parts that are not plain words.
-
-    changes: from adding, by which the lines are indented.
-
-    >>> print(_with_meaning("Added once, normalised", 0))
-    Added once, normalised
-    (words and positions start
-    equally strong)
-    """
-    meanings = [meaning for part, meaning in PARTS_OF_NAMES.items() if part in name]
-    texts = [name, *([f"({'; '.join(meanings)})"] if meanings else [])]
-    lines = [line for text in texts for line in marks.wrap_lines(text, NAME - changes)]
-    # Vega cuts space off the beginning of a line unless something stands before it.
-    return "\n".join((marks.INVISIBLE + INDENT * changes if changes else "") + line for line in lines)
-
-
 def _finding_of_compared(frame: pd.DataFrame) -> str:
     """A sentence on telling the attention of every layer, without and with matrices of its own."""
     gaps = dict(zip(frame.variant, frame.gap, strict=True))
@@ -264,7 +264,8 @@ def reading_told(params: ToldParameters) -> Figure:
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
             ""
             if params.rows == ALL
-            else "Each row changes the one that it is indented under, by its bar and the number in brackets (rounded).",
+            else "Each + changes the row that it is indented under; the bar and the number in brackets (rounded) say "
+            "by how much.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -317,28 +318,15 @@ def _compared(frame: pd.DataFrame, trainings: Trained, variants: Collection[str]
     return rows.assign(start=starts)
 
 
-def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
-    """A row a variant, of all under the name of its group: the difference with its interval, and its number at right.
-
-    variant: the one that stands out; empty for rows in the order of the frame. margin: ends of the shaded band.
-    """
+def _grouped_rows(frame: pd.DataFrame, variant: str) -> alt.Y:
+    """All rows under the names of their groups, which are bold, as is that of the variant that stands out."""
     order: list[str] = []
     for group in GROUPS:
         labels = frame[(frame.group == group) & frame.judged].label.tolist()
         order += [f"{HEADING}{group}", *labels] if labels else []
     undecided = frame[~frame.judged].label.tolist()
     order += [UNDECIDED, *undecided] if undecided else []
-    y, height = marks.rows_down("label", order, limit=300), marks.ROW
-    if not variant:
-        changes = [COMPARED[name] for name in frame.variant]
-        explained = {label: _with_meaning(label, count) for label, count in zip(frame.label, changes, strict=True)}
-        level = marks.level_labels(list(explained.values()))
-        frame = frame.assign(label=[level[explained[label]] for label in frame.label])
-        order = frame.label.tolist()
-        y, height = marks.labelled_rows(order, grid=True), marks.row_height(order) + LINE_BETWEEN
-        y["axis"]["labelAlign"] = "left"
-        lines = [line.replace(INDENT, 2 * INDENT) for label in order for line in label.split("\n")]
-        y["axis"]["labelPadding"] = marks.LABEL_LETTER * max(map(len, lines))
+    y = marks.rows_down("label", order, limit=300)
     strong = [UNDECIDED, *frame[frame.variant == variant].label]
     y["axis"]["labelFontWeight"] = {
         "condition": {
@@ -347,6 +335,31 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         },
         "value": "normal",
     }
+    return y
+
+
+def _indented_rows(frame: pd.DataFrame) -> alt.Y:
+    """Rows in the order of the frame, without names beside them."""
+    order = frame.label.tolist()
+    return alt.Y("label:N", sort=order, axis=None, scale=alt.Scale(domain=order, type="band"))
+
+
+def _words_of_changes(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
+    """The one change that each row makes, above its bar and indented under the row that it changes."""
+    words = [f"+ {CHANGES[name]}" if name in CHANGES else title(name) for name in frame.variant]
+    written = frame[["label"]].assign(words=words, indent=[INDENT * COMPARED[name] for name in frame.variant])
+    text = alt.Chart(written).mark_text(
+        align="left", dx=alt.expr("datum.indent"), dy=-STEP_ROW / 3, fontSize=marks.PANEL_TITLE, color=theme.ink
+    )
+    return text.encode(x=alt.value(0), y=y, text=alt.Text("words:N"))
+
+
+def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
+    """A row a variant, of all under the name of its group: the difference with its interval, and its number at right.
+
+    variant: the one that stands out; empty for rows in the order of the frame. margin: ends of the shaded band.
+    """
+    y, height = (_grouped_rows(frame, variant), marks.ROW) if variant else (_indented_rows(frame), STEP_ROW)
     limit = largest_near(frame.gap)
     near = frame[frame.gap.abs() <= limit]
     decided = near[near.judged]  # The interval of a few seeds may be many times as wide as all others.
@@ -376,6 +389,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
         layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=HUE))
+        layers.append(_words_of_changes(rows, y, theme))
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,
@@ -388,7 +402,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
     return marks.panel(
-        *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(order),
+        *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by preset {_presets_in_words(frame[frame.judged])}",
         below=[f"grey: within ±{margin:g} nats, which the rules call the same"],
     )  # fmt: skip

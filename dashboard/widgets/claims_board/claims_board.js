@@ -38,11 +38,28 @@ function strip(statement) {
   return box;
 }
 
-// The number and what it rests on: in a row with the first words of its unit, which an opened claim says whole below it.
-function printed(statement, text = statement.short) {
-  if (!statement.number) return make("span", { class: "val none" }, "not measured yet");
+const unmeasured = () => make("span", { class: "val none" }, "not measured yet");
+
+// The number and what it rests on.
+function printed(statement) {
+  if (!statement.number) return unmeasured();
   const rests = statement.readings && make("span", { class: "bound", title: statement.held || null }, ` · ${statement.readings}`);
-  return make("span", { class: "val", title: statement.place }, text, rests || null);
+  return make("span", { class: "val", title: statement.place }, statement.number, rests || null);
+}
+
+// The same in a row, in columns: the number rounded, and quietly the first words of its unit, which an opened claim says whole.
+function columns(statement) {
+  if (!statement.number) return unmeasured();
+  return make("span", { class: "val cols", title: statement.place }, make("span", {}, statement.rounded), " ", make("span", { class: "bound" }, statement.short_unit), " ",
+    make("span", { class: "bound", title: statement.held || null }, statement.readings));
+}
+
+// The plain sentence of a verdict comes first, and then the statement in the words of its rule; without one, that stands first.
+function sayings(statement) {
+  const word = make("span", { class: "word" }, statement.verdict);
+  if (!statement.found) return [statement.text];
+  if (!statement.plain) return [statement.text, make("small", { class: "found" }, word, `: ${statement.found}`)];
+  return [make("div", {}, word, `: ${statement.found}`), make("small", {}, `The statement: ${statement.text}`)];
 }
 
 // What an opened statement's number is of, and where the line of its strip lies.
@@ -165,17 +182,16 @@ export default function ({ data, parentElement: root, setStateValue }) {
         redraw();
         section.querySelector(`[data-behind="${statement.id}"]`)?.focus();
       };
-      const word = make("span", { class: "word" }, statement.verdict);
-      const say = make("div", { class: "say" }, statement.text,
-        statement.found ? make("small", { class: "found" }, word, `: ${statement.found}`) : null,
-        make("small", {}, statement.found ? null : word, statement.found ? "" : " · ", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
+      const say = make("div", { class: "say" }, ...sayings(statement),
+        make("small", {}, statement.found ? null : make("span", { class: "word" }, statement.verdict), statement.found ? "" : " · ", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
         statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "Move along the curve in the tour")) : null,
         statement.part ? make("small", {}, make("b", {}, "Part of the claim: "), statement.part) : null,
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
-      if (statement.tour && curve) say.insertAdjacentHTML("beforeend", curve);
+      const drawn = statement.tour && curve ? make("div", { class: "under" }) : null;
+      drawn?.insertAdjacentHTML("beforeend", curve);
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
-        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement, statement.number), measured(statement),
+        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement), measured(statement), drawn,
         shows ? behind(memory.details[statement.id], statement.found) : null));
     }
     const asides = ordered.filter((one) => one.aside);
@@ -241,7 +257,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     }));
     squares.querySelector(".outside")?.before(make("b"));
     line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, claim.id)),
-      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), printed(typical));
+      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), columns(typical));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
       memory.beside = null;

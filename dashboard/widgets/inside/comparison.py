@@ -1,6 +1,7 @@
 """Compare with: a second model, text, layer, head or method, beside the first in Scores and Layers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -38,9 +39,9 @@ TEXT = "The dogs of the tall man are in the garden."
 CONTROL = 160
 """Pixels of a control of one side."""
 BELOW = {
+    "attention": "Attention, side by side",
     "cell": "One cell, term by term",
     "terms": "All heads, term by term",
-    "attention": "Attention, side by side",
 }
 OVER_LAYERS = {"depth": "Against depth", "layers": "One term, every head"}
 
@@ -203,6 +204,8 @@ def scores(pickers: Pickers, facts: Any) -> None:
     _controls(pickers, results, terms)
     maps = st.container()
     below = "terms"
+    if CompareParameters.of(pickers.values()).takes_cell_apart:
+        pickers.set("look", "cell")
     if terms:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             below = look(pickers, BELOW, "Below the maps")
@@ -218,11 +221,17 @@ def scores(pickers: Pickers, facts: Any) -> None:
     show.copy_link(PAGE, values, without=("text", "pair", "text2", "pair2"))
     if terms:
         with maps, show.reporting_problems():
-            show_figure("compare_maps", values, results, on_cell=pickers.cell_setter("query", "key"))
+            show_figure("compare_maps", values, results, on_cell=partial(_take_apart, pickers))
     else:
         st.info("The two methods split hidden states differently and have no term in common, so there are no maps.")
     with show.reporting_problems():
         show_figure(f"compare_{below}", values, results)
+
+
+def _take_apart(pickers: Pickers, query: int, key: int) -> None:
+    """Shows a cell that was pressed, term by term."""
+    for name, value in (("query", query), ("key", key), ("look", "cell")):
+        pickers.set(name, value)
 
 
 def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequence[str]) -> None:
