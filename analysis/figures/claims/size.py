@@ -143,13 +143,16 @@ def size(judgement: Judgement) -> PrintedSize:
 
 
 def _rounded(value: float, form: Form, unit: str) -> str:
-    """A number with one decimal of percent and points, and two of anything else; a tiny one with its power of ten."""
+    """A number with one decimal of percent and points, three of a correlation, whose lines are small, and two of others.
+
+    A tiny one has its power of ten.
+    """
     if form is _percent:
         return fixed(100 * value, 1)
     if form is _points or unit.startswith("points"):
         return signed_or_zero(100 * value if form is _points else value, 1)
     if form is _signed:
-        return signed_or_zero(value)
+        return signed_or_zero(value, 3 if unit.startswith("correlation") else 2)
     return _plain(value) if form is _plain and abs(value) < 1e-3 else fixed(value)
 
 
