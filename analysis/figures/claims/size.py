@@ -143,7 +143,7 @@ def size(judgement: Judgement) -> PrintedSize:
 
 
 def _rounded(value: float, form: Form, unit: str) -> str:
-    """A number with one decimal of percent and points, three of a correlation, whose lines are small, and two of others.
+    """A number with one decimal of percent and points, three of a correlation, whose line is small, else two.
 
     A tiny one has its power of ten.
     """

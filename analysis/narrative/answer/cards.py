@@ -57,7 +57,7 @@ def _rows(preset: str) -> Mapping[str, VariantRow]:
 
 def _remarks(variant: str) -> tuple[str, ...]:
     facts = {fact.id: fact for fact in statements.statements()}
-    return tuple(point.sentence for point in told_once.points(facts) if point.variant == variant)
+    return tuple(remark.sentence for remark in told_once.remarks(facts) if remark.variant == variant)
 
 
 def _way(variant: str, row: VariantRow | None, *, quoted: bool) -> WayOfTelling | None:

@@ -29,7 +29,7 @@ _CONTRASTS = (*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class Remark:
     """One contrast in a sentence about a variant. It stands in the row of that variant on Home, elsewhere in a list."""
 
     variant: str
@@ -130,18 +130,18 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
     )
 
 
-def points(facts: Facts) -> tuple[Point, ...]:
+def remarks(facts: Facts) -> tuple[Remark, ...]:
     """Outcomes of contrasts of one difference, of rotations and of concatenating, in the order of Home's rows."""
     return (*_outcomes([facts[name] for name in TOLD if name in facts]), *_concatenated(facts), *_rotary(facts))
 
 
 def _causes(facts: Facts) -> str:
-    """The points, a line each."""
-    return "".join(f"\n{point.sentence}" for point in points(facts))
+    """The remarks, a line each."""
+    return "".join(f"\n{remark.sentence}" for remark in remarks(facts))
 
 
-def _concatenated(facts: Facts) -> list[Point]:
-    """The points on concatenating where it ends lower than adding, with words as narrow and with full ones."""
+def _concatenated(facts: Facts) -> list[Remark]:
+    """The remarks on concatenating where it ends lower than adding, with words as narrow and with full ones."""
     equal, fact, sides = facts.get(EQUALLY_NARROW), facts.get(WIDER), _sides()
     told = []
     if equal is not None and equal.verdict == SUPPORTED and equal.effect is not None:
@@ -149,7 +149,7 @@ def _concatenated(facts: Facts) -> list[Point]:
             "With words equally narrow (half of the width), concatenated positions end "
             f"{nats(equal.effect)} than added ones."
         )
-        told.append(Point(variant=sides[EQUALLY_NARROW][0], sentence=narrow))
+        told.append(Remark(variant=sides[EQUALLY_NARROW][0], sentence=narrow))
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.high is None or fact.high >= 0:
         return told
     wider = (
@@ -157,8 +157,8 @@ def _concatenated(facts: Facts) -> list[Point]:
         f"{nats(fact.effect)} than added ones."
     )
     # What lies beside words that take all of the width stands in their row.
-    shape = Point(variant=sides[WIDER_WORDS][1], sentence=_in_one_shape(facts))
-    return [*told, Point(variant=sides[WIDER][0], sentence=wider), shape]
+    shape = Remark(variant=sides[WIDER_WORDS][1], sentence=_in_one_shape(facts))
+    return [*told, Remark(variant=sides[WIDER][0], sentence=wider), shape]
 
 
 def _in_one_shape(facts: Facts) -> str:
@@ -177,7 +177,7 @@ def _against(fact: Judgement, words: str) -> str:
     return f"{nats(fact.effect or 0.0)} than adding with {words}"
 
 
-def _outcomes(facts: Iterable[Judgement]) -> list[Point]:
+def _outcomes(facts: Iterable[Judgement]) -> list[Remark]:
     """The sentences of decided contrasts; of two sides that count as the same, with what lies between them."""
     told, lines, sides = [], set(), _sides()
     for fact in facts:
@@ -194,7 +194,7 @@ def _outcomes(facts: Iterable[Judgement]) -> list[Point]:
             sentence = f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line})."
         # Of two variants that are both compared with adding, the row of the one that differs from it in more.
         variant = max(sides[fact.id], key=lambda side: COMPARED.get(side, 0))
-        told.append(Point(variant=variant, sentence=sentence))
+        told.append(Remark(variant=variant, sentence=sentence))
     return told
 
 
@@ -203,14 +203,14 @@ def rotary_variant() -> str:
     return next(contest.variant for contest in training_rules().statements if contest.id == ROTARY)
 
 
-def _rotary(facts: Facts) -> list[Point]:
-    """The point on rotary positions, if the rules have decided that they end lower."""
+def _rotary(facts: Facts) -> list[Remark]:
+    """The remark on rotary positions, if the rules have decided that they end lower."""
     fact = facts.get(ROTARY)
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
         return []
     size, seeds = nats(fact.effect), plural(fact.seeds or 0, "seed")
     sentence = f"Turned into queries and keys, positions end {size} than added ones ({seeds}, another recipe)."
-    return [Point(variant=rotary_variant(), sentence=sentence)]
+    return [Remark(variant=rotary_variant(), sentence=sentence)]
 
 
 register(
