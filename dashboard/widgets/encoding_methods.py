@@ -14,11 +14,13 @@ from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
 from analysis.narrative.choosing.board import (
+    VARIANT_NAMES,
     EncodingRow,
     described,
+    given_up,
     headline,
+    longer_texts,
     recipes,
-    strengths,
     studied,
     summary,
     trained_title,
@@ -60,7 +62,7 @@ def draw(pickers: Pickers) -> None:
     presets = stored_presets()
     if presets:
         pickers.set_initial("preset", JUDGED, presets)
-    opened = pickers.fixed("row", ["", *IN_USE])
+    opened = pickers.fixed("row", ["", *VARIANT_NAMES])
     try:
         rows = encoding_rows(JUDGED, needs, size)
     except AddendError as problem:
@@ -69,6 +71,8 @@ def draw(pickers: Pickers) -> None:
     with answer:
         st.subheader(escape_markdown(headline(rows)), anchor=False)
         st.markdown(escape_markdown(summary(rows, needs)))
+        if given := given_up(rows, needs):
+            st.markdown("\n".join(f"- **{NEEDS[need].title}** {escape_markdown(end)}." for need, end in given.items()))
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis, columns = encoding_board.cost_axis(rows), encoding_board.differing_needs(rows)
@@ -90,13 +94,17 @@ def draw(pickers: Pickers) -> None:
     if lower:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
-    every = f"All of them meet the need “{join_names(common)}”, which has no column. " if common else ""
-    st.caption(
-        f"{every}Losses are of our trainings on masked words by {recipes(rows)}, which frozen rules judge, with "
-        "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell says "
-        "“causal only” or “another recipe” in place of a dot, we trained the method in that way alone, and its loss "
-        "has no place on this axis." + (f" {STRENGTHS}" if any(row.forms for row in rows) else "")
-    )
+    if common:
+        st.caption(f"All of them meet the need “{join_names(common)}”, which has no column.")
+    with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
+        st.markdown(
+            escape_markdown(
+                f"Losses are of our trainings on masked words by {recipes(rows)}, which frozen rules judge, with "
+                "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell "
+                "says “causal only” or “another recipe” in place of a dot, we trained the method in that way alone, "
+                f"and its loss has no place on this axis. {STRENGTHS} {longer_texts(rows, needs)}"
+            )
+        )
     with st.expander(
         f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",
         key=f"{PAGE}.studied",
@@ -149,13 +157,15 @@ def _draw_size(pickers: Pickers) -> ModelSize:
 
 def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
     """The content of an opened row: a description, the line of configuration, three pictures and links."""
-    way = IN_USE[row.name]
+    way = IN_USE[row.method]
+    # A strength that is ours alone is chosen by no configuration.
+    config = way.config if row.name == row.method else ""
     with st.container(border=True, key=f"{PAGE}.opened"):
         left, code = st.columns(2, gap="large")
         with left:
-            added = extra(row.name).parameters(size)
-            formula = extra(row.name).formula + (f" ({plural(added, 'parameter')})" if added else "")
-            says = " ".join(filter(None, (described(row.name), way.note, strengths(row))))
+            added = extra(row.method).parameters(size)
+            formula = extra(row.method).formula + (f" ({plural(added, 'parameter')})" if added else "")
+            says = " ".join(filter(None, (described(row.name), way.note)))
             st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
             with st.container(horizontal=True):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
@@ -164,10 +174,10 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
                     preset, variant = (row.loss.preset, row.loss.variant) if row.loss else (JUDGED, row.name)
                     _link("experiments", "Its row in Experiments", "show_chart", {"preset": preset, "row": variant})
         with code:
-            if way.config:
+            if config:
                 st.caption("The configuration of transformers that chooses it")
-                imported = f"from transformers import {way.config.partition('(')[0]}"
-                st.code(f"{imported}\n\nconfig = {way.config}", language="python", wrap_lines=True)
+                imported = f"from transformers import {config.partition('(')[0]}"
+                st.code(f"{imported}\n\nconfig = {config}", language="python", wrap_lines=True)
             else:
                 st.caption("No configuration of transformers chooses it; our own encoder does.")
                 st.code(f"python -m analysis ablate --variants {row.name}", language="bash")

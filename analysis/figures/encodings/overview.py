@@ -25,6 +25,7 @@ ENCODING_OF = {
     "relative_only": "t5_bias",
     "alibi": "alibi",
     "sinusoidal": "sinusoidal",
+    "sinusoidal_strong": "sinusoidal",
     "deberta": "shaw_relative",
     "no_position": "none",
     "tupe_a": "tupe_untied",

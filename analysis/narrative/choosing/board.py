@@ -1,11 +1,13 @@
 """The board of the page Which encoding?: a row a method with its ticks, loss, rise on longer texts and costs.
 
+A method that was trained at several strengths has a row for each: one strength has no verdict for the other.
+
 A number of the chosen preset, or of a judged one of the same size and length of training, is exact by the rules of the
 page Experiments; where there is none, words say what else there is, since losses of two recipes have no common axis.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
 
@@ -44,8 +46,7 @@ SIZE = ("vocabulary", "hidden_size", "layers", "length", "batch", "steps", "mask
 class Number:
     """A number with its interval. few: "1 seed", where these are fewer than the rules ask for.
 
-    elsewhere: words for the runs that gave it, where they have no place on the axis. note: the recipe. form: the
-    strength of the method, in words that end a sentence, where it was trained at several. variant, preset: its runs.
+    elsewhere: words for the runs that gave it, where they have no place on the axis. note, preset: the recipe.
     """
 
     value: float
@@ -54,9 +55,6 @@ class Number:
     few: str = ""
     elsewhere: str = ""
     note: str = ""
-    form: str = ""
-    seeds: int = 0
-    variant: str = ""
     preset: str = ""
 
     @property
@@ -64,21 +62,19 @@ class Number:
         """A recipe of the axis gave it, with as many seeds as the rules ask for."""
         return not (self.few or self.elsewhere)
 
-    @property
-    def said(self) -> str:
-        """The number with its form and its seeds: `+1.76 nats as in the first transformer (1 seed, open)`."""
-        return f"{signed(self.value)} nats {self.form} ({plural(self.seeds, 'seed')}{', open' * bool(self.few)})"
-
 
 @dataclass(frozen=True, kw_only=True)
 class EncodingRow:
-    """One method. lacks: the needs it does not meet. loss: less that of added positions. others: the losses at its
-    other strengths, which fewer runs support. rise: of the loss at 4 times the length of training. parameters,
-    products: against those of added positions at the reader's size. time: of a training step as measured on our small
-    encoder.
+    """One method, or one strength of it. name: the variant. method: its key in `IN_USE`. form: the strength, in words.
+
+    lacks: the needs it does not meet. loss: less that of added positions. rise: of the loss at 4 times the length of
+    training. parameters, products: against those of added positions at the reader's size. time: of a training step as
+    measured on our small encoder.
     """
 
     name: str
+    method: str
+    form: str
     title: str
     users: str
     ticks: tuple[bool, ...]
@@ -89,12 +85,6 @@ class EncodingRow:
     parameters: float
     products: float
     time: float | None
-    others: tuple[Number, ...] = ()
-
-    @property
-    def forms(self) -> str:
-        """Its losses at every strength, the best supported first; empty where it was trained at one."""
-        return ", ".join(number.said for number in (self.loss, *self.others) if number) if self.others else ""
 
     @property
     def worse(self) -> bool:
@@ -105,7 +95,7 @@ class EncodingRow:
 
     def json(self) -> dict[str, Any]:
         """The row as JSON can hold it."""
-        return asdict(self) | {"worse": self.worse, "forms": self.forms}
+        return asdict(self) | {"worse": self.worse}
 
 
 def in_use() -> list[Method]:
@@ -119,8 +109,19 @@ def studied() -> list[Method]:
     return [method for method in METHODS if method.variant not in IN_USE]
 
 
+def forms(method: str) -> dict[str, str]:
+    """The variants of a method, each with its strength in words, which is empty where there is one."""
+    return FORMS.get(method, {method: ""})
+
+
+VARIANT_NAMES = tuple(variant for method in IN_USE for variant in forms(method))
+"""The rows of the board by name."""
+
+
 def users(variant: str) -> str:
-    """The models that use a method, in one line; the first few where there are many."""
+    """The models that use a method, in one line; the first few of many; of a strength that is ours, what it is."""
+    if variant not in IN_USE:
+        return f"deviation {VARIANTS[variant].settings['position_deviation']}, words unscaled"
     names = [use.models for use in USED.get(variant, ())] or ([IN_CODE[variant].models] if variant in IN_CODE else [])
     if not names:
         return ABBREVIATED.get(variant, "no model named here")
@@ -139,7 +140,7 @@ def check_needs(needs: Iterable[str]) -> None:
 
 @cached_until_store_changes(32)
 def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[EncodingRow]:
-    """The ten methods in use: those that meet every need first, and in each group the lowest loss first.
+    """The ten methods in use, at each of their strengths: what meets every need first, in each group by its loss.
 
     Those without a loss on the board's axis stand last, in the order of the page.
     """
@@ -151,22 +152,22 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     ).set_index("variant")
     base_parameters, base_products = sizes.parameters("bert_a", size), sizes.products("bert_a", size)
     result = []
-    for method in in_use():
+    for method, variant, form in [(m, *pair) for m in in_use() for pair in forms(m.variant).items()]:
         name = method.variant
-        losses = _losses(name, recipes, preset)
+        loss = _first(_loss(variant, trained, preset) for trained in recipes)
         # Both numbers of a row come from the same runs where these have both.
-        variant = losses[0].variant if losses else name
-        first = [trained for trained in recipes if losses and trained.preset == losses[0].preset]
+        first = [trained for trained in recipes if loss and trained.preset == loss.preset]
         result.append(
             EncodingRow(
-                name=name,
-                title=IN_USE[name].name,
-                users=users(name),
+                name=variant,
+                method=name,
+                form=form,
+                title=", ".join(filter(None, (IN_USE[name].name, form))),
+                users=users(variant),
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
-                loss=losses[0] if losses else None,
-                others=tuple(losses[1:]),
+                loss=loss,
                 rise=_first(_rise(variant, trained, preset) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
@@ -183,19 +184,6 @@ def _time(variant: str, times: pd.Series) -> float | None:
     """
     baseline = usual_baseline(objective(variant), set(times.index))
     return float(times[variant] / times[baseline]) if {variant, baseline} <= set(times.index) else None
-
-
-def _losses(name: str, recipes: Sequence[Trained], preset: str) -> list[Number]:
-    """The loss of a method, of the first recipe that has it; of one with several strengths of each, judged ones first.
-
-    A strength whose loss has no place on the axis is left out where another has one.
-    """
-    numbers = []
-    for variant, form in FORMS.get(name, {name: ""}).items():
-        number = _first(_loss(variant, trained, preset) for trained in recipes)
-        numbers += [replace(number, form=form)] if number else []
-    on_axis = [number for number in numbers if not number.elsewhere]
-    return sorted(on_axis, key=lambda number: not number.judged) or numbers[:1]
 
 
 def _loss_on_axis(row: EncodingRow) -> float:
@@ -258,8 +246,6 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
         few=_few(trained, gap.n),
         elsewhere=_elsewhere(trained, preset, gap.n),
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
-        seeds=gap.n,
-        variant=variant,
         preset=trained.preset,
     )
 
@@ -287,21 +273,22 @@ def headline(board: Sequence[EncodingRow]) -> str:
     """The finding in a newcomer's words: the method that learns best of those that meet every need, and its price."""
     able = [row for row in board if not row.lacks]
     if not able:
-        return f"None of the {len(board)} methods can do it all"
+        return f"None of the {count(board)} methods can do it all"
+    if able[0].form and count(able) == 1:
+        name, others = _quoted(IN_USE[able[0].method].name), " or ".join(row.form for row in able[1:])
+        return f"{name} alone can do it, {able[0].form} rather than {others}"
     losses, rises = _judged(able)
     if len(able) <= FEW and len(losses) < COMPARABLE:
         return _few_can(able)
     if not losses:
-        return f"{plural(len(able), 'method')} can do it; we trained none of them in the recipe that is judged"
+        return f"{plural(count(able), 'method')} can do it; we trained none of them in the recipe that is judged"
     best = min(losses, key=lambda title: losses[title])
     if len(losses) == 1:
-        return f"Of {len(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
+        return f"Of {count(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
     row = next(row for row in able if row.title == best)
     level = [other for other in able if other is not row and _level(other, row)]
     learns = f"learns {'as well as any' if level else 'best'}"
-    if row.forms and len(able) <= FEW:
-        return f"{_quoted(best)} {learns}: {row.forms}"
-    learns = f"{_quoted(best)}{f', {row.loss.form},' if row.forms and row.loss else ''} {learns}"
+    learns = f"{_quoted(best)} {learns}"
     if len(rises) < COMPARABLE:
         return f"{learns}{_price(row)}"
     furthest = min(rises, key=lambda title: rises[title])
@@ -329,8 +316,6 @@ def _few_can(able: Sequence[EncodingRow]) -> str:
     """The names of the few that meet every need, and how they learn beside learned, added positions."""
     names = " and ".join(_inside(row.title) for row in able)
     can = f"“{capitalised(names[1:])}{' alone' * (len(able) == 1)} can do it"
-    if len(able) == 1 and able[0].forms:
-        return f"{can}: {able[0].forms}"
     worse = [row.loss for row in able if row.worse and row.loss]
     higher = join_names(f"{signed(loss.value)} nats{f' in {loss.few}' * bool(loss.few)}" for loss in worse)
     if not worse:
@@ -370,71 +355,47 @@ def _judged(able: Sequence[EncodingRow]) -> tuple[dict[str, float], dict[str, fl
     return losses, {row.title: row.rise.value for row in sound if row.rise and row.rise.judged}
 
 
+def count(rows: Iterable[EncodingRow]) -> int:
+    """The number of methods that some rows are of."""
+    return len({row.method for row in rows})
+
+
 def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
-    """Sentences that answer the chosen needs, from the numbers of the rows that meet them; the first counts them."""
+    """The number of methods that meet the chosen needs, and of those among them that we trained."""
     able = [row for row in board if not row.lacks]
     if not able:
-        return f"None of the {len(board)} methods can do it all."
-    sentences = [
-        f"{len(able)} of {len(board)} methods can do it." if needs else f"All {len(board)} methods: tick what you need."
-    ]
-    sentences += [*_trained(able), *_given_up(board, needs)]
-    if "causal" in needs:
-        sentences += _causal(able)
-    if "longer" in needs:
-        sentences += _published(able)
-    if "attention" not in needs:
-        sentences.append(_code(able))
-    return " ".join(sentences)
+        return f"None of the {count(board)} methods can do it all."
+    trained = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
+    seeds = f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
+    if not needs:
+        return (
+            f"All {count(board)} methods: press what you need above, and what lacks it moves down. {capitalised(seeds)}"
+        )
+    return f"{count(able)} of {count(board)} methods can do it; {seeds}"
 
 
-def _trained(able: Sequence[EncodingRow]) -> list[str]:
-    """Sentences on those that the chosen recipe trained: the lowest loss, and the smallest rise on longer texts."""
-    losses, rises = _judged(able)
-    if len(able) <= FEW and len(losses) < COMPARABLE and not any(row.forms for row in able):
-        return []  # The heading says what there is.
-    if not losses:
-        return ["We trained none of them by a judged recipe."]
-    lowest = min(losses, key=lambda title: losses[title])
-    value = f"{signed(losses[lowest])} nats against added positions"
-    if len(losses) == 1:
-        rise = f", and {signed(rises[lowest])} on texts four times as long" if lowest in rises else ""
-        return [f"By a judged recipe we trained {_inside(lowest)}: {value}{rise}."]
-    forms = next((row.forms for row in able if row.title == lowest and len(able) > FEW), "")
-    against = f", against added positions: {forms}" if forms else f" ({value})"
-    ends = f"{_inside(lowest)} ends lowest{against}" if losses[lowest] else "none ends lower than added positions"
-    fewer = sum(row.loss is not None and not row.loss.judged and not row.loss.elsewhere for row in able)
-    others = f" and {fewer} with fewer" if fewer else ""
-    said = [f"We trained {len(losses)} of them with all seeds{others}, as small encoders: {ends}."]
-    if rises:
-        least = min(rises, key=lambda title: rises[title])
-        among = "" if len(rises) == 1 else ", the least of those that learn no worse than added positions"
-        said.append(f"On texts four times as long the loss of {_inside(least)} rises by {rises[least]:.2f}{among}.")
-    return said
+def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
+    """Sentences on longer texts in causal models and as published, where the needs ask for these; else empty."""
+    able = [row for row in board if not row.lacks]
+    sentences = _causal(able) if "causal" in needs else []
+    return " ".join([*sentences, *(_published(able) if "longer" in needs else [])])
 
 
-def _given_up(board: Sequence[EncodingRow], needs: Collection[str]) -> list[str]:
-    """A sentence for each need, those that cost nothing together: the loss that one gives up by meeting it alone."""
+def given_up(board: Sequence[EncodingRow], needs: Iterable[str]) -> dict[str, str]:
+    """Need -> the loss that one gives up by meeting it alone, as the end of a sentence that the need begins."""
     every, _ = _judged(board)
-    if not every:
-        return []
-    best = min(every, key=lambda title: every[title])
-    free, said = [], []
-    for need in needs:
+    said = {}
+    for need in needs if every else ():
         losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
-        title = f"“{NEEDS[need].title}”"
+        lowest = min(losses, key=lambda title: losses[title], default="")
+        lost = losses[lowest] - min(every.values()) if losses else 0.0
         if not losses:
-            said.append(f"None of those that meet {title} has all its seeds.")
-        elif best in losses:
-            free.append(title)
+            said[need] = "is met by none that has all its seeds"
+        elif lost:
+            said[need] = f"gives up {lost:.2f} nats: what learns best with it is {_inside(lowest)}"
         else:
-            lowest = min(losses, key=lambda name: losses[name])
-            given = f"{losses[lowest] - every[best]:.2f} nats"
-            said.append(f"{title} gives up {given}: the lowest that can do it is {_inside(lowest)}.")
-    give = "gives" if len(free) == 1 else "give"
-    first = [f"{join_names(free)} {give} up nothing in training: what ends lowest of all can do it."]
-    first = first if free else []
-    return [*first, *said]
+            said[need] = "gives up nothing in training: what learns best of all meets it"
+    return said
 
 
 def _causal(able: Sequence[EncodingRow]) -> list[str]:
@@ -453,7 +414,7 @@ def _published(able: Sequence[EncodingRow]) -> list[str]:
     by_name = {method.variant: method for method in METHODS}
     found: dict[str, list[tuple[str, Any, Any]]] = {}
     for row in able:
-        for name, line in by_name[row.name].longer:
+        for name, line in by_name[row.method].longer:
             scores = published.load(name).scores
             cells = scores[scores.row == line]
             if len(cells) > 1:
@@ -479,16 +440,6 @@ def _tokens(column: str) -> str:
     return f"{int(number):,} tokens" if number.isdecimal() else column
 
 
-def _code(able: Sequence[EncodingRow]) -> str:
-    """A sentence on those that leave the attention code as it is."""
-    unchanged = [row.title for row in able if row.ticks[list(NEEDS).index("attention")]]
-    if not unchanged:
-        return "None of them leaves the attention code as it is."
-    if len(unchanged) == 1:
-        return f"Only one leaves the attention code as it is: {_inside(unchanged[0])}."
-    return f"{len(unchanged)} leave the attention code as it is."
-
-
 def _inside(title: str) -> str:
     """A row's title inside a sentence, as one phrase: lower case, in quotation marks."""
     name = title.split(" (")[0].split(":")[0]
@@ -496,17 +447,11 @@ def _inside(title: str) -> str:
 
 
 def described(variant: str) -> str:
-    """A description of a method, in a sentence or two."""
+    """A description of a method or of one of its strengths, in a sentence or two."""
+    if variant not in IN_USE:
+        return VARIANTS[variant].summary
     method = next(method for method in METHODS if method.variant == variant)
     return method.setup.summary
-
-
-def strengths(row: EncodingRow) -> str:
-    """Sentences on a method that was trained at several strengths; empty for one alone."""
-    if not row.others:
-        return ""
-    said = f"We trained it at {len(row.others) + 1} strengths."
-    return f"{said} Its loss less that of learned, added positions: {row.forms}."
 
 
 def recipes(board: Sequence[EncodingRow]) -> str:

@@ -160,13 +160,13 @@ METHODS = (
 FORMS = {
     "sinusoidal": {
         "sinusoidal": "as published",
-        "sinusoidal_strong": "when strong",
+        "sinusoidal_strong": "strong",
     }
 }
-"""A method -> its variants of several strengths, with words that end a sentence: their losses differ too much for one
-to stand for the other."""
+"""A method -> its variants of several strengths, each in words: their losses differ too much for one to stand for the
+other."""
 STRENGTHS = (
-    "Sinusoids “as published” are those of the first transformer; “when strong” they have a standard deviation of "
+    "Sinusoids “as published” are those of the first transformer; “strong” ones have a standard deviation of "
     f"{VARIANTS['sinusoidal_strong'].settings['position_deviation']}, beside words that are not scaled."
 )
 """The words of `FORMS` in a sentence."""

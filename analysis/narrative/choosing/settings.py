@@ -38,7 +38,7 @@ IN_USE: dict[str, InUse] = {
         "The numbers are learned with a model; here they are random, so that only the buckets count.",
     ),
     "alibi": InUse("Bias by distance, fixed", 'MptConfig(attn_config={"alibi": True})'),
-    "sinusoidal": InUse("Fixed sinusoids, added", "DistilBertConfig(sinusoidal_pos_embds=True)"),
+    "sinusoidal": InUse("Fixed sinusoids", "DistilBertConfig(sinusoidal_pos_embds=True)"),
     "deberta": InUse(
         "Words × distances",
         'DebertaV2Config(relative_attention=True, pos_att_type="c2p|p2c")',

@@ -28,17 +28,18 @@ function missing(svg, words = "not measured") {
   mark(svg, "text", { x: 8, y: +svg.getAttribute("height") / 2 + 4, class: "soft" }, words);
 }
 
-function dot(svg, x, ring, colour, y = ROW / 2) {
-  mark(svg, "circle", { cx: x, cy: y, r: 5, fill: ring ? "var(--ground)" : colour, stroke: colour, "stroke-width": 2 });
+function dot(svg, x, ring, colour) {
+  mark(svg, "circle", { cx: x, cy: ROW / 2, r: 5, fill: ring ? "var(--ground)" : colour, stroke: colour, "stroke-width": 2 });
 }
 
 // A triangle at an end of the axis: the value, or the end of its interval, lies beyond. inward: the way to the axis.
-function beyond(svg, x, inward, colour, y = ROW / 2) {
-  mark(svg, "path", { d: `M${x + 8 * inward} ${y - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
+function beyond(svg, x, inward, colour) {
+  mark(svg, "path", { d: `M${x + 8 * inward} ${ROW / 2 - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
 }
 
 // A printed value; under that of a ring its few seeds.
-function value(svg, width, text, few = "", y = ROW / 2) {
+function value(svg, width, text, few = "") {
+  const y = ROW / 2;
   const place = { x: width - 2, "text-anchor": "end" };
   mark(svg, "text", { ...place, y: y + (few ? -2 : 4), class: few ? "soft" : "strong" }, text);
   if (few) mark(svg, "text", { ...place, y: y + 14, class: "soft" }, few);
@@ -52,18 +53,13 @@ function drawLoss(svg, width, row) {
     diamond(svg, x(0), ROW / 2);
     return value(svg, width, "0");
   }
-  // A method of several strengths: the best supported above, the other below it.
-  const losses = [row.loss, ...row.others];
-  losses.forEach((loss, index) => drawOneLoss(svg, width, x, loss, losses.length > 1 ? 9 + 20 * index : ROW / 2));
-}
-
-function drawOneLoss(svg, width, x, { value: mean, low, high, few }, y) {
-  const colour = "var(--ink)";
+  const { value: mean, low, high, few } = row.loss;
+  const [colour, y] = ["var(--ink)", ROW / 2];
   if (low !== null) line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
-  if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour, y);
-  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, y);
-  if (mean <= LOSS.high) dot(svg, x(mean), few, colour, y);
-  value(svg, width, signed(mean), few, y);
+  if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
+  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
+  if (mean <= LOSS.high) dot(svg, x(mean), few, colour);
+  value(svg, width, signed(mean), few);
 }
 
 function drawRise(svg, width, row) {
@@ -74,7 +70,7 @@ function drawRise(svg, width, row) {
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
   // What has learned little has little to lose.
   dot(svg, x(mean), few, row.worse ? "var(--soft)" : "var(--ink)");
-  value(svg, width, signed(mean), row.worse ? "learns worse" : few);
+  value(svg, width, signed(mean), few || (row.worse ? "learns worse" : ""));
 }
 
 const SIGNS = {
@@ -130,14 +126,9 @@ function spoken(row, needs) {
   const loss = row.baseline ? "the baseline of losses" : number("loss", row.loss);
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
   const time = row.time === null ? "time not measured" : `time ${times(row.time)}`;
-  const forms = row.forms ? ` ${row.forms}.` : "";
   const worse = row.worse ? " Learns worse than added positions." : "";
-  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${forms}${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
+  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
 }
-
-// The strength of each loss, where a method was trained at several.
-const strengths = ({ loss, others }) =>
-  make("small", {}, others.length ? [loss, ...others].map(({ value, form }, place) => `${signed(value)} ${form}${place ? "" : " (drawn)"}`).join("; ") : "");
 
 function cells(row, needs, asked) {
   const ticks = needs.map((need, index) => {
@@ -145,7 +136,7 @@ function cells(row, needs, asked) {
     return make("span", { class: kind, "data-short": need.short }, row.ticks[index] ? "✓" : "–");
   });
   return [
-    make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users), strengths(row)),
+    make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users)),
     make("span", { class: "ticks" }, ...ticks),
     ...["loss", "rise", "cost"].map((kind) => make("span", { class: kind })),
   ];
