@@ -117,7 +117,7 @@ def whole_numbers(channel: type[ChannelT], field: str, title: str) -> ChannelT:
 def categories(
     channel: type[ChannelT],
     field: str,
-    title: str | None,
+    title: str | list[str] | None,
     order: Sequence[str] | UndefinedType = alt.Undefined,
     *,
     place: Literal["top", "bottom", "left", "right"] | UndefinedType = alt.Undefined,

@@ -56,6 +56,10 @@ class Question:
     statements: tuple[str, ...]
     answer: Callable[[str], CardAnswer]
 
+    def means_of(self, part: str, model: str) -> str:
+        """What a part of the answer means for adding: of the first, what the answer means."""
+        return PARTS_MEAN.get(part) or self.means(model)
+
     def verdicts(self, source: str) -> dict[str, str]:
         """Statement -> its words and verdict over every model, with those that it holds in; `source` is the one shown.
 
@@ -267,6 +271,18 @@ def _directions_mean(model: str) -> str:
         f"{text} With the two cut apart, {RANK} directions for positions, this model's sentence similarity is "
         f"{apart.iloc[0]:.3f}; as trained it is {cut.intact:.3f}, with the mean position everywhere {cut.without:.3f}."
     )
+
+
+PARTS_MEAN = {
+    "subspaces": "At 90 degrees, a direction of words and the direction of positions nearest to it share nothing. "
+    "Angles are counted without weight: a direction along which little varies counts as much as any other.",
+    "ranks": "The fewer directions positions take up, the fewer a concatenation would have to reserve for them. The "
+    "ways of counting differ in how much a weak direction counts, so that a rank is a choice as well as a measurement.",
+    "heads": "A head sees only some directions of the sum. Where it reads words and positions in different directions, "
+    "it takes the sum apart by itself, as if the two had been concatenated. Where the directions are the same, its "
+    "score cannot tell one from the other.",
+}
+"""What the further parts of an answer mean for adding."""
 
 
 def _reading_means(model: str) -> str:

@@ -59,12 +59,12 @@ def card_of(part: str) -> str:
     return next(card for card, parts in PARTS.items() if part in parts)
 
 
-def draw_meaning(card: str, model: str) -> None:
-    """Says what an answer means for adding, how far it goes, and the statements that it decides."""
+def draw_meaning(card: str, part: str, model: str) -> None:
+    """Says what a part of an answer means for adding, how far the answer goes, and the statements that it decides."""
     question, answer = QUESTIONS[card], geometry.answer(card, model)
     st.caption("**What it means for adding**")
-    st.markdown(escape_markdown(question.means(model)))
-    if answer.note:
+    st.markdown(escape_markdown(question.means_of(part, model)))
+    if answer.note and part == card:
         st.caption(escape_markdown(answer.note))
     links = "\n".join(
         f"- [{statement}]({show.address('claims', {'statement': statement})}) {escape_markdown(decided)}"
@@ -113,7 +113,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         pickers.choice("word", "Word", ["", *words], lambda word: word or "the nearest to another", width=260)
 wide, narrow = st.columns([5, 2], gap="large")
 with narrow:
-    draw_meaning(card, model)
+    draw_meaning(card, part, model)
 with wide:
     chart = st.container()
     if part == "angles":

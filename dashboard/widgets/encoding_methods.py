@@ -171,7 +171,7 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                 _link(PAGE, "All of its pictures", "texture", {"look": "values", **encoding})
                 if row.baseline or (row.loss and not row.loss.elsewhere):
-                    preset, variant = (row.loss.preset, row.loss.variant) if row.loss else (JUDGED, row.name)
+                    preset, variant = (row.loss.preset if row.loss else JUDGED), row.name
                     _link("experiments", "Its row in Experiments", "show_chart", {"preset": preset, "row": variant})
         with code:
             if config:

@@ -45,7 +45,9 @@ CLOSE = 0.06
 VISIBLE = 0.05
 """The part of a line's height that it climbs at least where it is marked to rise again: less is hardly seen."""
 AT, APART = 0.72, 0.08
-"""The part of the axis at which encodings behind the chosen ones are named, and of its height between two names."""
+"""The part of the axis by which encodings behind the chosen ones are named, and of its height between two names."""
+NAME = 0.6
+"""The part of the axis that such a name takes at most, on a phone."""
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
 
 
@@ -308,7 +310,7 @@ def _profiles(
         others = others[others["mean"].between(frame.low.min(), frame.high.max())]
     title = "distance in tokens, before as after" if mirrored else "distance, key minus query (tokens)"
     x = marks.number(alt.X, "distance", title, nice=False, ticks=5)
-    y = marks.number(alt.Y, "mean", kind, domain=domain)
+    y = marks.number(alt.Y, "mean", kind, domain=domain, ticks=7)
     layers = marks.line_plot(
         frame, theme=theme, color=title_colours(shown, theme, key=False), dots=0, ends=("low", "high"), band=True,
         x=x, y=y,
@@ -343,16 +345,26 @@ def _profiles(
 
 
 def _apart(others: pd.DataFrame, frame: pd.DataFrame, hue: str) -> pd.DataFrame:
-    """The names of the encodings behind the chosen ones, where no other line is near; the pointer names the rest."""
-    at = round(AT * float(frame.distance.max()))
+    """The names of the encodings behind the chosen ones, where no other line is near; the pointer names the rest.
+
+    A name ends where the lines do, above all of its line's last part or below it, where fewer points of the chosen
+    lines are.
+    """
+    last = float(frame.distance.max())
+    at = round(AT * last)
     taken = list(frame["mean"][frame.distance == at])
-    everything = pd.concat([frame["mean"], others["mean"]])
-    least, kept = APART * float(np.ptp(everything)), []
+    room = APART * float(np.ptp(pd.concat([frame["mean"], others["mean"]])))
+    chosen = frame["mean"][frame.distance > (1 - NAME) * last]
+    kept = []
     for row in frames.rows(others[others.distance == at]):
-        if all(abs(row.mean - height) > least for height in taken):
-            kept.append({"name": row.title, "distance": at, "mean": row.mean})
+        if all(abs(row.mean - height) > room for height in taken):
+            line = others["mean"][(others.title == row.title) & (others.distance > (1 - NAME) * last)]
+            top, bottom = float(line.max()), float(line.min())
+            above = chosen.between(top, top + room).sum() <= chosen.between(bottom - room, bottom).sum()
+            place = {"mean": top, "dy": -10} if above else {"mean": bottom, "dy": 10}
+            kept.append({"name": row.title, "distance": last} | place)
             taken.append(row.mean)
-    return pd.DataFrame(kept).assign(hue=hue, align="center", dx=0, dy=-12)
+    return pd.DataFrame(kept).assign(hue=hue, align="right", dx=0)
 
 
 def _rises(

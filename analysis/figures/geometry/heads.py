@@ -94,7 +94,7 @@ def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme:
     """
     medians = {column: percent(rows[column].median()) for column in ("value", "baseline")}
     y = marks.number(alt.Y, "value", None, domain=limits, values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
-    x = marks.categories(alt.X, "layer", "layer, heads in order")
+    x = marks.categories(alt.X, "layer", ["layer; in each, its heads", "from the least to the most"])
     random = panels.chart_rows(rows).groupby("layer", as_index=False)[["baseline_low", "baseline_high"]].mean()
     under = random.head(math.ceil(NAMED * len(random)))
     named = pd.DataFrame(
