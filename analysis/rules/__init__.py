@@ -291,6 +291,11 @@ def all_encoder_rules() -> tuple[EncoderRules, ...]:
     return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, REPEATED))
 
 
+def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:
+    """Statement of the rules for encoders -> what it compares, and the file that judges it."""
+    return {one.id: (one, rules) for rules in all_encoder_rules() for one in rules.statements}
+
+
 def _load_encoder_rules(path: Path) -> EncoderRules:
     file = rule_file(path)
     content = file.content

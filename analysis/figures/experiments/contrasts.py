@@ -22,7 +22,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import seeds_needed
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.rules import all_encoder_rules, encoder_rules, training_rules
+from analysis.rules import all_encoder_rules, encoder_contests, encoder_rules, training_rules
 from analysis.store import read
 
 PARENTS = ("C34", "C36")
@@ -271,13 +271,13 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
 
 def _families() -> dict[str, str]:
     """Statement -> the family over which its test is corrected."""
-    return {contest.id: contest.family for rules in all_encoder_rules() for contest in rules.statements}
+    return {name: contest.family for name, (contest, _) in encoder_contests().items()}
 
 
 def _needed(statement: str, preset: str) -> int:
     """The seeds that the rules of a statement ask for. preset: of statements that no file for encoders has."""
-    asked = {contest.id: len(rules.seeds) for rules in all_encoder_rules() for contest in rules.statements}
-    return asked.get(statement, seeds_needed(preset))
+    contests = encoder_contests()
+    return len(contests[statement][1].seeds) if statement in contests else seeds_needed(preset)
 
 
 def _held_back(row: Any) -> str:

@@ -7,7 +7,7 @@ from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, 
 from analysis.core.formatting import join_names, percent, plural, signed, uncapitalised
 from analysis.figures.reading.told import COMPARED
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, nats, register, undecided
-from analysis.rules import all_encoder_rules, training_rules
+from analysis.rules import encoder_contests, training_rules
 
 TOLD = ("C34p", "C34o", "C34a")
 """The contrasts of a single difference that Home tells, in this order: a reader checks them in the picture beside them.
@@ -53,9 +53,8 @@ def variants() -> frozenset[str]:
 
 
 def _sides() -> Mapping[str, tuple[str, str]]:
-    """Contrast of the encoders' rules -> the variant that it is about, and what that is compared with."""
-    contests = [contest for rules in all_encoder_rules() for contest in rules.statements]
-    return {contest.id: (contest.variant, contest.baseline) for contest in contests if contest.id in _CONTRASTS}
+    """Contrast of the rules for encoders -> the variant that it is about, and what that is compared with."""
+    return {name: (one.variant, one.baseline) for name, (one, _) in encoder_contests().items()}
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
@@ -100,7 +99,7 @@ def _steps(facts: Facts) -> str:
 
 def _asked(name: str) -> int:
     """The seeds that the rules ask for in a contrast of encoders."""
-    return next(len(rules.seeds) for rules in all_encoder_rules() for one in rules.statements if one.id == name)
+    return len(encoder_contests()[name][1].seeds)
 
 
 def _from_several_differences(facts: Facts) -> ComputedSentence | None:
