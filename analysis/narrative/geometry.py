@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -47,6 +47,34 @@ class CardAnswer:
     curves: tuple[CardCurve, ...] = ()
 
 
+class FurtherPart(NamedTuple):
+    """A part of an answer besides the first: what it means for adding, and the statements that it decides."""
+
+    means: str
+    statements: tuple[str, ...]
+
+
+FURTHER_PARTS = {
+    "subspaces": FurtherPart(
+        "At 90 degrees, a direction of words and the direction of positions nearest to it share nothing. Angles are "
+        "counted without weight: a direction along which little varies counts as much as any other.",
+        ("C06a", "C06b"),
+    ),
+    "ranks": FurtherPart(
+        "The fewer directions positions take up, the fewer a concatenation would have to reserve for them. The ways of "
+        "counting differ in how much a weak direction counts, so that a rank is a choice as well as a measurement.",
+        ("C10c",),
+    ),
+    "heads": FurtherPart(
+        "A head sees only some directions of the sum. Where it reads words and positions in different directions, it "
+        "takes the sum apart by itself, as if the two had been concatenated. Where the directions are the same, its "
+        "score cannot tell one from the other.",
+        ("C08c",),
+    ),
+}
+"""The parts of the answers that are not the first, by their names in the page's links."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """A question that is asked of every model. means: what the answer means for adding. statements: that it decides."""
@@ -58,17 +86,19 @@ class Question:
 
     def means_of(self, part: str, model: str) -> str:
         """What a part of the answer means for adding: of the first, what the answer means."""
-        return PARTS_MEAN.get(part) or self.means(model)
+        return FURTHER_PARTS[part].means if part in FURTHER_PARTS else self.means(model)
 
-    def verdicts(self, source: str) -> dict[str, str]:
-        """Statement -> its words and verdict over every model, with those that it holds in; `source` is the one shown.
+    def verdicts(self, part: str, source: str) -> dict[str, str]:
+        """Statement of a part -> its words and verdict over every model, with those that it holds in.
 
+        source: the model that is shown.
         The verdict may be another than one model's answer: a statement about every model falls with one.
         """
+        decided = FURTHER_PARTS[part].statements if part in FURTHER_PARTS else self.statements
         return {
-            part.id: f"{part.statement} {capitalised(part.verdict)}. {models_in_words(part, source)}"
-            for part in stored.statements()
-            if part.id in self.statements
+            one.id: f"{one.statement} {capitalised(one.verdict)}. {models_in_words(one, source)}"
+            for one in stored.statements()
+            if one.id in decided
         }
 
     def of(self, model: str) -> CardAnswer:
@@ -271,18 +301,6 @@ def _directions_mean(model: str) -> str:
         f"{text} With the two cut apart, {RANK} directions for positions, this model's sentence similarity is "
         f"{apart.iloc[0]:.3f}; as trained it is {cut.intact:.3f}, with the mean position everywhere {cut.without:.3f}."
     )
-
-
-PARTS_MEAN = {
-    "subspaces": "At 90 degrees, a direction of words and the direction of positions nearest to it share nothing. "
-    "Angles are counted without weight: a direction along which little varies counts as much as any other.",
-    "ranks": "The fewer directions positions take up, the fewer a concatenation would have to reserve for them. The "
-    "ways of counting differ in how much a weak direction counts, so that a rank is a choice as well as a measurement.",
-    "heads": "A head sees only some directions of the sum. Where it reads words and positions in different directions, "
-    "it takes the sum apart by itself, as if the two had been concatenated. Where the directions are the same, its "
-    "score cannot tell one from the other.",
-}
-"""What the further parts of an answer mean for adding."""
 
 
 def _reading_means(model: str) -> str:

@@ -68,7 +68,7 @@ def draw_meaning(card: str, part: str, model: str) -> None:
         st.caption(escape_markdown(answer.note))
     links = "\n".join(
         f"- [{statement}]({show.address('claims', {'statement': statement})}) {escape_markdown(decided)}"
-        for statement, decided in question.verdicts(readable(model)).items()
+        for statement, decided in question.verdicts(part, readable(model)).items()
     )
     st.caption(f"What every model measured says of it\n{links}")
 

@@ -184,7 +184,7 @@ def test_only_numbers_of_judged_recipes_of_one_size_have_a_place_on_the_axis(sto
             assert row.loss.low <= row.loss.value <= (row.loss.high or math.nan)
 
 
-def test_one_seed_of_weak_sinusoids_is_no_verdict_on_stronger_ones(store: Path) -> None:
+def test_each_strength_of_sinusoids_has_a_loss_and_a_rise_of_its_own(store: Path) -> None:
     """Both differences are taken again from the store, over the seeds that a strength and adding have in common."""
     strong, weak = sorted(
         (row for row in rows() if row.method == "sinusoidal"), key=lambda row: row.form == "as published"

@@ -14,7 +14,7 @@ from analysis.core.formatting import capitalised
 from analysis.figures import FIGURES, drawing
 from analysis.figures.geometry.states import read_sentence
 from analysis.narrative.answer.sentences import read_back
-from analysis.narrative.geometry import QUESTIONS, cards, models_in_words
+from analysis.narrative.geometry import FURTHER_PARTS, QUESTIONS, cards, models_in_words
 from analysis.store import read
 
 LACKING = ("Not asked", "Not measured")
@@ -187,8 +187,11 @@ def test_lost_words_are_counted_again(store: Path) -> None:
 
 @pytest.mark.parametrize("source", ["all-MiniLM-L6-v2", "all-mpnet-base-v2", "nobody"])
 def test_a_statement_says_in_how_many_models_it_holds_and_if_it_does_here(store: Path, source: str) -> None:
-    for question in QUESTIONS.values():
-        for statement in (part for part in stored.statements() if part.id in question.statements):
+    parts = {part: question.statements for part, question in QUESTIONS.items()}
+    parts |= {part: further.statements for part, further in FURTHER_PARTS.items()}
+    for part, ids in parts.items():
+        verdicts = QUESTIONS.get(part, QUESTIONS["directions"]).verdicts(part, source)
+        for statement in (one for one in stored.statements() if one.id in ids):
             said = models_in_words(statement, source)
             standings = {reading.source: reading.standing for reading in statement.readings}
             for standing, verb in (("holds", "holds"), ("fails", "fails"), ("open", "is open")):
@@ -200,8 +203,8 @@ def test_a_statement_says_in_how_many_models_it_holds_and_if_it_does_here(store:
                     assert (here is not None) == (standings.get(source) == standing)
                     assert int(others or 0) + (here is not None) == count
             assert ("One model suffices" in said) == (statement.quantifier == "some")
-            assert question.verdicts(source)[statement.id].endswith(f"{capitalised(statement.verdict)}. {said}")
-        assert set(question.verdicts(source)) == set(question.statements)
+            assert verdicts[statement.id].endswith(f"{capitalised(statement.verdict)}. {said}")
+        assert set(verdicts) == set(ids)
 
 
 def test_pictures_stay_in_their_frame(store: Path) -> None:
