@@ -17,7 +17,7 @@ SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28)
 """The pixels by which a name may stand above or below its point, in the order in which they are tried."""
 LETTERS = (100, 18, 13, 9)
 """The most letters in a line of a name, in the order in which they are tried; no word is broken."""
-MOST_LINES = 2
+MOST_LINES = 3
 """The lines of a name that a figure can do without."""
 PHONE = 420
 """The width in pixels of a plot below which names are placed for a phone."""

@@ -257,7 +257,8 @@ def _ways(ways: Sequence[WayOfTelling], terms: Terms) -> str:
     quoted = [way for way in ways if way.quoted]
     if len(quoted) in (0, len(ways)):
         return ways_table(ways, terms)
-    every = f"<details><summary>All {len(ways)} ways that were compared</summary>{ways_table(ways)}</details>"
+    further = f"With {plural(len(ways) - len(quoted), 'way')} more; every one is under Experiments"
+    every = f"<details><summary>{further}</summary>{ways_table(ways)}</details>"
     return ways_table(quoted, terms) + every
 
 

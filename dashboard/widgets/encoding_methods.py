@@ -106,7 +106,7 @@ def draw(pickers: Pickers) -> None:
             )
         )
     with st.expander(
-        f"{plural(len(studied()), 'method')} more that were studied and that no model named here uses",
+        f"{plural(len(studied()), 'method')} more that were studied",
         key=f"{PAGE}.studied",
     ):
         st.markdown(

@@ -376,5 +376,13 @@ def test_the_ladder_has_every_difference_at_every_width(store):
         assert row.value == pytest.approx(expected)
         assert (row.seeds, row.judged) == (len(shared), len(shared) == len(encoder_rules().seeds))
     judged = table[table.judged].groupby("variant").width.nunique()
-    assert ("nats from adding" in figure.finding) == bool((judged > 1).any())
+    several = judged[judged > 1].index
+    assert ("from adding" in figure.finding) == bool(len(several))
+    if "differences from adding are larger" in figure.finding:
+        values = table[table.judged & table.variant.isin(several)].pivot(
+            index="variant", columns="width", values="value"
+        )
+        larger, smaller = (int(width) for width in re.findall(r"width (\d+) than at (\d+)", figure.finding)[0])
+        assert (values[larger] * values[smaller] > 0).all()
+        assert (values[larger].abs() > values[smaller].abs()).all()
     assert len(figure.finding) <= 175

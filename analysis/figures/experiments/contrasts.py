@@ -454,6 +454,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
         f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
         "hollow: open" + (f" ({CORRECTED}: clear of the grey by itself," if held else ""),
         *(["open among the tests made together)"] if held else []),
+        *(["with fewer seeds than the rules ask for: in training"] if table.text.str.contains(" of ").any() else []),
     ]
     charts = list(table.groupby("chart", sort=False))
     first = "From the loss before a change to that after it"

@@ -33,7 +33,7 @@ LABEL_WIDTH = 26
 ROW = 34
 """Pixels of a row: its columns stand above its mean."""
 ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA (in brackets)"
-COLUMN_OFFSET, MEAN_OFFSET = -9, 6
+COLUMN_OFFSET, MEAN_OFFSET = -11, 0
 """Pixels from the middle of a row at which columns and means stand."""
 
 

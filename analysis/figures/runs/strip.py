@@ -57,13 +57,12 @@ def strip(params: StripParameters) -> Figure:
     usual = rows[~rows.pale & ~rows.far].groupby("title").loss.agg(["count", "mean", "min", "max"])
     apart = (usual["max"] - usual["min"])[usual["count"] > 1]
     order = rows.groupby("title").loss.mean().sort_values().index.tolist()
-    beyond = f", without {plural(rows[rows.far].title.nunique(), 'variant')} far above" if rows.far.any() else ""
     columns = ["run_id", "variant", "title", "preset", "changed", "seed", "loss", "steps", "created", "device"]
     counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
     return Figure(
         title=f"Final losses with preset {preset}",
-        finding=f"Seeds of a variant end {fixed(float(apart.median()))} nats apart (median of the widest gaps); the "
-        f"means of {plural(len(usual), 'variant')} {fixed(float(usual['mean'].max() - usual['mean'].min()))}{beyond}"
+        finding=f"Seeds of one variant end up to {fixed(float(apart.median()))} nats apart (median), the means of "
+        f"variants {fixed(float(usual['mean'].max() - usual['mean'].min()))}"
         if len(apart) and len(usual) > 1
         else f"{counted} of preset {preset}",
         frame=lambda: rows[columns],
@@ -71,7 +70,7 @@ def strip(params: StripParameters) -> Figure:
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
             "Press one to see it in full.",
             "Pale: a run that changed a setting of its preset." if rows.pale.any() else "",
-            f"A triangle is a loss beyond {fixed(limit)}." if rows.far.any() else "",
+            f"A triangle is a loss beyond {fixed(limit)}, which the heading leaves out." if rows.far.any() else "",
         ),
         alt=f"Dots, one row per variant: {counted}, with losses from {fixed(rows.loss.min())} to "
         f"{fixed(rows.loss.max())}.",

@@ -11,7 +11,7 @@ from analysis.claims.statements import stored
 from analysis.claims.statements.base import StandingRow
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
 from analysis.core import frames
-from analysis.core.formatting import fixed, plural, sentences, signed
+from analysis.core.formatting import fixed, plural, sentences, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -125,9 +125,10 @@ def gap(params: ComparedParameters) -> Figure:
             beyond_the_axis(table),
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
-            "open, which is not the same as no difference.",
-            "At the right: below 0, above 0, the same or open, by the frozen rules where they judge a variant, else "
-            "by the test."
+            "not told apart from 0, which is not the same as no difference. The board asks for more, a difference "
+            f"beyond ±{training_rules().margin:g} nats.",
+            "At the right: below 0, above 0, the same or open by the frozen rules where they judge a variant, else "
+            "what the test says."
             if table.standing.any()
             else "",
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
@@ -195,14 +196,14 @@ def _summary(table: pd.DataFrame, base: str) -> str:
 
 
 def count_outcomes(table: pd.DataFrame, base: str) -> str:
-    """A sentence with the numbers of variants that end lower or higher than the baseline, or are open."""
+    """A sentence with the numbers of variants that end lower or higher than the baseline, or are not told apart."""
     resolved = table[table.told_apart & (table.variant != base)]
     unresolved = len(table) - len(resolved) - int((table.variant == base).any())
     lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
     best = resolved.sort_values("gap").iloc[:1]
     most = f" ({quote(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
     text = f"{plural(lower, 'variant')} ended at a lower loss than {named(base)}{most}, {higher} at a higher one"
-    return f"{text}, and {unresolved} {'is' if unresolved == 1 else 'are'} open" if unresolved else text
+    return f"{text}; {unresolved} {'is' if unresolved == 1 else 'are'} not told apart from it" if unresolved else text
 
 
 def _draw(
@@ -269,9 +270,9 @@ def _difference(row: Any) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
-    chance = ("below 0" if row.gap < 0 else "above 0") if row.told_apart else "open"
+    chance = ("below 0" if row.gap < 0 else "above 0") if row.told_apart else "not told apart"
     verdict = WORDS.get(row.standing, row.standing) or ("open so far" if row.asked else chance)
-    return f"{signed(row.gap)}, {verdict}\n{row.mean:.2f}, {_seeds(row)}"
+    return f"{signed_or_zero(row.gap)}, {verdict}\n{row.mean:.2f}, {_seeds(row)}"
 
 
 def _seeds(row: Any) -> str:

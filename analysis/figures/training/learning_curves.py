@@ -228,7 +228,9 @@ def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
     if not mean_losses:
         return ""
     best, baseline = min(mean_losses, key=lambda name: mean_losses[name]), trainings.baseline
-    text = f"{capitalised(named(best))} ends with the lowest loss, {mean_losses[best]:.2f} nats"
+    of_all = len(mean_losses) == len(trainings.variants)
+    name = named(best) if of_all else f"of these {len(mean_losses)}, {named(best)}"
+    text = f"{capitalised(name)} ends with the lowest loss, {mean_losses[best]:.2f} nats"
     # Of a single seed nothing is tested, and each curve is one draw.
     tested = {name: losses for name, losses in finals.items() if len(losses.keys() & finals[best].keys()) > 1}
     tied = ranks(tested).tied(best) if len(tested) > 1 else ()

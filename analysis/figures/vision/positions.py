@@ -72,6 +72,7 @@ def positions_figure(title: str, cosines: np.ndarray, grid: tuple[int, int], *, 
     farthest = distances[distances.distance == distances.distance.max()].iloc[-1]
     far = float(farthest.cosine)
     apart = f"{int(farthest.distance)} patches"
+    lowest = distances.sort_values("cosine").iloc[0]
     aligned = (row[:, None] == row) ^ (column[:, None] == column)
     same = cosines[aligned & (steps > 2)]
     other = cosines[~aligned & (steps > 2)]
@@ -81,8 +82,8 @@ def positions_figure(title: str, cosines: np.ndarray, grid: tuple[int, int], *, 
     if np.isnan(cosines).all():
         text = "Its positions are all zero, so there is nothing to compare: weights as they are before training"
     finding = (
-        f"Positions of neighbouring patches are alike (cosine {fixed(near)}), those {apart} apart less so "
-        f"({fixed(far)})"
+        f"Positions of neighbouring patches are alike (cosine {fixed(near)}), those {int(lowest.distance)} patches "
+        f"apart least ({fixed(float(lowest.cosine))})"
         if near - far > SIMILAR
         else f"Positions of neighbouring patches (cosine {fixed(near)}) are no more alike than those {apart} apart "
         f"({fixed(far)})"

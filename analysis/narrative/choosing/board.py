@@ -33,7 +33,7 @@ from analysis.store.paths import cached_until_store_changes
 NAMES_SHOWN = 4
 ABBREVIATED = {"alibi": "ALiBi"}
 """Names under which the field knows a method, for the line of its users."""
-SHORT_NEEDS = {"longer": "longer", "order": "order", "causal": "decoder", "attention": "code", "width": "width"}
+SHORT_NEEDS = {"longer": "any length", "order": "order", "causal": "decoder", "attention": "code", "width": "width"}
 """The headings of the ticks."""
 LONGER = ("final_loss_1x", "final_loss_4x")
 COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
@@ -367,11 +367,13 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
         return f"None of the {count(board)} methods can do it all."
     trained = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
     seeds = f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
+    strengths = f" ({plural(len(able), 'row')}, since some have two strengths)" if len(able) > count(able) else ""
     if not needs:
         return (
-            f"All {count(board)} methods: press what you need above, and what lacks it moves down. {capitalised(seeds)}"
+            f"All {count(board)} methods{strengths}: press what you need above, and what lacks it moves down. "
+            f"{capitalised(seeds)}"
         )
-    return f"{count(able)} of {count(board)} methods can do it; {seeds}"
+    return f"{count(able)} of {count(board)} methods can do it{strengths}; {seeds}"
 
 
 def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
