@@ -85,7 +85,7 @@ class Question:
     answer: Callable[[str], CardAnswer]
 
     def means_of(self, part: str, model: str) -> str:
-        """What a part of the answer means for adding: of the first, what the answer means."""
+        """The meaning of a part of the answer for adding; of the first part, that of the whole answer."""
         return FURTHER_PARTS[part].means if part in FURTHER_PARTS else self.means(model)
 
     def verdicts(self, part: str, source: str) -> dict[str, str]:
