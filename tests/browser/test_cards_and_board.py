@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from analysis.narrative.choosing.board import VARIANT_NAMES
 from tests.browser.conftest import settled
 
 pytestmark = pytest.mark.browser
@@ -31,7 +32,7 @@ def test_a_row_opens_under_itself_and_closes(page: Page, address: str) -> None:
     page.goto(f"{address}/choose")
     settled(page)
     rows = page.locator("button[data-row]")
-    expect(rows).to_have_count(10)
+    expect(rows).to_have_count(len(VARIANT_NAMES))
     row = page.locator("button[data-row=alibi]")
     row.focus()
     page.keyboard.press("Enter")

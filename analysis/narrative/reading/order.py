@@ -57,9 +57,9 @@ register(
         text=(
             "Attention alone treats a text as a bag of words, as an answer on Stack Exchange points out: shuffle the "
             "other words, and a word gets exactly the same result, however many layers there are. With a **causal "
-            "mask** a word sees only the words before it. From two layers on, that gives the order away: of the words "
-            "that the last one sees, the first have seen few others themselves, and later ones many. Choose the layers "
-            "and watch the last word.\n\nThe second picture does the opposite to a real model: it moves the whole "
+            "mask** a word sees only the words before it. From two layers on, that gives the order away: an early word "
+            "has seen few others, a late one many, and the last word sees what they have seen. Choose the layers and "
+            "watch the last word.\n\nThe second picture does the opposite to a real model: it moves the whole "
             "sentence, so that every **distance** stays, which the article from Baobao Algorithm Notes holds to matter "
             "more. Where positions are added, attention changes even so. Models that rotate queries and keys see "
             "distances alone."
