@@ -18,7 +18,7 @@ SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28)
 LETTERS = (100, 18, 13, 9)
 """The most letters in a line of a name, in the order in which they are tried; no word is broken."""
 MOST_LINES = 3
-"""The lines of a name that a figure can do without."""
+"""The most lines of a name that the figure can do without."""
 PHONE = 420
 """The width in pixels of a plot below which names are placed for a phone."""
 PHONE_PLOT = 250
@@ -33,14 +33,15 @@ def placed(
     width: float,
     height: float,
     lines: Sequence[Sequence[tuple[float, float]]] = (),
+    *,
+    every: bool = False,
 ) -> pd.DataFrame:
     """The rows whose names find room: `side`, which is left or right, and `down`, the pixels that it stands lower.
 
     A name is broken into lines where it finds no room in one; `down` is of the first.
 
-    points: x, y, name and named, those that matter most first; also, where the figure can do without a name, which
-    takes two lines at most. domain: both ends of each axis. lines: corners of
-    lines of level and upright pieces that no name may cover.
+    points: x, y, name and named, those that matter most first. domain: both ends of each axis. lines: corners of
+    lines of level and upright pieces that no name may cover. every: the others are named as well, in a few lines each.
     """
     (left, right), (bottom, top) = domain
 
@@ -54,12 +55,12 @@ def placed(
             taken.append((min(x, next_x) - 1, min(y, next_y) - 1, max(x, next_x) + 1, max(y, next_y) + 1))
     rows = []
     for index, (x, y) in enumerate(places):
-        if not points.named.iloc[index]:
+        needed = points.named.iloc[index]
+        if not (needed or every):
             continue
-        optional = "also" in points and points.also.iloc[index]
         for name, shift, side in product(_wrapped(points.name.iloc[index]), SHIFTS, ("right", "left")):
             written = name.splitlines()
-            if optional and len(written) > MOST_LINES:
+            if not needed and len(written) > MOST_LINES:
                 continue
             length, rest = marks.LABEL_LETTER * max(map(len, written)), marks.LABEL_LINE * (len(written) - 1)
             start = x + GAP if side == "right" else x - GAP - length
@@ -97,14 +98,13 @@ def names(
 ) -> list[Chart]:
     """The layers of the names, placed once for a wide plot and once for a phone's; `placed` says what is given.
 
-    Where points have a column `also`, they are all named where a wide plot has room, those that must be in bold.
+    A wide plot names every point where it has room, in bold those that a phone names too.
     """
     layers: list[Chart] = []
     on_phone = f"containerSize()[0] < {PHONE}"
     points = points.assign(weight=[600 if named else 400 for named in points.named])
-    everywhere = points.assign(named=True) if "also" in points else points
-    for room, here, hidden in ((width, everywhere, on_phone), (PHONE_PLOT, points, f"!({on_phone})")):
-        found = placed(here, domain, room, height, lines)
+    for room, every, hidden in ((width, True, on_phone), (PHONE_PLOT, False, f"!({on_phone})")):
+        found = placed(points, domain, room, height, lines, every=every)
         for side, group in found.groupby("side"):
             style = {
                 "align": "left" if side == "right" else "right",

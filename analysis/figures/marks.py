@@ -279,13 +279,13 @@ def texts_beside(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
     return text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
 
 
-def values_beside(base: alt.Chart, theme: Theme, flag: str, x: alt.X, dy: int = 0) -> list[Chart]:
+def values_beside(base: alt.Chart, theme: Theme, flag: str, x: alt.X) -> list[Chart]:
     """The text `written` left of `x` where `flag` is true, else right of it, with a halo over lines."""
     layers: list[Chart] = []
     for condition, align, shift in _SIDES:
         if isinstance(base.data, pd.DataFrame) and (base.data[flag] == (condition == "true")).any():
             text = base.transform_filter(f"datum.{flag} === {condition}").encode(x=x, text=alt.Text("written:N"))
-            style = {"align": align, "dx": shift, "yOffset": dy, "fontSize": TEXT}
+            style = {"align": align, "dx": shift, "fontSize": TEXT}
             layers += [
                 text.mark_text(**style, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
                 text.mark_text(**style, color=theme.ink),

@@ -58,9 +58,9 @@ def test_the_first_point_has_its_name_and_one_without_a_name_gets_none() -> None
 def test_a_name_that_a_figure_can_do_without_takes_three_lines_at_most() -> None:
     points = pd.DataFrame({"x": [200.0], "y": [100.0], "name": ["Added and then projected back"], "named": [True]})
     walls = [[(place, 0.0), (place, float(HEIGHT))] for place in (120.0, 270.0)]
-    (found,) = frames.rows(placed(points.assign(also=False), DOMAIN, WIDTH, HEIGHT, walls))
+    (found,) = frames.rows(placed(points, DOMAIN, WIDTH, HEIGHT, walls, every=True))
     assert len(found.name.splitlines()) > 3
-    assert placed(points.assign(also=True), DOMAIN, WIDTH, HEIGHT, walls).empty
+    assert placed(points.assign(named=False), DOMAIN, WIDTH, HEIGHT, walls, every=True).empty
 
 
 def test_a_name_spares_the_line() -> None:

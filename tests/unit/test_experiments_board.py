@@ -4,6 +4,7 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -12,7 +13,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS, full_title
 from analysis.core.errors import AddendError, LinkError, NoResults
 from analysis.figures import FIGURES, drawing, paper_table
-from analysis.figures.experiments import board_rows, row_tables
+from analysis.figures.experiments import board_rows, ladder, row_tables
 from analysis.figures.experiments.board import axis_range, caption
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.experiments.imported_rows import imported_boards
@@ -352,6 +353,22 @@ def test_a_line_breaks_its_axis_where_the_head_says_so(board):
 def test_the_column_of_widths_waits_for_judged_rows(board):
     judged = [row for row in board.rows if sum(gap.judged for gap in row.widths.values()) > 1]
     assert bool(board_data(board)["widths"]) == (len(judged) >= LADDERS)
+
+
+@pytest.mark.parametrize(
+    ("differences", "said"),
+    [
+        ({"a": (0.1, 0.2), "b": (-0.1, -0.3)}, "All 2 differences from adding are larger at width 128 than at 64"),
+        ({"a": (0.2, 0.1), "b": (-0.3, -0.1)}, "All 2 differences from adding are larger at width 64 than at 128"),
+        ({"a": (0.1, -0.2), "b": (-0.1, 0.3)}, "At width 64 and 128"),
+        ({"a": (0.1, 0.2), "b": (-0.3, -0.1)}, "At width 64 and 128"),
+        ({"a": (0.1, 0.2)}, "At width 64 and 128"),
+    ],
+)
+def test_the_ladder_says_of_all_what_holds_for_each(differences: dict[str, tuple[float, float]], said: str) -> None:
+    rows = [(name, 64 * 2**place, value) for name, both in differences.items() for place, value in enumerate(both)]
+    table = pd.DataFrame(rows, columns=["variant", "width", "value"]).assign(judged=True)
+    assert ladder._finding(table.assign(title=table.variant)).startswith(said)
 
 
 def test_the_ladder_has_every_difference_at_every_width(store):

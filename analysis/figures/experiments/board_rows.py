@@ -15,6 +15,7 @@ from analysis.figures.training.data import (
     ORDERLESS,
     Trained,
     TrainingParameters,
+    compared_by_rules,
     index,
     select_trainings,
     title,
@@ -325,10 +326,9 @@ def _trainings(preset: str) -> Trained | None:
         trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
     except NoResults:
         return None
-    runs, rules = trainings.runs, encoder_rules()
-    judged = runs.seed.isin(rules.seeds) | (runs.variant == ORDERLESS[MASKED])
     # Until a judged seed is trained there are pilots, which are compared with one another alone.
-    return trainings if preset not in rules.recipes or judged.all() else None
+    judged = preset not in encoder_rules().recipes or compared_by_rules(trainings.runs, MASKED).all()
+    return trainings if judged else None
 
 
 def _trained_rows(trainings: Trained, needed: int, margin: float) -> dict[str, VariantRow]:

@@ -456,13 +456,12 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
         *(["open among the tests made together)"] if held else []),
         *(["with fewer seeds than the rules ask for: in training"] if table.text.str.contains(" of ").any() else []),
     ]
-    charts = list(table.groupby("chart", sort=False))
+    # The second chart has as many lines above it, so that both begin at one height.
+    below = {0: key, 1: ["on the same scale", *[" "] * len(key[1:])]}
     first = "From the loss before a change to that after it"
     return [
-        _chart(
-            rows, domain, theme, str(name) or first, key if not place else ["on the same scale", *[" "] * len(key[1:])]
-        )
-        for place, (name, rows) in enumerate(charts)
+        _chart(rows, domain, theme, str(name) or first, below[place])
+        for place, (name, rows) in enumerate(table.groupby("chart", sort=False))
     ]
 
 

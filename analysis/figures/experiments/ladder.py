@@ -76,10 +76,10 @@ def _finding(table: pd.DataFrame) -> str:
         return f"Of {plural(table.variant.nunique(), 'variant')}, none has enough seeds at two widths yet"
     narrow, wide = int(judged.width.min()), int(judged.width.max())
     both = judged.pivot(index="title", columns="width", values="value")[[narrow, wide]].dropna()
-    grows = (both[wide] * both[narrow] > 0) & (both[wide].abs() > both[narrow].abs())
-    if len(both) > 1 and (grows.all() or not grows.any()):
-        larger, smaller = (wide, narrow) if grows.all() else (narrow, wide)
-        return f"All {len(both)} differences from adding are larger at width {larger} than at {smaller}"
+    same_side = (both[wide] * both[narrow] > 0).all()
+    for larger, smaller in ((wide, narrow), (narrow, wide)):
+        if len(both) > 1 and same_side and (both[larger].abs() > both[smaller].abs()).all():
+            return f"All {len(both)} differences from adding are larger at width {larger} than at {smaller}"
     changed = (both[wide] - both[narrow]).abs().sort_values(ascending=False).index[:TOLD]
     told = "; ".join(f"{name} {signed(both[narrow][name])} and {signed(both[wide][name])}" for name in changed)
     return f"At width {narrow} and {wide}, nats from adding: {told}"

@@ -294,20 +294,24 @@ def _with_shared_seeds(rows: pd.DataFrame, params: TrainingParameters) -> tuple[
     """The runs with the seeds by which a judged preset compares all variants, and a sentence on those left out.
 
     The model without positions sets the plateau with seeds of its own, and stays. Runs that repeat a few comparisons
-    with more seeds would give their variants other means than the board has. All stay where none has a shared seed.
+    with more seeds would give their variants other means than Home has. All stay where none has a shared seed.
     """
     rules = encoder_rules()
-    shared = rows.seed.isin(rules.seeds)
-    if params.preset not in rules.recipes or not shared.any():
+    if params.preset not in rules.recipes or not rows.seed.isin(rules.seeds).any():
         return rows, ""
-    kept = shared | (rows.variant == ORDERLESS.get(params.objective))
+    kept = compared_by_rules(rows, params.objective)
     seeds = sorted(set(rows.seed[~kept]))
     if not seeds:
         return rows, ""
     return rows[kept], (
-        f"Runs with other seeds ({seeds[0]} to {seeds[-1]}) repeat single comparisons, by rules of their own, "
-        "and are not counted here."
+        f"Runs with other seeds ({seeds[0]} to {seeds[-1]}) are not counted here: they are pilots of a learning rate, "
+        "or repeat single comparisons by rules of their own."
     )
+
+
+def compared_by_rules(runs: pd.DataFrame, objective: str) -> "pd.Series[bool]":
+    """True for each run that the rules for encoders compare with all others, or that sets their plateau."""
+    return runs.seed.isin(encoder_rules().seeds) | (runs.variant == ORDERLESS.get(objective))
 
 
 def usual_baseline(objective: str, variants: Collection[str]) -> str:

@@ -195,8 +195,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     rows = rows.assign(name=rows.title.where(~far, rows.title + " " + rows.written))
     # Names are placed in this order.
     named = rows.best | rows.variant.isin([BASELINE, ATTENTION]) | (rows.gap == rows.gap.min()) | far
-    rows = rows.assign(named=named, also=~named)
-    rows = rows.sort_values(["named", "gap"], ascending=[False, True], ignore_index=True)
+    rows = rows.assign(named=named).sort_values(["named", "gap"], ascending=[False, True], ignore_index=True)
     domain = (
         padded_range(pd.Series([0.0, *rows.x, *rows.before]), EDGE),
         padded_range(pd.Series([0.0, *rows.y, *rows.low, *rows.high]), EDGE),

@@ -34,8 +34,10 @@ def front_page() -> FrontPage:
 
 def ways_of_telling() -> tuple[WayOfTelling, ...]:
     """The ways of one recipe whose trainings are all stored; none where they cannot be compared with adding."""
-    rows, quoted = _rows(PRESET), told_once.variants()
-    every = (_way(variant, rows.get(variant), quoted=variant in quoted) for variant in COMPARED)
+    rows, quoted, remarks = _rows(PRESET), told_once.variants(), _remarks()
+    every = (
+        _way(variant, rows.get(variant), remarks.get(variant, ()), quoted=variant in quoted) for variant in COMPARED
+    )
     ways = tuple(way for way in every if way is not None)
     return ways if len(ways) > 1 and not ways[0].changes else ()
 
@@ -43,8 +45,9 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
 def _by_another_recipe() -> tuple[WayOfTelling, ...]:
     """The way that a sentence quotes from an earlier recipe."""
     preset, variant = training_rules().preset, told_once.rotary_variant()
-    way = _way(variant, _rows(preset).get(variant), quoted=True)
-    return () if way is None or not way.remarks else (replace(way, recipe=preset),)
+    remarks = _remarks().get(variant, ())
+    way = _way(variant, _rows(preset).get(variant), remarks, quoted=True) if remarks else None
+    return () if way is None else (replace(way, recipe=preset),)
 
 
 def _rows(preset: str) -> Mapping[str, VariantRow]:
@@ -55,12 +58,13 @@ def _rows(preset: str) -> Mapping[str, VariantRow]:
         return {}
 
 
-def _remarks(variant: str) -> tuple[str, ...]:
-    facts = {fact.id: fact for fact in statements.statements()}
-    return tuple(remark.sentence for remark in told_once.remarks(facts) if remark.variant == variant)
+def _remarks() -> Mapping[str, tuple[str, ...]]:
+    """Variant -> the sentences that stand in its row."""
+    remarks = told_once.remarks({fact.id: fact for fact in statements.statements()})
+    return {one.variant: tuple(other.sentence for other in remarks if other.variant == one.variant) for one in remarks}
 
 
-def _way(variant: str, row: VariantRow | None, *, quoted: bool) -> WayOfTelling | None:
+def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quoted: bool) -> WayOfTelling | None:
     """One way; None while its seeds are fewer than a verdict needs, or one of them never leaves the plateau."""
     if row is None or row.steps is None or row.steps.never:
         return None
@@ -72,7 +76,7 @@ def _way(variant: str, row: VariantRow | None, *, quoted: bool) -> WayOfTelling 
         difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
     return WayOfTelling(
         name=title(variant), changes=COMPARED.get(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
-        seeds=seeds, steps=round(row.steps.value), remarks=_remarks(variant) if quoted else (),
+        seeds=seeds, steps=round(row.steps.value), remarks=remarks,
     )  # fmt: skip
 
 

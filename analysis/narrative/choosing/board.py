@@ -287,8 +287,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
         return f"Of {count(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
     row = next(row for row in able if row.title == best)
     level = [other for other in able if other is not row and _level(other, row)]
-    learns = f"learns {'as well as any' if level else 'best'}"
-    learns = f"{_quoted(best)} {learns}"
+    learns = f"{_quoted(best)} learns {'as well as any' if level else 'best'}"
     if len(rises) < COMPARABLE:
         return f"{learns}{_price(row)}"
     furthest = min(rises, key=lambda title: rises[title])
@@ -367,7 +366,7 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
         return f"None of the {count(board)} methods can do it all."
     trained = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
     seeds = f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
-    strengths = f" ({plural(len(able), 'row')}, since some have two strengths)" if len(able) > count(able) else ""
+    strengths = f" ({plural(len(able), 'row')}, one for each strength)" if len(able) > count(able) else ""
     if not needs:
         return (
             f"All {count(board)} methods{strengths}: press what you need above, and what lacks it moves down. "
