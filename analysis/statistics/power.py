@@ -1,6 +1,7 @@
 """The power of a paired t test over seeds, and the smallest difference that it is likely to find."""
 
 import math
+from bisect import bisect_left
 from functools import cache
 
 import numpy as np
@@ -70,4 +71,6 @@ def seeds_needed(
     """
     if not sd > 0 or not np.isfinite(sd):
         return None
-    return next((n for n in range(2, maximum) if t_test_power(effect, sd, n, alpha) >= power), None)
+    counts = range(2, maximum)
+    place = bisect_left(counts, power, key=lambda n: t_test_power(effect, sd, n, alpha))
+    return counts[place] if place < len(counts) else None

@@ -24,7 +24,14 @@ from analysis.claims.statements.margin_contests import (
 )
 from analysis.rules import EncoderContest, all_encoder_rules, encoder_rules, manifest_of
 from analysis.statistics import difference
-from analysis.statistics.margins import TESTS, MarginTest, less_between_groups, margin_test, outcomes
+from analysis.statistics.margins import (
+    TESTS,
+    MarginTest,
+    less_between_groups,
+    margin_test,
+    outcomes,
+    seeds_to_decide,
+)
 
 RULES = encoder_rules()
 SEEDS = RULES.seeds
@@ -332,3 +339,26 @@ def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() ->
         said = sentence("the loss is lower", comparison, OPEN, waiting)
         assert "corrected for the other statements of its family" in said
         assert ("count as failed" in said) == bool(waiting)
+
+
+@pytest.mark.parametrize("expect", sorted(TESTS))
+@pytest.mark.parametrize(("mean", "sd"), [(-0.09, 0.045), (0.02, 0.03), (0.085, 0.035)])
+def test_the_seeds_to_decide_are_those_that_decide_four_times_in_five(expect: str, mean: float, sd: float) -> None:
+    """2,000 tries of `margin_test`, on samples of that mean and spread: standard error 0.009."""
+    rng, margin = np.random.default_rng(7), 0.05
+    sample = rng.normal(size=8)
+    found = paired(mean + sd * (sample - sample.mean()) / sample.std(ddof=1))
+    seeds = seeds_to_decide(found, expect, margin)
+    assert seeds is not None
+
+    def decided(count: int) -> float:
+        tries = rng.normal(mean, sd, (2_000, count))
+        return float(np.mean([outcomes([margin_test(paired(one), expect, margin)])[0] != "open" for one in tries]))
+
+    assert decided(seeds) > 0.77
+    assert seeds == 2 or decided(seeds - 1) < 0.83
+
+
+def test_no_number_of_seeds_decides_a_difference_on_the_line_itself() -> None:
+    found = paired(-0.05 + 0.03 * np.array([-1.0, 1.0, -0.5, 0.5]))
+    assert seeds_to_decide(found, "better", 0.05) is None

@@ -147,8 +147,9 @@ class Judgement:
     """The verdict on one statement, with the readings it rests on.
 
     effect, low, high: the number that decides most. sentence: the finding in words. would_decide: for an open
-    statement, the experiment that would decide it, with its seeds and hours. answer: the sentence that the rules said
-    beforehand would be told of this verdict; empty where they said none.
+    statement, the experiment that would decide it, with its seeds and hours. missing: the runs that its rule asks for
+    and the store does not hold yet; an open statement that lacks none was run as planned, and came out undecided.
+    answer: the sentence that the rules said beforehand would be told of this verdict; empty where they said none.
 
     What the rule compares, as `comparison.described` reads it from the files of rules: holds, expect, quantifier: its
     own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants
@@ -172,6 +173,7 @@ class Judgement:
     line: float | None = None
     seeds: int | None = None
     would_decide: str = ""
+    missing: int = 0
     command: str = ""
     page: str = ""
     query: str = ""

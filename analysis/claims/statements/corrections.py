@@ -4,6 +4,7 @@
 file takes the place of the one with its id.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,6 @@ from analysis.claims.statements.margin_contests import (
     MarginComparison,
     TrainedRun,
 )
-from analysis.core.formatting import plural
 from analysis.rules import (
     CORRECTIONS,
     RuleFile,
@@ -169,7 +169,13 @@ def _judgement(
     values = margin_contests.numbers(comparison.found, logarithm=kind == margin_contests.STEPS)
     found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
     seeds = seeds_of(rules, entry["seeds"])
-    decide = f"{plural(len(seeds), 'new seed')} of both, under the rules of encoders.toml"
+    decide = margin_contests.new_seeds(
+        comparison.found,
+        names,
+        expect=entry["expect"],
+        line=-math.log(encoder_rules().earlier) if kind == STEPS else rules.margin,
+        hours=contests.RUN_HOURS,
+    )
     return margin_contests.judgement(kind, decided, found)(
         id=entry["id"],
         parent=entry["id"][:3],

@@ -238,6 +238,17 @@ def _answer(contest: EncoderContest, effect: float | None, verdict: str) -> str:
     return text.format(size=f"{abs(effect):.2f}", ratio=f"{effect:.2f}")
 
 
+def _asked_again(contest: EncoderContest, rules: EncoderRules) -> str:
+    """The statement of a later file that compares the same two variants on seeds of its own; empty if none does."""
+    asked = (contest.variant, contest.baseline, contest.kind, contest.presets)
+    for later in all_encoder_rules():
+        for other in later.statements:
+            same = (other.variant, other.baseline, other.kind, other.presets) == asked
+            if same and later.version > rules.version and not set(later.seeds) & set(rules.seeds):
+                return f"{other.id}, which compares the same two on {plural(len(later.seeds), 'new seed')}"
+    return ""
+
+
 def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules, waiting: int) -> str:
     """The trainings that would settle an open statement, with their hours."""
     names = f"{named(contest.variant)} and {named(contest.baseline)}"
@@ -254,6 +265,10 @@ def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: 
             f"the trainings that {plural(waiting, 'other statement')} of its family still lack: all are tested "
             "together, by Holm's correction"
         )
-    spread = comparison.found.sd if comparison.found else math.nan
-    known = "" if math.isnan(spread) else f"; the paired differences spread by {spread:.3f} nats so far"
-    return f"new seeds of {names}, under a next version of the rules{known}"
+    return _asked_again(contest, rules) or margin_contests.new_seeds(
+        comparison.found,
+        (contest.variant, contest.baseline),
+        expect=contest.expect,
+        line=-math.log(rules.earlier) if contest.kind == STEPS else contest.margin,
+        hours=HOURS[contest.preset],
+    )

@@ -25,9 +25,6 @@ from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import Contest, TrainingRules, rule_files, version_2_rules
 from analysis.statistics import Difference
 
-RUN_HOURS = 0.1
-"""Hours of one core that a training of the preset cpu2 takes, about."""
-
 
 class AnyStatement(TypedDict):
     """Fields of every kind of statement in `measurements.toml` and the files beside it; its head explains them."""
@@ -149,6 +146,7 @@ def _judge_trained(
         line=rules.earlier if steps else rules.margin,
         seeds=standing.found.n if standing.found else 0,
         would_decide=would_decide,
+        missing=standing.missing,
         command=ablate(rules.preset, dict.fromkeys([contest.variant, contest.baseline]), contest.seeds),
         page="training",
         query=contests.PRETRAININGS.format(preset=rules.preset),
@@ -162,10 +160,10 @@ def _judge_trained(
 def _would_decide(contest: Contest, standing: contests.Standing, names: tuple[str, str]) -> str:
     """The trainings that would settle an open contest, with their seeds and hours."""
     if standing.missing:
+        hours = standing.missing * contests.RUN_HOURS
         return (
-            f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}: {standing.missing} more "
-            f"{'training' if standing.missing == 1 else 'trainings'}, about {standing.missing * RUN_HOURS:.1f} hours "
-            "of one core"
+            f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}: "
+            f"{plural(standing.missing, 'training')} more, about {hours:.1f} hours of one core"
         )
     if standing.needed is None:
         return f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]} trained for longer"
@@ -174,7 +172,8 @@ def _would_decide(contest: Contest, standing: contests.Standing, names: tuple[st
     return (
         f"{plural(standing.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules"
         f"{limit}: "
-        f"{plural(2 * standing.needed, 'training')}, about {2 * standing.needed * RUN_HOURS:.1f} hours of one core"
+        f"{plural(2 * standing.needed, 'training')}, about {2 * standing.needed * contests.RUN_HOURS:.1f} hours of one "
+        "core"
     )
 
 

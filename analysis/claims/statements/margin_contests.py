@@ -9,7 +9,7 @@ from analysis.ablation.variants import named
 from analysis.claims.statements.base import OPEN, Judgement, Reading
 from analysis.core.formatting import capitalised, interval_text, plural
 from analysis.statistics import Difference, difference
-from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test, outcomes
+from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test, outcomes, seeds_to_decide
 
 STEPS = "steps_to_leave"
 """The kind of a statement about the steps to leave the plateau; the others are about losses in nats."""
@@ -159,6 +159,23 @@ def decided_alone(comparison: MarginComparison) -> bool:
     return not comparison.missing and outcomes([comparison.test])[0] != OPEN
 
 
+def new_seeds(found: Difference | None, names: tuple[str, str], *, expect: str, line: float, hours: float) -> str:
+    """The new trainings that would decide a statement whose own are all stored, with their hours.
+
+    line: the margin, or the logarithm of a ratio of steps. hours: of one core that one training takes.
+    """
+    sides = f"{named(names[0])} and {named(names[1])}, under a next version of the rules"
+    if found is None or math.isnan(found.sd):
+        return f"new seeds of {sides}"
+    seeds = seeds_to_decide(found, expect, line)
+    if seeds is None:
+        return f"more than a thousand new seeds of {sides}: the difference so far lies too close to the rule's line"
+    return (
+        f"{plural(seeds, 'new seed')} of {sides}: {plural(2 * seeds, 'training')}, about {2 * seeds * hours:.1f} hours "
+        "of one core, if the difference and its spread stay what they are"
+    )
+
+
 def sentence(found: str, comparison: MarginComparison, verdict: str, waiting: int) -> str:
     """A finding as the sentence of a verdict, with the reason where that is open.
 
@@ -217,6 +234,7 @@ def judgement(kind: str, decided: FamilyVerdict, found: str) -> partial[Judgemen
         low=low,
         high=high,
         seeds=comparison.found.n if comparison.found else 0,
+        missing=comparison.missing,
         page="training",
     )
 

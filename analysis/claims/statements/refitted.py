@@ -183,6 +183,7 @@ def _judgement(
         line=rules.margins[statement.end],
         seeds=comparison.found.n if comparison.found else 0,
         would_decide=_would_decide(comparison) if verdict == OPEN else "",
+        missing=comparison.missing,
         command="python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV "
         f"--arms {','.join(dict.fromkeys([*statement.arms, rules.control, rules.floor]))}",
         page="experiments",

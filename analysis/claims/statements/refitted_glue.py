@@ -147,6 +147,7 @@ def _judgement(
         line=rules.margin[statement.task],
         seeds=seeds,
         would_decide=_would_decide(comparison) if verdict == OPEN else "",
+        missing=comparison.missing,
         command=f"python -m analysis finetune-refitted --glue DIR --arms {needed}",
         page="glue",
         query=SCORES.strip(),

@@ -125,6 +125,7 @@ def _judge_statement(
         line=rules.margin,
         seeds=result.n,
         would_decide=_would_decide(missing, result, rules) if verdict == OPEN else "",
+        missing=missing,
         command=f"python -m analysis finetune-surgery --glue DIR --arms {statement.arm},{statement.baseline}",
         page="glue",
         query=SCORES,

@@ -3,11 +3,14 @@
 from analysis.claims.statements.base import OPEN, Ask
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
-QUERY = "SELECT count(*) FILTER (verdict = 'open') AS open, count(*) AS statements FROM statements"
+QUERY = (
+    "SELECT count(*) FILTER (verdict = 'open') AS open, "
+    "count(*) FILTER (verdict = 'open' AND missing > 0) AS with_runs_to_come, count(*) AS statements FROM statements"
+)
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """The number of open statements, and the experiment that would decide one of them."""
+    """The number of open statements, and how many of them wait for runs that their rules already ask for."""
     del ask
     undecided = [statement for statement in facts.values() if statement.verdict == OPEN]
     if not facts:
@@ -16,9 +19,16 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return ComputedSentence(
             sentence=f"All {len(facts)} statements of the ledger are decided.", value=0.0, query=QUERY
         )
+    waiting = sum(statement.missing > 0 for statement in undecided)
+    why = (
+        f"{waiting} {'waits' if waiting == 1 else 'wait'} for planned runs, "
+        "and what was found does not decide the others"
+        if waiting
+        else "all planned runs are stored, and what they found does not decide these"
+    )
     return ComputedSentence(
-        sentence=f"{len(undecided)} of {len(facts)} statements are still open. Each names the experiment that would "
-        "decide it.",
+        sentence=f"{len(undecided)} of {len(facts)} statements are still open: {why}. Each names "
+        "the experiment that would decide it.",
         bold=f"{len(undecided)} of {len(facts)}",
         value=float(len(undecided)),
         query=QUERY,
