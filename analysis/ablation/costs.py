@@ -7,7 +7,7 @@ Memory is the peak of a process of its own that does nothing else.
 
 import multiprocessing
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing.queues import Queue
 from statistics import median
@@ -62,16 +62,18 @@ def sizes(settings: Pretraining) -> dict[str, float]:
     """Parameters (all, and trained), and FLOPs a token of one forward and backward pass.
 
     torch's counter: matrix products and attention alone, a multiply and an add being two; the head,
-    and the last layer past its attention, see the predicted tokens only.
+    and the last layer past its attention, see the predicted tokens only. The batch is the training's, of at most
+    64 texts: matrices that multiply the table of positions do so once a step, for all of its texts.
     """
     model = _build_model(settings, "cpu")
-    batch = tensors(random_batch(settings).step(0, 4, 0, causal=model.config.causal), "cpu")
+    texts = min(settings.batch, 64)
+    batch = tensors(random_batch(settings).step(0, texts, 0, causal=model.config.causal), "cpu")
     with FlopCounterMode(display=False) as counter:
         model.losses(*batch).mean().backward()
     return {
         "parameters": float(sum(p.numel() for p in model.parameters())),
         "trained_parameters": float(sum(p.numel() for p in model.parameters() if p.requires_grad)),
-        "flops_per_token": counter.get_total_flops() / (4 * settings.length),
+        "flops_per_token": counter.get_total_flops() / (texts * settings.length),
     }
 
 
@@ -99,32 +101,40 @@ def clock_of(device: str) -> Callable[[], float]:
     return time.perf_counter if device == "cuda" else time.process_time
 
 
-def measure(
-    settings: Pretraining, variants: Sequence[str], device: str, *, memory: bool
-) -> list[dict[str, str | float]]:
-    """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them.
-
-    memory: whether the peak memory is among the measures; it takes a process a variant.
-    """
+def _step_seconds(settings: Mapping[str, Pretraining], device: str) -> dict[str, list[float]]:
+    """The seconds of ROUNDS steps of each variant, all variants in turns."""
     clock = clock_of(device)
-    variant_names = list(dict.fromkeys([BASELINE, *variants]))
-    variant_settings = {name: replace(settings, variant=name) for name in variant_names}
-    measures = {name: sizes(variant_settings[name]) for name in variant_names}
-    steps = {name: stepper(variant_settings[name], device, compiled=device == "cuda") for name in variant_names}
+    steps = {name: stepper(settings[name], device, compiled=device == "cuda") for name in settings}
     for step in steps.values():
         for _ in range(WARM_UP):
             step()
-    seconds: dict[str, list[float]] = {name: [] for name in variant_names}
+    seconds: dict[str, list[float]] = {name: [] for name in settings}
     for _ in range(ROUNDS):
         for name, step in steps.items():
             started = clock()
             step()
             seconds[name].append(clock() - started)
-    for name in variant_names:
-        ratios = [a / b for a, b in zip(seconds[name], seconds[BASELINE], strict=True)]
-        measures[name]["step_ratio"] = median(ratios)
-        measures[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
-        if memory:
+    return seconds
+
+
+def measure(
+    settings: Pretraining, variants: Sequence[str], device: str, *, memory: bool, timed: bool = True
+) -> list[dict[str, str | float]]:
+    """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them.
+
+    memory: whether the peak memory is among the measures; it takes a process a variant. timed: whether steps are timed.
+    """
+    variant_names = list(dict.fromkeys([BASELINE, *variants]))
+    variant_settings = {name: replace(settings, variant=name) for name in variant_names}
+    measures = {name: sizes(variant_settings[name]) for name in variant_names}
+    if timed:
+        seconds = _step_seconds(variant_settings, device)
+        for name in variant_names:
+            ratios = [a / b for a, b in zip(seconds[name], seconds[BASELINE], strict=True)]
+            measures[name]["step_ratio"] = median(ratios)
+            measures[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
+    if memory:
+        for name in variant_names:
             measures[name]["peak_memory_mib"] = peak_memory(variant_settings[name], device)
     return [
         {"variant": name, "preset": settings.preset, "measure": measure, "value": value}

@@ -15,7 +15,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, Variant, named
 from analysis.core import colours, frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, signed_or_zero, signed_percent
+from analysis.core.formatting import capitalised, join_names, percent, plural, sentences, signed_or_zero, signed_percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, judged_presets
@@ -281,6 +281,33 @@ def more_with_narrower_words(rows: pd.DataFrame, preset: str) -> str:
         "parameters that their table of words saves go into wider feed-forward layers. A row of a table is looked up, "
         "which takes no arithmetic."
     )
+
+
+def more_of_other_causes(rows: pd.DataFrame, preset: str) -> str:
+    """Sentences on variants that do more arithmetic than adding at the same size, for causes of their own."""
+    more = _more_arithmetic(rows, preset)
+    causes = pd.Series({name: _own_cause(VARIANTS[str(name)]) for name in more.index[more > 0]}, dtype=object)
+    said = []
+    for cause, names in causes[causes != ""].groupby(causes, sort=False).groups.items():
+        does = "does" if len(names) == 1 else "do"
+        variants = capitalised(join_names(named(str(name)) for name in names))
+        said.append(f"{variants} {does} {_shares(more[names])} more: {cause}.")
+    return " ".join(said)
+
+
+def _own_cause(variant: Variant) -> str:
+    """The cause why a variant does more arithmetic than another of its size, in words; empty if it has none."""
+    if variant.settings.get("combine") == "project":
+        return (
+            "its projection multiplies every token, while a part of the feed-forward width that pays for it, that of "
+            "the last layer, would multiply only the tokens to predict"
+        )
+    if variant.settings.get("untied") == "word":
+        return (
+            "every layer multiplies the table of positions by the words' matrices, once a step, which takes no "
+            "parameters that others would have to match"
+        )
+    return ""
 
 
 def _has_narrower_words(variant: Variant) -> bool:

@@ -16,6 +16,7 @@ from analysis.figures.training.costs import (
     UNMATCHED,
     cost_table,
     less_with_own_matrices,
+    more_of_other_causes,
     more_with_narrower_words,
     more_without_positions,
     stored,
@@ -347,7 +348,11 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
         preset = str(figure_values["preset"])
         if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":
             rows = stored(preset)
-            said = (less_with_own_matrices(rows, preset), more_with_narrower_words(rows, preset))
+            said = (
+                less_with_own_matrices(rows, preset),
+                more_with_narrower_words(rows, preset),
+                more_of_other_causes(rows, preset),
+            )
             st.markdown(escape_markdown(" ".join(filter(None, said))))
         if name == "training_costs":
             if sentence := more_without_positions(figure.frame(), preset):
