@@ -60,8 +60,8 @@ COMPARED = {
 CHANGES = {
     "bert_a_norm": "words and positions made equally strong",
     "every_layer_hidden": "positions added again in every layer",
-    "first_layer_attention": "told to the first layer's queries and keys",
-    "every_layer_attention": "told to every layer's queries and keys",
+    "first_layer_attention": "told to the first layer's attention",
+    "every_layer_attention": "told to every layer's attention",
     "bert_a_d_unscaled": "told through matrices of their own",
     "bert_a_narrow_50": "words take half of the width",
     "concat_50": "positions concatenated",
