@@ -20,6 +20,7 @@ from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import address, is_dark, query_parameters
 from dashboard.widgets import show
+from dashboard.widgets.experiment_list import show_experiments
 from dashboard.widgets.flipbook import show_flipbook
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.moving_pictures import show_component
@@ -192,6 +193,8 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
     step_button("Next", step.place, "next", "primary")
 prose, place = st.columns([5, 7], gap="large")
 with place, st.container(key="picture"):
+    if step.experiments is not None:
+        show_experiments(step.experiments)
     picture = step.picture(pickers.values())
     if len(step.pictures) > 1:
         labels = {one.name: one.label for one in step.pictures}

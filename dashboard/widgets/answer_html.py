@@ -90,14 +90,24 @@ CURVE_STYLE
   .answer .lead { font-size: 1.05rem; padding-top: 0.7rem; }
   .answer .but, .answer .but .items { grid-template-columns: minmax(0, 1fr); }
   .answer .but .all { grid-column: 1; }
-  .answer .ways tr { display: grid; grid-template-columns: minmax(0, 1fr) 80px 44px 56px; }
-  .answer .ways .track, .answer .ways:has(.remark) .track { width: auto; margin-left: 6px; }
-  .answer .ways thead th[colspan] { grid-column: span 2; } .answer .ways thead .steps { white-space: normal; }
-  .answer .ways .remark { grid-column: 1 / -1; width: auto; color: var(--soft); }
-  .answer .ways td.remark:empty, .answer .ways th.remark { display: none; }
+}
+/* Where the columns have no room, a row is its name and numbers in a line, and its picture below at the whole width. */
+@media (max-width: 1000px) {
+  .answer .ways tr { display: grid; grid-template-columns: minmax(0, 1fr) 44px 80px; align-items: end; }
+  .answer .ways :is(.value, .steps) { padding-left: 0; }
+  .answer .ways thead th { font-size: 0.82rem; }
+  .answer .ways tbody th:first-child { padding-left: calc(var(--changes, 0) * 0.5em); }
+  .answer .ways thead th:first-child, .answer .ways td.remark:empty, .answer .ways th.remark { display: none; }
+  .answer .ways thead th[colspan] { grid-column: span 2; text-align: right; }
+  .answer .ways tbody :is(th, .value, .steps) { grid-row: 1; }
+  .answer .ways:has(.none) tbody :is(.track, .remark) { grid-column: 1 / -1; width: auto; padding: 0; }
+  .answer .ways:has(.none) tbody .track { margin: 0 6px; }
+  .answer .ways:has(.none) tbody .remark { padding-top: 2px; }
+  .answer .ways .interval { top: 4px; height: 8px; }
+  .answer .ways .dot { top: 3.5px; width: 9px; height: 9px; margin-left: -4.5px; }
+  .answer .ways .remark { color: var(--soft); }
   .answer .ways:has(.remark) tbody :is(td, th) { border-top: 0; }
-  .answer .ways:has(.remark) tbody tr { border-top: 1px solid var(--line); }
-  .answer .ways :is(td, th):not(:first-child, .track, .remark) { padding-left: 6px; }
+  .answer .ways tbody tr { border-top: 1px solid var(--line); padding: 2px 0 4px; }
 }
 @media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
 </style>
@@ -281,7 +291,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     remarks = '<th class="remark">What it shows</th>' if terms else ""
     return (
         f'<table class="ways"><caption>Encoders of width 128, each changed from the one that '
-        f"it is indented under ({seeds} each; bars are 95 % intervals; rounded)</caption><thead><tr>"
+        f"it is indented under ({seeds} each; bars are 95 % intervals; dashed: adding; rounded)</caption><thead><tr>"
         '<th>How positions are told</th><th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
         f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr></thead><tbody>{rows}</tbody></table>'
     )

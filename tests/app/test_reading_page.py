@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from html import escape
 
 import pytest
 
@@ -10,7 +11,7 @@ from analysis.core.formatting import unbroken
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
 from analysis.narrative.answer.stored import answer
-from analysis.narrative.reading import ordered
+from analysis.narrative.reading import ordered, still_open
 from analysis.narrative.reading.told import QUESTIONS
 from dashboard.widgets.flipbook import NARROW, SCALE, columns_in, draw_frame
 from tests.app.shown import figures, opened, shown
@@ -214,3 +215,13 @@ def test_the_last_step_concludes_from_the_answer():
     app = opened("read", step="open")
     told = shown(" ".join(block.value for block in app.markdown))
     assert next(one.bold for one in answer() if one.name == "lead") in told
+
+
+def test_the_last_step_lists_open_statements_with_their_experiments():
+    [listed] = [block.value for block in opened("read", step="open").html if 'class="experiments"' in block.value]
+    experiments = still_open.experiments()
+    assert listed.count("<li>") == len(experiments)
+    for one in experiments:
+        assert f"statement={one.statement.id}" in listed
+        assert escape(unbroken(one.statement.would_decide)) in listed
+    assert not [block for block in opened("read").html if 'class="experiments"' in block.value]

@@ -66,3 +66,17 @@ def test_nothing_scrolls_sideways_on_a_phone_and_letters_stay_large(page: Page, 
     )
     assert sizes
     assert min(sizes) >= 12.5
+
+
+@pytest.mark.parametrize(("width", "glyphs"), [(390, False), (1400, True)])
+def test_a_row_of_the_experiments_says_where_positions_are_told(
+    page: Page, address: str, width: int, glyphs: bool
+) -> None:
+    """In its column where there is room for one, else in a line under its name."""
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{address}/experiments?preset=width128")
+    settled(page)
+    row = page.locator("button[data-row=concat_20]")
+    expect(row.locator(".told svg")).to_be_visible(visible=glyphs)
+    line = row.get_by_text("Told at the input, beside the words")
+    expect(line).to_be_visible(visible=not glyphs)

@@ -86,3 +86,24 @@ def test_a_hosted_page_stands_still_while_it_is_drawn(browser, tmp_path, built) 
         expect(page.locator(".why h3")).to_be_visible()
         assert page.evaluate("window.layoutShift") < 0.1
         page.context.close()
+
+
+def test_on_a_phone_the_picture_of_a_way_has_the_width_of_its_row(page: Page, address: str) -> None:
+    """So that an interval is seen on both sides of its dot; the name and the numbers stand above it."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(address)
+    settled(page)
+    row = page.locator(".answer .ways tbody tr").nth(1)
+    whole, track, value, name = (
+        row.locator(part).bounding_box() if part else row.bounding_box() for part in ("", ".track", ".value", "th")
+    )
+    assert whole
+    assert track
+    assert value
+    assert name
+    assert track["width"] > 0.9 * whole["width"]
+    assert track["y"] >= max(one["y"] + one["height"] for one in (value, name)) - 1
+    interval, dot = (row.locator(f".track .{part}").bounding_box() for part in ("interval", "dot"))
+    assert interval
+    assert dot
+    assert interval["width"] > 1.5 * dot["width"]

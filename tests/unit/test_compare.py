@@ -102,6 +102,21 @@ def test_a_link_that_says_nothing_of_the_sides_opens_two_heads_and_any_other_wha
         assert (values["head"], values["head2"]) == (changes.get("head", 0), 0)
 
 
+@pytest.mark.parametrize("layer2", [1, 3])
+def test_a_map_that_one_cell_fills_is_said_to_be_nearly_empty_elsewhere(layer2: int) -> None:
+    values = {**DEFAULTS, "layer2": layer2, "head": -1}
+    figure = FIGURES["compare_maps"].of(values, both(layer2=layer2))
+    rows = figure.frame()
+    for side in ("left", "right"):
+        cells = rows[rows["map"] == side]
+        shares = cells.value**2 / (cells.value**2).sum()
+        cell = cells.loc[shares.idxmax()]
+        clause = f"the {side} map is nearly empty because one cell, “{cell['query']}” on “{cell['key']}”, has"
+        assert (clause in figure.caption) == (shares.max() > 0.5)
+        assert (side, layer2) != ("right", 3) or clause in figure.caption, "layer 3 is such a case"
+        assert clause not in figure.caption or f"{clause} {100 * shares.max():.0f} % of" in figure.caption
+
+
 def viewed(values: dict[str, Any]) -> list[int]:
     """The heads that the maps of a link name in their caption."""
     figure = FIGURES["compare_maps"].of(values, both(layer2=-1))

@@ -81,6 +81,12 @@ def test_the_glyph_says_where_positions_enter(store):
     assert glyphs["bert_a_d_unscaled"] == {"input": "", "layers": ["own", "own"]}
     assert "positions told at every layer, by terms of their own" in spoken(shown.row("bert_a_d_unscaled"), shown, "")
     assert "positions told at the first layer." in spoken(shown.row("first_layer_attention"), shown, "")
+    lines = {row.variant: row_data(row, shown)["told_at"] for row in shown.rows}
+    assert lines["bert_a"] == "Told at the input"
+    assert lines["concat_20"] == "Told at the input, beside the words"
+    assert lines["no_position"] == "No positions told"
+    assert lines["bert_a_d_unscaled"] == "Told at every layer, by terms of their own"
+    assert set(lines) == set(glyphs), "every row says it"
 
 
 def test_what_is_drawn_is_what_the_rows_hold(board):

@@ -36,7 +36,8 @@ from analysis.figures.reading.sum import scale as sum_scale
 from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
 from analysis.narrative.answer.cards import ways_of_telling
-from analysis.narrative.reading import STEPS, length, ordered
+from analysis.narrative.answer.stored import answer
+from analysis.narrative.reading import STEPS, length, ordered, still_open
 from analysis.narrative.reading import order as order_step
 from analysis.narrative.reading import told as told_step
 from analysis.narrative.reading.base import Control, Picture, Step
@@ -555,6 +556,46 @@ def test_the_heading_of_the_last_step_names_the_question_with_most_of_a_verdict(
     total = read.query("SELECT count(*) AS n FROM statements").n.iloc[0]
     assert heading.startswith(f"{rows.statements.sum()} of {total} statements are {counted}, {rows.statements[0]} of ")
     assert stored.questions()[rows.question[0]] in heading
+
+
+def test_the_hours_of_an_experiment_are_those_that_it_states() -> None:
+    statements = stored.statements()
+    assert any(one.hours for one in statements)
+    for one in statements:
+        before, phrase, _ = one.would_decide.partition(" hours of one core")
+        assert one.hours == (float(before.rpartition(" ")[2]) if phrase else None)
+
+
+def test_the_experiments_of_the_last_step_are_of_the_claims_of_the_first_page_in_turn() -> None:
+    points = [one for one in answer() if one.part in ("reason", "but")]
+    claims = list(dict.fromkeys(one.claim for one in points))
+    waiting = {
+        claim: [one for one in stored.parts(claim) if one.verdict == "open" and one.hours is not None]
+        for claim in claims
+    }
+    listed = still_open.experiments()
+    assert len(listed) == min(3, sum(map(len, waiting.values())))
+    of_claims = [one.statement.parent for one in listed]
+    able = [claim for claim in claims if waiting[claim]]
+    assert of_claims[: len(able)] == able[: len(listed)], "each claim has a turn before one has two"
+    for one in listed:
+        assert one.statement in waiting[one.statement.parent]
+        assert one.bears_on in {point.heading for point in points if point.claim == one.statement.parent}
+
+
+def test_a_limit_that_the_first_page_names_is_the_first_of_its_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then a statement that takes a side on its claim; a statement without hours is not listed."""
+    limit = next(limit for step in answer() if step.name == "room" for limit in step.tempered_by)
+    experiment = "2 trainings, about 0.5 hours of one core"
+    common = {"parent": "C10", "verdict": "open", "answer": "", "would_decide": experiment}
+    parts = [replace(statement(limit.id), id=name, aside=aside, **common) for name, aside in (
+        ("C10a", "an aside"), ("C10b", ""), (limit.id, ""), ("C10z", ""))]  # fmt: skip
+    parts[3] = replace(parts[3], id="C10aa", would_decide="more runs")
+    monkeypatch.setattr(still_open.stored, "parts", lambda claim: tuple(parts) if claim == "C10" else ())
+    listed = still_open.experiments()
+    assert [one.statement.id for one in listed] == [limit.id, "C10b", "C10a"]
+    headings = {step.name: step.heading for step in answer()}
+    assert [one.bears_on for one in listed] == [headings["room"], headings["algebra"], headings["algebra"]]
 
 
 @pytest.mark.parametrize("word", ["king", "the", "river"])

@@ -10,7 +10,7 @@ import pytest
 from analysis import links
 from analysis.narrative import site
 from analysis.narrative.answer.stored import answer
-from analysis.narrative.reading import ordered
+from analysis.narrative.reading import ordered, still_open
 from analysis.store import read
 from tests.unit.test_report import LOADS, STUB, Read
 
@@ -56,6 +56,7 @@ def test_the_answer_and_every_step_of_the_tour_are_there(files) -> None:
     assert answer()
     assert all(step.sentence in home for step in answer() if step.name != "still_open")
     assert all(step.title in tour for step in ordered())
+    assert all(one.statement.would_decide in tour for one in still_open.experiments())
 
 
 def test_the_data_are_those_of_the_store(files) -> None:

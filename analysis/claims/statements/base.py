@@ -3,6 +3,7 @@
 Numbers are in `unit`; None for a missing one.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ COMPARED_WITH = " compared with "
 SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", MIXED: "≈", OPEN: "○"}
 """Verdict -> the sign that says it without its colour."""
 HOLDS, FAILS = "holds", "fails"
+HOURS = re.compile(r"about ([\d.]+) hours of one core")
+"""The words in which an experiment states its hours."""
 
 Ask = Callable[[str], list[dict[str, Any]]]
 """A SELECT -> its rows; what is missing or not a number is None."""
@@ -200,6 +203,12 @@ class Judgement:
             raise ValueError(f"{self.verdict!r} is not a verdict; expected one of: {', '.join(WORDS)}.")
         if self.verdict == OPEN and not self.would_decide:
             raise ValueError(f"{self.id} is open and does not say what would decide it.")
+
+    @property
+    def hours(self) -> float | None:
+        """The hours of one core that the experiment takes that would decide it; None where they are not stated."""
+        stated = HOURS.search(self.would_decide)
+        return float(stated[1]) if stated else None
 
     @property
     def region(self) -> Region | None:

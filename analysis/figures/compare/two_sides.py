@@ -39,6 +39,9 @@ SIDES = ("left", "right")
 PALE = 4
 """Times by which the largest score of one side exceeds the other's from which each has a scale of its own."""
 
+MOST_OF_A_MAP = 0.5
+"""The share of a map's squared scores from which one cell leaves the rest of the map nearly empty."""
+
 
 class CompareParameters(ViewParameters):
     """The arrangement of the maps on both sides.
@@ -338,6 +341,20 @@ def _differ_much(largest: Sequence[float]) -> bool:
     return max(largest) > PALE * min(largest)
 
 
+def _nearly_empty(side: str, values: ndarray, labels: Sequence[str]) -> str:
+    """A clause on a map in which one cell stands out so far that the others are pale; empty for another map."""
+    squares = np.square(values)
+    total = float(squares.sum())
+    share = float(squares.max()) / total if total else 0.0
+    if share <= MOST_OF_A_MAP:
+        return ""
+    query, key = divmod(int(squares.argmax()), squares.shape[1])
+    return (
+        f"; the {side} map is nearly empty because one cell, “{labels[query]}” on “{labels[key]}”, has "
+        f"{percent(share)} of the sum of its squared scores"
+    )
+
+
 def side_of_cell(params: CompareParameters, pair: Pair) -> str:
     """The side whose largest cell is taken apart where a link names none."""
     return SIDES[_side_of_cell(params, _viewed(params, pair)[1])]
@@ -392,6 +409,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     elif not own_scales:
         scales = "one scale for all"
         limits = dict.fromkeys(limits, max(limits.values()))
+    scales += "".join(_nearly_empty(side, *maps[side]) for side in SIDES)
     titles = {"difference": ["right minus left", "score by score"]} | {
         side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}{method}"]
         for side, one, head, method in zip(SIDES, pair, heads, _methods(pair), strict=True)

@@ -58,22 +58,22 @@ COMPARED = {
 }
 """Variant of one recipe -> its changes from adding: one more than the last of those before it that has one fewer."""
 CHANGES = {
-    "bert_a_norm": "words and positions equally strong",
-    "every_layer_hidden": "added again in every layer",
-    "first_layer_attention": "to the first layer's queries and keys",
-    "every_layer_attention": "to those of every layer",
-    "bert_a_d_unscaled": "matrices of their own",
-    "bert_a_narrow_50": "words of half the width",
-    "concat_50": "concatenated",
-    "bert_a_wide_narrow": "wider and flatter, words of 80 %",
-    "concat_wide_matched": "concatenated",
-    "bert_a_wide": "words of the whole width",
-    "bert_a_narrow_80": "words of 80 % of the width",
-    "concat_20": "concatenated",
+    "bert_a_norm": "words and positions made equally strong",
+    "every_layer_hidden": "positions added again in every layer",
+    "first_layer_attention": "told to the first layer's attention",
+    "every_layer_attention": "told to every layer's attention",
+    "bert_a_d_unscaled": "told through matrices of their own",
+    "bert_a_narrow_50": "words take half of the width",
+    "concat_50": "positions concatenated",
+    "bert_a_wide_narrow": "wider, flatter model; words take 80 %",
+    "concat_wide_matched": "positions concatenated",
+    "bert_a_wide": "words take the whole width",
+    "bert_a_narrow_80": "words take 80 % of the width",
+    "concat_20": "positions concatenated",
     "concat_project": "concatenated and projected back",
-    "sinusoidal_strong": "sinusoids, strong",
-    "sinusoidal_lead": "of 16 dimensions",
-    "concat_lead": "concatenated",
+    "sinusoidal_strong": "strong sinusoids, not learned positions",
+    "sinusoidal_lead": "only their 16 leading dimensions",
+    "concat_lead": "these dimensions concatenated",
 }
 """Variant of `COMPARED` -> its one change from the variant that it is indented under."""
 STEP, HOME, ALL = "step", "home", "all"

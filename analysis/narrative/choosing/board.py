@@ -16,7 +16,7 @@ import pandas as pd
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, join_names, percent, plural, signed, uncapitalised
+from analysis.core.formatting import capitalised, join_names, percent, plural, signed, signed_or_zero, uncapitalised
 from analysis.figures.experiments.board_rows import judged_presets, seeds_needed
 from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
@@ -383,17 +383,23 @@ def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
 
 
 def given_up(board: Sequence[EncodingRow], needs: Iterable[str]) -> dict[str, str]:
-    """Need -> the loss that one gives up by meeting it alone, as the end of a sentence that the need begins."""
+    """Need -> what one gives up in loss by meeting it alone, as the end of a sentence that the need begins.
+
+    The losses are those that the board prints, each rounded as there; a difference might be rounded to another number.
+    """
     every, _ = _judged(board)
+    best = min(every, key=lambda title: every[title], default="")
     said = {}
     for need in needs if every else ():
         losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
         lowest = min(losses, key=lambda title: losses[title], default="")
-        lost = losses[lowest] - min(every.values()) if losses else 0.0
         if not losses:
             said[need] = "is met by none that has all its seeds"
-        elif lost:
-            said[need] = f"gives up {lost:.2f} nats: what learns best with it is {_inside(lowest)}"
+        elif losses[lowest] > every[best]:
+            said[need] = (
+                f"raises the lowest loss from {signed_or_zero(every[best])} nats ({_inside(best)}) to "
+                f"{signed_or_zero(losses[lowest])} nats ({_inside(lowest)})"
+            )
         else:
             said[need] = "gives up nothing in training: what learns best of all meets it"
     return said

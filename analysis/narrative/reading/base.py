@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.claims.statements import Judgement
 from analysis.core.registry import Registry
 
 Values = Mapping[str, Any]
@@ -48,6 +49,22 @@ class Picture:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """An open statement with the experiment that would decide it. bears_on: the heading on the first page."""
+
+    statement: Judgement
+    bears_on: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentList:
+    """Experiments to come, listed above the picture of a step. rule: how they are chosen, in words."""
+
+    choose: Callable[[], Sequence[Experiment]]
+    rule: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Destination:
     """The page that a step leads on to. says: what the reader finds there. values: the state that it opens in."""
 
@@ -64,6 +81,7 @@ class Step:
     author of every claim in it. documents: its sources, keys of `analysis.claims.DOCUMENTS`; claims: those of the
     ledger that it is about; citations: BibTeX keys of the papers it names.
     says: one sentence or a few, computed from the store. Raises NoResults if its results are not stored yet.
+    experiments: the list above its picture, where it has one.
     """
 
     place: int
@@ -76,6 +94,7 @@ class Step:
     documents: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     citations: tuple[str, ...] = ()
+    experiments: ExperimentList | None = None
 
     def picture(self, values: Values) -> Picture:
         """The picture that the link's field `part` names; the first where it names none of this step."""

@@ -157,6 +157,7 @@ def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
         "step": step,
         "text": Markup(MarkdownIt("js-default").render(step.text)),
         "pictures": pictures,
+        "experiments": step.experiments.choose() if step.experiments else [],
         "says": sentence,
         "address": link("read", {"step": step.name}),
     }

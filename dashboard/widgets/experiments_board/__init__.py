@@ -11,7 +11,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core import settings
 from analysis.core.colours import of_way
-from analysis.core.formatting import join_names, plural, signed, signed_or_zero
+from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.published.table_parts import spelled
@@ -144,6 +144,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         "title": row.title,
         "known_as": spelled(VARIANTS[row.variant].known_as) if row.variant in VARIANTS and not board.imported else "",
         "told": told(row, board),
+        "told_at": "" if board.imported else capitalised(_told_in_words(row).removeprefix("positions ")),
         "outcome": row.outcome,
         "open": row.variant == opened,
         "judged": row.outcome != "few",
@@ -194,7 +195,8 @@ def _told_in_words(row: VariantRow) -> str:
     if row.variant not in VARIANTS:
         return ""
     variant = VARIANTS[row.variant]
-    places = ["the input"] if variant.told_at_input else []
+    beside = ", beside the words" if variant.settings.get("combine") == "concat" else ""
+    places = [f"the input{beside}"] if variant.told_at_input else []
     if (count := variant.told_layers) != 0:
         which = "every layer" if count is None else "the first layer" if count == 1 else f"the first {count} layers"
         places.append(f"{which}{', by terms of their own' if variant.own_terms else ''}")

@@ -1,0 +1,46 @@
+"""A list of open statements, each with the experiment that would decide it."""
+
+from html import escape
+
+import streamlit as st
+
+from analysis.core.formatting import unbroken
+from analysis.narrative.reading import Experiment, ExperimentList
+from dashboard.session.page_address import address
+
+STYLE = """<style>
+.experiments { color: var(--ink); line-height: 1.4; }
+.experiments h3 { font-size: 1.25rem; line-height: 1.3; font-weight: 600; margin: 0 0 .6rem; padding: 0; }
+.experiments ol { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
+.experiments li { margin: 0; padding: 10px 14px; border: 1px solid var(--line); border-radius: 10px; font-size: 1rem; }
+.experiments p { margin: 0; }
+.experiments small { display: block; color: var(--soft); font-size: .875rem; }
+.experiments li > small:last-child { margin-top: 4px; }
+.experiments .rule { margin-top: 8px; }
+.experiments a { color: var(--accent); text-decoration: none; white-space: nowrap; }
+.experiments a:hover { text-decoration: underline; }
+.experiments b { font-weight: 650; color: var(--ink); }
+</style>"""
+
+
+def show_experiments(listed: ExperimentList) -> None:
+    """The statements in a list, and below it the rule by which they are chosen; nothing without any."""
+    items = "".join(map(_item, listed.choose()))
+    if not items:
+        return
+    st.html(
+        f'{STYLE}<div class="experiments"><h3>What would decide more of the answer</h3><ol>{items}</ol>'
+        f'<small class="rule">{escape(listed.rule)}</small></div>'
+    )
+
+
+def _item(experiment: Experiment) -> str:
+    """A statement under the point of the first page that it bears on, and above its experiment."""
+    statement = experiment.statement
+    values = {"claim": statement.parent, "statement": statement.id}
+    href = escape(address("claims", values), quote=True)
+    return (
+        f"<li><small>Bears on “{escape(experiment.bears_on)}”</small><p>{escape(unbroken(statement.statement))} "
+        f'<a href="{href}" target="_self">{escape(statement.id)}</a></p>'
+        f"<small><b>Would decide it:</b> {escape(unbroken(statement.would_decide))}.</small></li>"
+    )
