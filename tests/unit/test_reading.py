@@ -584,16 +584,17 @@ def test_the_experiments_of_the_last_step_are_of_the_claims_of_the_first_page_in
 
 
 def test_a_limit_that_the_first_page_names_is_the_first_of_its_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then a statement that takes a side on its claim; a statement without hours is not listed."""
+    """Then one that waits for planned runs, then one that takes a side on its claim; none without hours is listed."""
     limit = next(limit for step in answer() if step.name == "room" for limit in step.tempered_by)
     experiment = "2 trainings, about 0.5 hours of one core"
     common = {"parent": "C10", "verdict": "open", "answer": "", "would_decide": experiment}
     parts = [replace(statement(limit.id), id=name, aside=aside, **common) for name, aside in (
         ("C10a", "an aside"), ("C10b", ""), (limit.id, ""), ("C10z", ""))]  # fmt: skip
     parts[3] = replace(parts[3], id="C10aa", would_decide="more runs")
+    parts.append(replace(parts[0], id="C10d", missing=2))
     monkeypatch.setattr(still_open.stored, "parts", lambda claim: tuple(parts) if claim == "C10" else ())
     listed = still_open.experiments()
-    assert [one.statement.id for one in listed] == [limit.id, "C10b", "C10a"]
+    assert [one.statement.id for one in listed] == [limit.id, "C10d", "C10b"]
     headings = {step.name: step.heading for step in answer()}
     assert [one.bears_on for one in listed] == [headings["room"], headings["algebra"], headings["algebra"]]
 

@@ -468,6 +468,7 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
                 trainings.write(variant, seed, rows, steps=steps, **more)
     store_build.refresh()
     figure = made("training_advantage")
+    assert "Hollow" not in figure.caption, "the judged recipe is not stored here"
     table = figure.frame().set_index("steps")
     assert table.index.tolist() == [400, 20_000, 40_000]
     for steps, own in gaps.items():
@@ -488,6 +489,20 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     means = drawn(figure, "gap", "gap_high", "ratio_high")[0]
     assert means.gap.tolist() == pytest.approx(table.gap.tolist())
     drawing.compose(figure).to_dict()
+
+
+def test_the_judged_recipe_stands_where_the_exploratory_one_has_predicted_as_many_words(store):
+    """10,000 steps that hide 40 % of the words predict as many as 26,667 that hide 15 %."""
+    figure = made("training_advantage", preset="cpu")
+    first, second = PRESETS["cpu"], PRESETS["cpu2"]
+    steps = round(second.steps * second.masked_share / first.masked_share)
+    assert f"predict as many words as {steps:,} steps of cpu" in figure.caption
+    hollow = drawn(figure, "own_steps", "gap")[0].iloc[0]
+    assert (hollow.steps, hollow.own_steps) == (steps, second.steps)
+    one, other = (
+        select(TrainingParameters(preset="cpu2", objective="masked")).finals(name) for name in ("tupe_a", "bert_a")
+    )
+    assert hollow.gap == pytest.approx(np.mean([one[seed] - other[seed] for seed in other if seed in one]), abs=1e-9)
 
 
 def test_the_heading_of_other_settings_holds_with_every_baseline(store):

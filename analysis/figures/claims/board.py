@@ -190,8 +190,8 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "quoted": quoted,
         "bearing": bearing(part),
         "found": (part.answer or part.sentence) if part.verdict != OPEN else "",
-        # A count of readings says nothing without the statement that they hold.
-        "plain": bool(part.answer) or part.kind not in SEVERAL,
+        # Numbers alone say little without the statement that they decide.
+        "plain": bool(part.answer),
         "number": printed.number,
         "rounded": printed.rounded,
         "short_unit": printed.short_unit,

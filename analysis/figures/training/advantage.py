@@ -61,6 +61,7 @@ def advantage(params: SettingsParameters) -> Figure:
         )
     table = _table(pairs)
     texts = [_summary(str(name), base, rows) for name, rows in table.groupby("variant", sort=False)]
+    judged = _judged(params, table, base)
     runs = comparable[comparable.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
         title=f"How the advantage over {named(base)} changes with training",
@@ -71,6 +72,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"hides {percent(PRESETS[training_rules().preset].masked_share)}, and so learns more in as many steps."
             if params.preset == EXPLORATORY
             else "",
+            "" if judged is None else _judged_caption(judged),
             f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
             f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: the difference in "
             "final loss. Right: the steps to the baseline's final loss as a share of the baseline's own steps. Dots "
@@ -85,7 +87,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"{row.created}, code {row.git_sha}"
             for row in frames.rows(runs)
         },
-        draw=lambda theme: _draw(table, pairs, named(base), theme),
+        draw=lambda theme: _draw(table, pairs, judged, named(base), theme),
         columns=2,
         sentences=tuple(texts),
     )
@@ -123,21 +125,52 @@ def two_recipes(preset: str) -> str:
     return ""
 
 
+def _judged(params: SettingsParameters, table: pd.DataFrame, base: str) -> pd.DataFrame | None:
+    """The leader's row in the judged recipe, beside the exploratory one's; None for others, and where it is not stored.
+
+    steps: those of the exploratory recipe that predict as many words; own_steps: those that were made.
+    """
+    judged = training_rules().preset
+    if params.preset != EXPLORATORY or base != BASELINES[MASKED] or LEADER not in set(table.variant):
+        return None
+    with suppress(AddendError):
+        runs, _ = newest(candidates(SettingsParameters(preset=judged, objective=MASKED)))
+        unchanged = pd.Series([not changes for changes in runs.changed], index=runs.index)
+        usual = runs[unchanged & runs.variant.isin([LEADER, base]) & ~runs.diverged]
+        pairs = _pairs(usual, base, lengths=1)
+        if len(pairs):
+            row = _table(pairs)
+            first, second = PRESETS[EXPLORATORY], PRESETS[judged]
+            as_many = (
+                second.masked_share * second.batch * second.length / (first.masked_share * first.batch * first.length)
+            )
+            return row.assign(own_steps=row.steps, steps=(row.steps * as_many).round().astype(int), recipe=judged)
+    return None
+
+
+def _judged_caption(judged: pd.DataFrame) -> str:
+    [row] = frames.rows(judged)
+    return (
+        f"Hollow: recipe {row.recipe} ({plural(row.seeds, 'seed')}), whose {row.own_steps:,} steps predict as many "
+        f"words as {row.steps:,} steps of {EXPLORATORY}: it is drawn there."
+    )
+
+
 def _seeds(pairs: pd.DataFrame) -> str:
     """The number of seeds at each length."""
     counts = pairs.groupby("steps").seed.nunique()
     return ", ".join(f"{steps:,} steps: {plural(int(count), 'seed')}" for steps, count in counts.items())
 
 
-def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:
-    """A row per variant, rate, length and seed that the baseline has too, of variants with two lengths or more."""
+def _pairs(runs: pd.DataFrame, base: str, lengths: int = 2) -> pd.DataFrame:
+    """A row per variant, rate, length and seed that the baseline has too, of variants with so many lengths or more."""
     keys = ["rate", "steps", "seed"]
     base_runs = runs[runs.variant == base][[*keys, "final", "run_id"]]
     others = runs[runs.variant != base][["variant", *keys, "final", "run_id"]]
     paired = others.merge(base_runs.rename(columns={"final": "base_final", "run_id": "base_id"}), on=keys)
     paired = paired.assign(gap=paired.final - paired.base_final, title=paired.variant.map(title))
-    lengths = paired.groupby(["variant", "rate"]).steps.transform("nunique")
-    return paired[lengths > 1].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
+    trained = paired.groupby(["variant", "rate"]).steps.transform("nunique")
+    return paired[trained >= lengths].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
 
 
 def _table(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -206,7 +239,38 @@ def _summary(variant: str, base: str, rows: pd.DataFrame) -> str:
     )
 
 
-def _draw(table: pd.DataFrame, pairs: pd.DataFrame, baseline: str, theme: Theme) -> list[Chart]:
+def _hollow(
+    judged: pd.DataFrame | None, x: alt.X, y: alt.Y, ends: tuple[str, str], theme: Theme
+) -> list[alt.LayerChart | alt.Chart]:
+    """The judged recipe's diamond, hollow, with its name at the right; nothing where there is none."""
+    if judged is None:
+        return []
+    written = [f"{row.recipe}: {row.own_steps:,} steps\nwith as many words" for row in frames.rows(judged)]
+    frame = judged.assign(written=written)
+    base = alt.Chart(frame).encode(x=x, y=y)
+    interval = (
+        alt.Chart(frame)
+        .mark_rule(color=theme.ink, strokeWidth=marks.LINE / 2)
+        .encode(x=x, y=alt.Y(f"{ends[0]}:Q"), y2=alt.Y2(f"{ends[1]}:Q"))
+    )
+    diamond = base.mark_point(
+        shape="diamond",
+        filled=True,
+        fill=theme.ground,
+        stroke=theme.ink,
+        strokeWidth=2,
+        size=marks.LARGE_DOT,
+        opacity=1,
+    )
+    text = base.mark_text(
+        align="left", dx=10, dy=16, lineBreak="\n", lineHeight=marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink
+    ).encode(text="written:N")
+    return [interval, diamond, text]
+
+
+def _draw(
+    table: pd.DataFrame, pairs: pd.DataFrame, judged: pd.DataFrame | None, baseline: str, theme: Theme
+) -> list[Chart]:
     """The difference in final loss, and the share of the baseline's steps, by the length of the training."""
     names = list(dict.fromkeys(table.title))
     title_colours = marks.series("title", names, theme, marks.legend())
@@ -224,9 +288,9 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, baseline: str, theme: Theme)
         tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
     )  # fmt: skip
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
+    share = marks.number(alt.Y, "ratio", f"share of {baseline}'s steps (1: as many)", domain=(0, top))
     ratios = marks.line_plot(
-        table, x=x, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
-        y=marks.number(alt.Y, "ratio", f"share of {baseline}'s steps (1: as many)", domain=(0, top)),
+        table, x=x, y=share, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
     return [
@@ -234,6 +298,7 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, baseline: str, theme: Theme)
             marks.rule(theme, y=0),
             *losses,
             *means,
+            *_hollow(judged, x, y, ("gap_low", "gap_high"), theme),
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,
@@ -243,6 +308,7 @@ def _draw(table: pd.DataFrame, pairs: pd.DataFrame, baseline: str, theme: Theme)
         marks.panel(
             marks.rule(theme, y=1),
             *ratios,
+            *_hollow(judged, x, share, ("ratio_low", "ratio_high"), theme),
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,

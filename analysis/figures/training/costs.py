@@ -290,7 +290,7 @@ def more_of_other_causes(rows: pd.DataFrame, preset: str) -> str:
     said = []
     for cause, names in causes[causes != ""].groupby(causes, sort=False).groups.items():
         does = "does" if len(names) == 1 else "do"
-        variants = capitalised(join_names(named(str(name)) for name in names))
+        variants = capitalised(" and ".join(named(str(name)) for name in names))
         said.append(f"{variants} {does} {_shares(more[names])} more: {cause}.")
     return " ".join(said)
 

@@ -157,7 +157,11 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
         f"{first_layer} after {early:,.0f} of {last:,.0f} steps"
     )
     if first > 1 > end:
-        return f"{text}; at the end, {named(baseline)}'s spread {significant(1 / end, 2)} times as far as these"
+        return (
+            f"The attention of {named(name)} is sharper than {named(baseline)}'s early on and less sharp at the end: "
+            f"in layer {first_layer} its scores spread {significant(first, 2)} times as far after {early:,.0f} of "
+            f"{last:,.0f} steps, and {named(baseline)}'s {significant(1 / end, 2)} times as far after all"
+        )
     return f"{text}, and {significant(end, 2)} times at the end"
 
 

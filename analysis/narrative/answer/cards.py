@@ -160,10 +160,12 @@ def _open() -> Card | None:
     total = sum(counts.values())
     if not total:
         return None
+    waiting = sum(one.verdict == OPEN and one.missing > 0 for one in statements.statements())
+    to_come = f"; {waiting} {'waits' if waiting == 1 else 'wait'} for planned runs" if waiting else ""
     return Card(
         kind="open",
-        sentence=f"{counts[OPEN]} of {total} statements are not decided yet. Each names the experiment that would "
-        "decide it.",
+        sentence=f"{counts[OPEN]} of {total} statements are not decided yet{to_come}. Each names the experiment that "
+        "would decide it.",
         link="What would decide them",
         page="claims",
         values={"verdict": OPEN, "by": "verdict"},

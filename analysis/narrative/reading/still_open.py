@@ -22,7 +22,8 @@ SHOWN = 3
 RULE = (
     "How they are chosen: among the claims that the first page gives as reasons or objections, one open statement of "
     "each, in the order of that page. Only statements whose experiment has stated hours are considered. Those that the "
-    "first page names as limits come first, then those that take a side on their claim."
+    "first page names as limits come first, then those that wait for planned runs, then those that take a side on "
+    "their claim."
 )
 """The rule by which they are chosen, in words."""
 
@@ -34,7 +35,7 @@ def experiments() -> list[Experiment]:
     of_claims = []
     for claim in dict.fromkeys(step.claim for step in steps):
         parts = [part for part in stored.parts(claim) if part.verdict == OPEN and part.hours is not None]
-        parts.sort(key=lambda part: (part.id not in headings, bool(part.aside), part.id))
+        parts.sort(key=lambda part: (part.id not in headings, not part.missing, bool(part.aside), part.id))
         heading = next(step.heading for step in steps if step.claim == claim)
         of_claims.append([Experiment(statement=part, bears_on=headings.get(part.id, heading)) for part in parts])
     turns = chain.from_iterable(zip_longest(*of_claims))

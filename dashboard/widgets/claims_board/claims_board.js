@@ -54,12 +54,14 @@ function columns(statement) {
     make("span", { class: "bound", title: statement.held || null }, statement.readings));
 }
 
-// The plain sentence of a verdict comes first, and then the statement in the words of its rule; without one, that stands first.
+// A supported statement with a plain sentence is told by that alone: the words of its rule lie behind the press. Of any
+// other, the statement stands first, since what was found says something else.
+const retold = (statement) => Boolean(statement.found && statement.plain && statement.verdict === "supported");
 function sayings(statement) {
   const word = make("span", { class: "word" }, statement.verdict);
   if (!statement.found) return [statement.text];
-  if (!statement.plain) return [statement.text, make("small", { class: "found" }, word, `: ${statement.found}`)];
-  return [make("div", {}, word, `: ${statement.found}`), make("small", {}, `The statement: ${statement.text}`)];
+  if (retold(statement)) return [make("div", {}, word, `: ${statement.found}`)];
+  return [statement.text, make("small", { class: "found" }, word, `: ${statement.found}`)];
 }
 
 // What an opened statement's number is of, and where the line of its strip lies.
@@ -119,13 +121,14 @@ function entry(change, name) {
   return make("li", { "data-ids": change.ids.join(" ") }, make("time", { datetime: change.day }, day(change.day)), said);
 }
 
-function behind(detail, found) {
+function behind(detail, statement) {
   const box = make("div", { class: "under" });
   if (!detail) {
     box.append(make("p", { class: "soft" }, "Loading …"));
     return box;
   }
-  if (detail.sentence !== found) box.append(make("p", {}, ...prose(detail.sentence)));
+  if (retold(statement)) box.append(make("p", {}, make("b", {}, "The statement. "), statement.text));
+  if (detail.sentence !== statement.found) box.append(make("p", {}, make("b", {}, "What was found. "), ...prose(detail.sentence)));
   box.append(make("p", {}, make("b", {}, "The rule. "), ...prose(detail.rule)));
   box.append(make("p", { class: "soft" }, detail.version));
   if (detail.readings.length) {
@@ -192,7 +195,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       drawn?.insertAdjacentHTML("beforeend", curve);
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
         make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement), measured(statement), drawn,
-        shows ? behind(memory.details[statement.id], statement.found) : null));
+        shows ? behind(memory.details[statement.id], statement) : null));
     }
     const asides = ordered.filter((one) => one.aside);
     if (asides.length) {
