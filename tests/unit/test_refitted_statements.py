@@ -127,7 +127,7 @@ def test_it_is_open_until_every_run_is_there_and_other_rules_do_not_count() -> N
     found = judged([row for row in arms if row["seed"] != 3])[ROTARY]
     assert found.verdict == OPEN
     assert "1 training still to be run" in found.sentence
-    assert "1 more training, about 0.2 hours" in found.would_decide
+    assert "1 training more, about 0.2 hours" in found.would_decide
     elsewhere = rows("minilm_rotary", 0.055, config=GOOD | {"rules": {"sha256": "other"}})
     early = rows("minilm_rotary", 0.055, config=GOOD | {"began": "2020-01-01T00:00:00Z"})
     for others in (elsewhere, early):

@@ -3,7 +3,6 @@
 Numbers are in `unit`; None for a missing one.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +16,6 @@ COMPARED_WITH = " compared with "
 SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", MIXED: "≈", OPEN: "○"}
 """Verdict -> the sign that says it without its colour."""
 HOLDS, FAILS = "holds", "fails"
-HOURS = re.compile(r"about ([\d.]+) hours of one core")
-"""The words in which an experiment states its hours."""
 
 Ask = Callable[[str], list[dict[str, Any]]]
 """A SELECT -> its rows; what is missing or not a number is None."""
@@ -145,14 +142,32 @@ class Region:
         return f"between {significant(self.lower)} and {significant(self.upper)}"
 
 
+@dataclass(frozen=True)
+class NextExperiment:
+    """The experiment that would decide an open statement, in words. hours: of one core; None if they are not known."""
+
+    words: str
+    hours: float | None = None
+
+
+DECIDED = NextExperiment("")
+"""The next experiment of a statement that is not open."""
+
+
+def runs_to_come(runs: str, hours: float) -> NextExperiment:
+    """The experiment of so many runs, told with its hours of one core. runs: `3 trainings more`."""
+    return NextExperiment(f"{runs}, about {hours:.1f} hours of one core", hours)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
     """The verdict on one statement, with the readings it rests on.
 
     effect, low, high: the number that decides most. sentence: the finding in words. would_decide: for an open
-    statement, the experiment that would decide it, with its seeds and hours. missing: the runs that its rule asks for
-    and the store does not hold yet; an open statement that lacks none was run as planned, and came out undecided.
-    answer: the sentence that the rules said beforehand would be told of this verdict; empty where they said none.
+    statement, the experiment that would decide it. hours: of one core that it takes, where they are known. missing: the
+    runs that its rule asks for and the store does not hold yet; an open statement that lacks none was run as planned,
+    and came out undecided. answer: the sentence that the rules said beforehand would be told of this verdict; empty
+    where they said none.
 
     What the rule compares, as `comparison.described` reads it from the files of rules: holds, expect, quantifier: its
     own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants
@@ -176,6 +191,7 @@ class Judgement:
     line: float | None = None
     seeds: int | None = None
     would_decide: str = ""
+    hours: float | None = None
     missing: int = 0
     command: str = ""
     page: str = ""
@@ -203,12 +219,6 @@ class Judgement:
             raise ValueError(f"{self.verdict!r} is not a verdict; expected one of: {', '.join(WORDS)}.")
         if self.verdict == OPEN and not self.would_decide:
             raise ValueError(f"{self.id} is open and does not say what would decide it.")
-
-    @property
-    def hours(self) -> float | None:
-        """The hours of one core that the experiment takes that would decide it; None where they are not stated."""
-        stated = HOURS.search(self.would_decide)
-        return float(stated[1]) if stated else None
 
     @property
     def region(self) -> Region | None:

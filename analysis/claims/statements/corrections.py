@@ -169,7 +169,7 @@ def _judgement(
     values = margin_contests.numbers(comparison.found, logarithm=kind == margin_contests.STEPS)
     found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
     seeds = seeds_of(rules, entry["seeds"])
-    decide = margin_contests.new_seeds(
+    experiment = margin_contests.new_seeds(
         comparison.found,
         names,
         expect=entry["expect"],
@@ -182,7 +182,8 @@ def _judgement(
         statement=entry["statement"],
         scope=f"our own {'causal models' if 'causal' in entry['variant'] else 'encoders'}, preset {rules.preset}",
         line=encoder_rules().earlier if kind == STEPS else rules.margin,
-        would_decide=decide if decided.verdict == OPEN else "",
+        would_decide=experiment.words if decided.verdict == OPEN else "",
+        hours=experiment.hours if decided.verdict == OPEN else None,
         command=ablate(rules.preset, names, seeds),
         query=contests.PRETRAININGS.format(preset=rules.preset),
         rules_version=file.version,

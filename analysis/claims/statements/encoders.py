@@ -10,7 +10,15 @@ from typing import Any
 from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named, title
 from analysis.claims.statements import margin_contests
-from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement
+from analysis.claims.statements.base import (
+    DECIDED,
+    OPEN,
+    SUPPORTED,
+    Ask,
+    Judgement,
+    NextExperiment,
+    runs_to_come,
+)
 from analysis.claims.statements.margin_contests import (
     EXITS,
     STEPS,
@@ -187,6 +195,7 @@ def _judgement(
     found = margin_contests.finding(names, contest.kind, values, seeds)
     if contest.kind == "difference_of_differences":
         found = _between_widths(contest, values, seeds)
+    experiment = _next_experiment(contest, comparison, rules, decided.waiting) if verdict == OPEN else DECIDED
     recipe = PRESETS[contest.preset]
     widths = join_names(str(PRESETS[preset].hidden_size) for preset in contest.presets)
     return margin_contests.judgement(contest.kind, decided, found)(
@@ -195,7 +204,8 @@ def _judgement(
         statement=contest.statement,
         scope=f"our own encoders, {plural(recipe.layers, 'layer')}, width {widths}",
         line=rules.earlier if contest.kind == STEPS else contest.margin,
-        would_decide=_would_decide(contest, comparison, rules, decided.waiting) if verdict == OPEN else "",
+        would_decide=experiment.words,
+        hours=experiment.hours,
         command=ablate(contest.preset, names, rules.seeds),
         query=RUNS.format(preset=contest.preset).strip(),
         rules_version=rules.version,
@@ -249,23 +259,26 @@ def _asked_again(contest: EncoderContest, rules: EncoderRules) -> str:
     return ""
 
 
-def _would_decide(contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules, waiting: int) -> str:
+def _next_experiment(
+    contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules, waiting: int
+) -> NextExperiment:
     """The trainings that would settle an open statement, with their hours."""
     names = f"{named(contest.variant)} and {named(contest.baseline)}"
     if comparison.missing:
         hours = comparison.missing * max(HOURS[preset] for preset in contest.presets)
-        return (
-            f"{plural(len(rules.seeds), 'seed')} of {names}: {plural(comparison.missing, 'training')} more, about "
-            f"{hours:.1f} hours of one core"
-        )
+        runs = f"{plural(len(rules.seeds), 'seed')} of {names}: {plural(comparison.missing, 'training')} more"
+        return runs_to_come(runs, hours)
     if comparison.reason:
-        return f"a recipe, or a next version of the rules, by which {names} can be compared: {comparison.reason}"
+        compared = f"by which {names} can be compared: {comparison.reason}"
+        return NextExperiment(f"a recipe, or a next version of the rules, {compared}")
     if waiting and margin_contests.decided_alone(comparison):
-        return (
+        return NextExperiment(
             f"the trainings that {plural(waiting, 'other statement')} of its family still lack: all are tested "
             "together, by Holm's correction"
         )
-    return _asked_again(contest, rules) or margin_contests.new_seeds(
+    if again := _asked_again(contest, rules):
+        return NextExperiment(again)
+    return margin_contests.new_seeds(
         comparison.found,
         (contest.variant, contest.baseline),
         expect=contest.expect,

@@ -17,7 +17,18 @@ from analysis.claims.statements import (
     rows,
     tuned,
 )
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement, Reading, StandingRow
+from analysis.claims.statements.base import (
+    CONTRADICTED,
+    DECIDED,
+    OPEN,
+    SUPPORTED,
+    Ask,
+    Judgement,
+    NextExperiment,
+    Reading,
+    StandingRow,
+    runs_to_come,
+)
 from analysis.claims.statements.corrections import Ledger
 from analysis.claims.statements.deciding import with_deciding
 from analysis.core.formatting import interval_text, plural, significant
@@ -130,7 +141,7 @@ def _judge_trained(
     if standing.word == contests.NOT_RESOLVED:
         verdict = OPEN
     effect, low, high = _effect(standing.found, ratio=steps)
-    would_decide = _would_decide(contest, standing, names) if verdict == OPEN else ""
+    experiment = _next_experiment(contest, standing, names) if verdict == OPEN else DECIDED
     return Judgement(
         id=contest.id,
         parent=contest.parent,
@@ -145,7 +156,8 @@ def _judge_trained(
         high=high,
         line=rules.earlier if steps else rules.margin,
         seeds=standing.found.n if standing.found else 0,
-        would_decide=would_decide,
+        would_decide=experiment.words,
+        hours=experiment.hours,
         missing=standing.missing,
         command=ablate(rules.preset, dict.fromkeys([contest.variant, contest.baseline]), contest.seeds),
         page="training",
@@ -157,23 +169,22 @@ def _judge_trained(
     )
 
 
-def _would_decide(contest: Contest, standing: contests.Standing, names: tuple[str, str]) -> str:
+def _next_experiment(contest: Contest, standing: contests.Standing, names: tuple[str, str]) -> NextExperiment:
     """The trainings that would settle an open contest, with their seeds and hours."""
     if standing.missing:
-        hours = standing.missing * contests.RUN_HOURS
-        return (
-            f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}: "
-            f"{plural(standing.missing, 'training')} more, about {hours:.1f} hours of one core"
+        runs = f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}"
+        return runs_to_come(
+            f"{runs}: {plural(standing.missing, 'training')} more", standing.missing * contests.RUN_HOURS
         )
     if standing.needed is None:
-        return f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]} trained for longer"
+        runs = f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}"
+        return NextExperiment(f"{runs} trained for longer")
     # The seeds that were looked at are not added to: nobody stops when a result pleases.
     limit = " whose limit on the spread fits this end point" if standing.too_wide else ""
-    return (
+    return runs_to_come(
         f"{plural(standing.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules"
-        f"{limit}: "
-        f"{plural(2 * standing.needed, 'training')}, about {2 * standing.needed * contests.RUN_HOURS:.1f} hours of one "
-        "core"
+        f"{limit}: {plural(2 * standing.needed, 'training')}",
+        2 * standing.needed * contests.RUN_HOURS,
     )
 
 

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from analysis.ablation.variants import named
-from analysis.claims.statements.base import OPEN, Judgement, Reading
+from analysis.claims.statements.base import OPEN, Judgement, NextExperiment, Reading, runs_to_come
 from analysis.core.formatting import capitalised, interval_text, plural
 from analysis.statistics import Difference, difference
 from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test, outcomes, seeds_to_decide
@@ -159,21 +159,23 @@ def decided_alone(comparison: MarginComparison) -> bool:
     return not comparison.missing and outcomes([comparison.test])[0] != OPEN
 
 
-def new_seeds(found: Difference | None, names: tuple[str, str], *, expect: str, line: float, hours: float) -> str:
+def new_seeds(
+    found: Difference | None, names: tuple[str, str], *, expect: str, line: float, hours: float
+) -> NextExperiment:
     """The new trainings that would decide a statement whose own are all stored, with their hours.
 
     line: the margin, or the logarithm of a ratio of steps. hours: of one core that one training takes.
     """
     sides = f"{named(names[0])} and {named(names[1])}, under a next version of the rules"
     if found is None or math.isnan(found.sd):
-        return f"new seeds of {sides}"
+        return NextExperiment(f"new seeds of {sides}")
     seeds = seeds_to_decide(found, expect, line)
     if seeds is None:
-        return f"more than a thousand new seeds of {sides}: the difference so far lies too close to the rule's line"
-    return (
-        f"{plural(seeds, 'new seed')} of {sides}: {plural(2 * seeds, 'training')}, about {2 * seeds * hours:.1f} hours "
-        "of one core, if the difference and its spread stay what they are"
-    )
+        words = f"more than a thousand new seeds of {sides}: the difference so far lies too close to the rule's line"
+        return NextExperiment(words)
+    trainings = f"{plural(seeds, 'new seed')} of {sides}: {plural(2 * seeds, 'training')}"
+    experiment = runs_to_come(trainings, 2 * seeds * hours)
+    return replace(experiment, words=f"{experiment.words}, if the difference and its spread stay what they are")
 
 
 def sentence(found: str, comparison: MarginComparison, verdict: str, waiting: int) -> str:

@@ -9,7 +9,16 @@ from statistics import fmean
 from typing import Any
 
 from analysis.claims.statements import margin_contests
-from analysis.claims.statements.base import OPEN, SUPPORTED, Ask, Judgement, Reading
+from analysis.claims.statements.base import (
+    DECIDED,
+    OPEN,
+    SUPPORTED,
+    Ask,
+    Judgement,
+    NextExperiment,
+    Reading,
+    runs_to_come,
+)
 from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import JUDGED, EndStatement, RefitRules, refit_rules
@@ -168,6 +177,7 @@ def _judgement(
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=statement.end == HALF_TOKENS)
     names = [titles.get(name, name) for name in statement.arms]
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
+    experiment = _next_experiment(comparison) if verdict == OPEN else DECIDED
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -182,7 +192,8 @@ def _judgement(
         high=high,
         line=rules.margins[statement.end],
         seeds=comparison.found.n if comparison.found else 0,
-        would_decide=_would_decide(comparison) if verdict == OPEN else "",
+        would_decide=experiment.words,
+        hours=experiment.hours,
         missing=comparison.missing,
         command="python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV "
         f"--arms {','.join(dict.fromkeys([*statement.arms, rules.control, rules.floor]))}",
@@ -231,9 +242,8 @@ def _finding(end: str, names: Sequence[str], numbers: margin_contests.Numbers, s
     return f"{text}{interval_text(percent_low, percent_high, '+.1f')}, {plural(seeds, 'seed')}"
 
 
-def _would_decide(comparison: MarginComparison) -> str:
+def _next_experiment(comparison: MarginComparison) -> NextExperiment:
     """The runs that would settle an open statement, with their hours."""
     if comparison.missing:
-        runs = "training" if comparison.missing == 1 else "trainings"
-        return f"{comparison.missing} more {runs}, about {comparison.missing * HOURS:.1f} hours of one core"
-    return "a longer training of both arms, under a next version of the rules"
+        return runs_to_come(f"{plural(comparison.missing, 'training')} more", comparison.missing * HOURS)
+    return NextExperiment("a longer training of both arms, under a next version of the rules")

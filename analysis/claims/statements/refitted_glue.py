@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import margin_contests, refitted
-from analysis.claims.statements.base import OPEN, Ask, Judgement, Reading
+from analysis.claims.statements.base import DECIDED, OPEN, Ask, Judgement, NextExperiment, Reading, runs_to_come
 from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import refit_rules
@@ -132,6 +132,7 @@ def _judgement(
             f"{names[0]} misses {abs(effect):.1f} points {'more' if effect > 0 else 'fewer'} than {names[1]}"
             f"{interval_text(low, high, '+.1f')}, {plural(seeds, 'seed')}"
         )
+    experiment = _next_experiment(comparison) if verdict == OPEN else DECIDED
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -146,7 +147,8 @@ def _judgement(
         high=high,
         line=rules.margin[statement.task],
         seeds=seeds,
-        would_decide=_would_decide(comparison) if verdict == OPEN else "",
+        would_decide=experiment.words,
+        hours=experiment.hours,
         missing=comparison.missing,
         command=f"python -m analysis finetune-refitted --glue DIR --arms {needed}",
         page="glue",
@@ -168,9 +170,8 @@ def _judgement(
     )
 
 
-def _would_decide(comparison: MarginComparison) -> str:
+def _next_experiment(comparison: MarginComparison) -> NextExperiment:
     """The fine-tunings that would settle an open statement, with their hours."""
     if comparison.missing:
-        hours = comparison.missing * HOURS
-        return f"{plural(comparison.missing, 'fine-tuning')} more, about {hours:.1f} hours of one core"
-    return "more seeds of both arms, under a next version of the rules"
+        return runs_to_come(f"{plural(comparison.missing, 'fine-tuning')} more", comparison.missing * HOURS)
+    return NextExperiment("more seeds of both arms, under a next version of the rules")

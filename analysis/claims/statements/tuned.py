@@ -5,7 +5,17 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement, Reading
+from analysis.claims.statements.base import (
+    CONTRADICTED,
+    DECIDED,
+    OPEN,
+    SUPPORTED,
+    Ask,
+    Judgement,
+    NextExperiment,
+    Reading,
+    runs_to_come,
+)
 from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
 from analysis.core.formatting import plural, signed
 from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
@@ -110,6 +120,7 @@ def _judge_statement(
             f"{names[0]} scores {signed(result.mean, 1)} points compared with {names[1]}{interval}, {result.n} seeds"
         )
     verdict = OPEN if not word else SUPPORTED if word in ALLOWED[statement.expect] else CONTRADICTED
+    experiment = _next_experiment(missing, result, rules) if verdict == OPEN else DECIDED
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -124,7 +135,8 @@ def _judge_statement(
         high=None if math.isnan(result.high) else result.high,
         line=rules.margin,
         seeds=result.n,
-        would_decide=_would_decide(missing, result, rules) if verdict == OPEN else "",
+        would_decide=experiment.words,
+        hours=experiment.hours,
         missing=missing,
         command=f"python -m analysis finetune-surgery --glue DIR --arms {statement.arm},{statement.baseline}",
         page="glue",
@@ -140,16 +152,16 @@ def _judge_statement(
     )
 
 
-def _would_decide(missing: int, result: Difference, rules: SurgeryRules) -> str:
+def _next_experiment(missing: int, result: Difference, rules: SurgeryRules) -> NextExperiment:
     """The fine-tunings that would settle an open statement, with their seeds and hours."""
     if missing:
-        return f"{plural(missing, 'fine-tuning')} more, about {missing * ARM_HOURS:.1f} hours of one core"
+        return runs_to_come(f"{plural(missing, 'fine-tuning')} more", missing * ARM_HOURS)
     # The least difference that the interval so far leaves possible, but none that would not matter.
     nearest = max(result.low, -result.high, 0.0)
     seeds = seeds_needed(max(nearest, rules.margin), result.sd, alpha=0.05 / len(rules.statements))
     if seeds is None:
-        return "more than a thousand new seeds of each arm, under a next version of the rules"
-    return (
-        f"{plural(seeds, 'new seed')} of each arm, under a next version of the rules: {2 * seeds} fine-tunings, about "
-        f"{2 * seeds * ARM_HOURS:.1f} hours of one core"
+        return NextExperiment("more than a thousand new seeds of each arm, under a next version of the rules")
+    return runs_to_come(
+        f"{plural(seeds, 'new seed')} of each arm, under a next version of the rules: {2 * seeds} fine-tunings",
+        2 * seeds * ARM_HOURS,
     )

@@ -44,8 +44,9 @@ SELECT
 FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evidence) AS e FROM first_verdicts);
 
 -- What the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
--- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in. missing:
--- the runs that its rule asks for and that are not stored yet.
+-- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in. hours: of
+-- one core that the experiment takes that would decide it. missing: the runs that its rule asks for and that are not
+-- stored yet.
 -- holds, expect, quantifier: what the rule asks, in its file's own words; lower, upper: the values that support the
 -- statement; rule: the rule in words; pair: the variants compared; shown: which reading's number is shown; opposes: why
 -- the statement says the opposite of its claim; aside: why it takes no side; part: which part of its claim it says, where
@@ -53,8 +54,8 @@ FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evi
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
     sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
-    would_decide VARCHAR, missing INTEGER, command VARCHAR, page VARCHAR, query VARCHAR, rules_version INTEGER, rules_sha VARCHAR,
-    exploratory BOOLEAN, answer VARCHAR, holds VARCHAR, expect VARCHAR, quantifier VARCHAR, lower DOUBLE, upper DOUBLE,
+    would_decide VARCHAR, hours DOUBLE, missing INTEGER, command VARCHAR, page VARCHAR, query VARCHAR,
+    rules_version INTEGER, rules_sha VARCHAR, exploratory BOOLEAN, answer VARCHAR, holds VARCHAR, expect VARCHAR, quantifier VARCHAR, lower DOUBLE, upper DOUBLE,
     rule VARCHAR, pair VARCHAR, shown VARCHAR, opposes VARCHAR, aside VARCHAR, part VARCHAR,
     decides BOOLEAN
 );
