@@ -78,14 +78,6 @@ def test_after_an_error_every_control_shows_what_is_computed(page: Page, address
     assert drawn(page, path) == before
 
 
-@pytest.mark.parametrize(
-    "path", ["inside", "inside?tab=positions", "inside?tab=change", "inside?image=scene&model=tiny-random-vit"]
-)
-def test_a_revision_of_a_model_that_has_only_one_is_refused(page: Page, address: str, path: str) -> None:
-    opened(page, address, f"{path}{'&' if '?' in path else '?'}revision=v2")
-    expect(page.get_by_text("There is no revision 'v2' of").first).to_be_visible()
-
-
 def test_the_boxes_of_the_form_come_in_the_order_of_their_labels(page: Page, address: str) -> None:
     opened(page, address, "inside")
     page.get_by_label("Text", exact=True).focus()
