@@ -52,7 +52,7 @@ def folds(app: AppTest) -> list[Any]:
 
 
 @pytest.mark.parametrize("part", FIGURES)
-def test_each_part_shows_its_figures(part: str) -> None:
+def test_each_part_shows_its_figures_and_those_that_are_folded_once_they_are_opened(part: str) -> None:
     app = opened(part=part)
     assert not app.exception
     assert not app.error
@@ -60,6 +60,11 @@ def test_each_part_shows_its_figures(part: str) -> None:
     assert figures(app) == FIGURES[part]
     assert len(FIGURES[part]) <= 2
     assert [fold.label for fold in folds(app)] == LABELS.get(part, [])
+    for name in NAMES.get(part, []):
+        app.session_state[f"geometry.{name}.fold"] = True
+    app.run()
+    assert not app.exception
+    assert figures(app) == FIGURES[part] + FOLDED.get(part, [])
 
 
 def test_every_figure_of_the_page_is_in_one_part() -> None:
@@ -70,16 +75,6 @@ def test_every_figure_of_the_page_is_in_one_part() -> None:
 def test_every_card_is_a_part() -> None:
     assert set(QUESTIONS) <= set(FIGURES)
     assert "angles" in QUESTIONS
-
-
-@pytest.mark.parametrize("part", FOLDED)
-def test_a_folded_figure_is_drawn_once_it_is_opened(part: str) -> None:
-    app = opened(part=part)
-    for name in NAMES[part]:
-        app.session_state[f"geometry.{name}.fold"] = True
-    app.run()
-    assert not app.exception
-    assert figures(app) == FIGURES[part] + FOLDED[part]
 
 
 def test_the_slider_moves_the_random_vectors() -> None:

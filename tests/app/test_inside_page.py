@@ -240,6 +240,14 @@ def test_a_side_that_cannot_be_run_is_said() -> None:
     assert complaints(app) == []
 
 
+@pytest.mark.parametrize(
+    "link", [{}, {"tab": "positions"}, {"tab": "change"}, {"image": "scene", "model": "tiny-random-vit"}]
+)
+def test_a_revision_of_a_model_that_has_only_one_is_refused(link: dict[str, str]) -> None:
+    app = opened("inside", revision="v2", **link)
+    assert any("There is no revision 'v2' of" in text for text in complaints(app))
+
+
 @pytest.fixture
 def llama(tmp_path: Path) -> str:
     """A model that rotates queries and keys."""

@@ -185,13 +185,6 @@ def test_a_step_that_is_none_is_said():
     assert title(app).endswith(STEPS[0].title)
 
 
-@pytest.mark.parametrize("part", ["needs", "cost", "length", "evidence"])
-def test_every_part_of_choosing_opens(part):
-    app = opened("choose", part=part)
-    assert not app.exception
-    assert not app.error
-
-
 def test_a_need_that_is_none_is_said():
     app = opened("choose", needs=["speed"])
     assert not app.exception

@@ -40,11 +40,16 @@ def test_the_list_has_eight_rooms_and_marks_the_one_that_is_open(page, address):
     expect(page).to_have_title("C13 · Addend")
 
 
-def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, other, address):
+def test_a_picked_state_is_in_the_link_which_reopens_it_and_the_back_button_leaves_it(page, other, address):
     page.goto(f"{address}/inside?over=corpus")
     settled(page)
     page.get_by_role("radio", name="Effect").click()
     page.wait_for_url("**measure=effect**")
+    page.go_back()
+    expect(page.get_by_role("radio", name="Share")).to_be_checked()
+    page.go_forward()
+    expect(page.get_by_role("radio", name="Effect")).to_be_checked()
+    settled(page)
     page.get_by_role("button", name="Options", exact=True).click()
     page.get_by_text("Whole words").click()
     page.wait_for_url("**words=1**")
@@ -61,15 +66,6 @@ def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, other, addr
     other.get_by_role("button", name="Options", exact=True).click()
     expect(other.get_by_role("switch", name="Whole words")).to_be_checked()
     assert parameters(other) == parse_qs(urlsplit(link).query)
-
-
-def test_the_back_button_goes_back(page, address):
-    page.goto(f"{address}/inside?over=corpus")
-    settled(page)
-    page.get_by_role("radio", name="Effect").click()
-    page.wait_for_url("**measure=effect**")
-    page.go_back()
-    expect(page.get_by_role("radio", name="Share")).to_be_checked()
 
 
 def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):

@@ -1,4 +1,4 @@
-"""What stands around a page's content: its title's place, the keyboard's outline, and the buttons on charts."""
+"""What stands around a page's content: the keyboard's outline, the buttons on charts, and what moves."""
 
 import re
 
@@ -24,8 +24,6 @@ SHIFTS = """() => {
 }"""
 """Records how far to the side the page's wide parts move; a word moves when the one beside it is drawn. And the
 cumulative layout shift, of which a tenth or less counts as good."""
-TITLE_AT = 110
-"""Pixels from the top within which a title begins, below the links to the other pages of its room."""
 
 
 @pytest.mark.parametrize(
@@ -45,31 +43,20 @@ def test_a_charts_only_button_of_its_own_is_full_screen(page: Page, address: str
     expect(frame.get_by_role("button", name=re.compile("^Close fullscreen"))).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["claims", "choose", "inside", "experiments"])
-def test_a_page_begins_at_the_top(page: Page, address: str, path: str) -> None:
-    page.goto(f"{address}/{path}")
-    settled(page)
-    box = page.locator("[data-testid=stMain] h1").bounding_box()
-    assert box
-    assert box["y"] < TITLE_AT
-    page.get_by_role("button", name="Copy link").click()  # nothing lies over it
-    expect(page.locator("[data-testid=stPopoverBody]")).to_be_visible()
-
-
-@pytest.mark.parametrize("selector", ["[data-testid=stSidebarNavLink]", ".st-key-doors a"])
-def test_the_keyboard_is_seen_and_a_pointer_is_not(page: Page, address: str, selector: str) -> None:
+def test_the_keyboard_is_seen_and_a_pointer_is_not(page: Page, address: str) -> None:
     page.goto(f"{address}/runs")
     settled(page)
     outline = "(element) => getComputedStyle(element).outlineStyle + ' ' + getComputedStyle(element).outlineWidth"
-    link = page.locator(selector).nth(1)
-    link.hover()
-    assert link.evaluate(outline) != "solid 2px"
-    page.locator(selector).first.focus()
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        if link.evaluate("(element) => element === document.activeElement"):
-            break
-    assert link.evaluate(outline) == "solid 2px"
+    for selector in ("[data-testid=stSidebarNavLink]", ".st-key-doors a"):
+        link = page.locator(selector).nth(1)
+        link.hover()
+        assert link.evaluate(outline) != "solid 2px"
+        page.locator(selector).first.focus()
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if link.evaluate("(element) => element === document.activeElement"):
+                break
+        assert link.evaluate(outline) == "solid 2px", selector
 
 
 def test_a_hosted_page_stands_still_while_it_is_drawn(browser, tmp_path, built) -> None:

@@ -66,19 +66,20 @@ def test_the_stages_are_reached_with_no_server(page, address):
         page.context.set_offline(False)
 
 
-@pytest.mark.parametrize("width", [390, 760, 1360])
-def test_no_stage_moves_what_stands_below(page, address, width):
-    page.set_viewport_size({"width": width, "height": 900})
+def test_no_stage_moves_what_stands_below(page, address):
     page.emulate_media(reduced_motion="reduce")
     page.goto(address)
     settled(page)
-    heights = set()
-    for one in (*STAGES, after_training(None)):
-        page.get_by_role("button", name=one.label, exact=True).click()
-        expect(stage(page)).to_have_text(one.name)
-        heights.add(page.locator("figure:has(.stage)").bounding_box()["height"])
+    for width in (390, 760, 1360):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("(width) => innerWidth === width", arg=width)
+        heights = set()
+        for one in (*STAGES, after_training(None)):
+            page.get_by_role("button", name=one.label, exact=True).click()
+            expect(stage(page)).to_have_text(one.name)
+            heights.add(page.locator("figure:has(.stage)").bounding_box()["height"])
+        assert len(heights) == 1, width
     page.emulate_media(reduced_motion="no-preference")
-    assert len(heights) == 1
 
 
 def test_a_word_of_the_glossary_opens_by_keyboard_and_touch(other, address):
@@ -113,14 +114,19 @@ def test_readers_who_want_no_motion_get_the_last_picture_at_once(other, address,
     assert ink == ("rgb(236, 238, 242)" if scheme == "dark" else "rgb(31, 36, 48)")
 
 
-@pytest.mark.parametrize("step", ["sum", "questions", "cut"])
-def test_a_slider_of_the_tour_leafs_through_its_pictures_with_no_server(page, address, step):
+def slider_of(page, address, step):
+    """Opens a step of the tour; its slider, once all of its pictures have come, and the last of its values."""
     page.goto(f"{address}/read?step={step}")
-    slider = page.locator("figure:has(.panels) input")
     expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
     settled(page)
+    slider = page.locator("figure:has(.panels) input")
     last = int(slider.get_attribute("max"))
     page.wait_for_function(FRAMES_DRAWN, arg=last, timeout=60_000)
+    return slider, last
+
+
+def leafs_with_no_server(page, slider, last):
+    """Every value of the slider has a picture of its own, at once, while the browser reaches nobody."""
     page.context.set_offline(True)
     try:
         seen = set()
@@ -133,13 +139,8 @@ def test_a_slider_of_the_tour_leafs_through_its_pictures_with_no_server(page, ad
         page.context.set_offline(False)
 
 
-@pytest.mark.parametrize("width", [1360, 390])
-def test_letters_of_a_picture_are_as_large_as_those_of_captions(page, address, width):
-    page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{address}/read?step=cut")
-    expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
-    settled(page)
-    page.wait_for_function(FRAMES_DRAWN, arg=9, timeout=60_000)
+def letters_are_as_large_as_those_of_captions(page, width):
+    """No letter of the picture is small on the screen, and nothing is wider than it."""
     sizes = "(all) => all.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
     # A page that changes its width while it is built is drawn once more for the last one.
     for _ in range(40):
@@ -149,6 +150,33 @@ def test_letters_of_a_picture_are_as_large_as_those_of_captions(page, address, w
         page.wait_for_timeout(250)
     assert smallest >= 12.4
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+
+
+def test_a_slider_of_the_tour_leafs_through_its_pictures_with_no_server(page, address):
+    leafs_with_no_server(page, *slider_of(page, address, "sum"))
+
+
+def test_a_slider_that_is_let_go_writes_the_address_and_renews_the_page(page, address):
+    slider, last = slider_of(page, address, "questions")
+    assert last == 11
+    says = page.get_by_test_id("stMarkdown").filter(has_text="What the evidence says.")
+    expect(says).to_contain_text("scores of head 2")
+    slider.focus()
+    page.keyboard.press("End")
+    expect(says).to_contain_text("scores of head 11")
+    page.wait_for_url(re.compile("head=11"))
+    expect(slider).to_have_value("11")
+    settled(page)
+    page.wait_for_function(FRAMES_DRAWN, arg=11, timeout=60_000)
+    leafs_with_no_server(page, slider, last)
+
+
+@pytest.mark.parametrize("width", [1360, 390])
+def test_a_picture_of_many_letters_is_read_and_leafed_through_at_every_width(page, address, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    slider, last = slider_of(page, address, "cut")
+    letters_are_as_large_as_those_of_captions(page, width)
+    leafs_with_no_server(page, slider, last)
 
 
 def test_the_self_check_is_answered_by_keyboard_with_no_server(page, address):
@@ -169,18 +197,3 @@ def test_the_self_check_is_answered_by_keyboard_with_no_server(page, address):
         expect(page.locator(".score")).to_have_text(re.compile("^0 of 1 right at the first try, 5 to go"))
     finally:
         page.context.set_offline(False)
-
-
-def test_a_slider_that_is_let_go_writes_the_address_and_renews_the_page(page, address):
-    page.goto(f"{address}/read?step=questions")
-    slider = page.locator("figure:has(.panels) input")
-    expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
-    settled(page)
-    says = page.get_by_test_id("stMarkdown").filter(has_text="What the evidence says.")
-    expect(says).to_contain_text("scores of head 2")
-    page.wait_for_function(FRAMES_DRAWN, arg=11, timeout=60_000)
-    slider.focus()
-    page.keyboard.press("End")
-    expect(says).to_contain_text("scores of head 11")
-    page.wait_for_url(re.compile("head=11"))
-    expect(slider).to_have_value("11")

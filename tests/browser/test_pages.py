@@ -44,6 +44,10 @@ INSIDE = (
 """Views of Look inside besides the one that it opens with."""
 WIDTHS = (1400, 390)
 """Pixels: a desk and a phone."""
+TITLE_AT = 110
+"""Pixels from the top within which a title begins, below the links to the other pages of its room."""
+WITH_LINK = ("claims", "choose", "inside", "experiments")
+"""Pages whose title begins at the top, and whose button for the link lies free: those with a form or a board above."""
 FITS = """(width) => innerWidth === width && document.querySelector("[data-testid=stMain]").scrollWidth <= width"""
 SMALLEST_TEXT = 12
 """Pixels. Indices in formulas are smaller, as everywhere in print."""
@@ -87,6 +91,11 @@ def test_every_page_draws_can_be_read_and_fits(page: Page, address: str, path: s
     settled(page)
     page.wait_for_function(ACCENT, arg=LINK.on(dark=False))
     expect(page.locator("[data-testid=stMain] h1")).not_to_be_empty()
+    if path in WITH_LINK:
+        box = page.locator("[data-testid=stMain] h1").bounding_box()
+        assert box
+        assert box["y"] < TITLE_AT
+        page.get_by_role("button", name="Copy link").click(trial=True)  # nothing lies over it
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
     expect(page.get_by_role("dialog")).to_have_count(0)
     if VIEWS[path.partition("?")[0]].figures and not page.get_by_text("stored yet").count():

@@ -85,7 +85,7 @@ def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch)
 
     def reader(number: int) -> dict[int, bytes]:
         address = f"192.0.2.{number}"
-        order = [(6 * number + step) % len(asked) for step in range(6)]
+        order = [(4 * number + step) % len(asked) for step in range(4)]
         return {
             place: same(exports.take_turn(partial(export.render, *asked[place], "https://addend.example"), address))
             for place in order
@@ -97,7 +97,7 @@ def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch)
             given.update(files.keys())
             assert all(file == alone[place] for place, file in files.items())
     assert len(given) == len(asked)
-    assert min(given.values()) >= 3
+    assert min(given.values()) >= 2
     assert not exports._slots._active
     assert not exports._lock.locked()
 

@@ -301,9 +301,11 @@ ATTACKS: dict[str, Callable[[Files], None]] = {
         files, "special_tokens_map.json", additional_special_tokens=MANY
     ),
 }
+MANY_TOKENS = [attack for attack in ATTACKS if attack.startswith("many")]
+WHILE_LOADED = {*MANY_TOKENS, "grows as it is loaded", "stands still as it is loaded"}
 
 
-@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.startswith("many")])
+@pytest.mark.parametrize("attack", MANY_TOKENS)
 def test_very_many_added_tokens_are_refused_wherever_they_stand(hub: Hub, attack: str) -> None:  # noqa: F811
     ATTACKS[attack](hub.repositories[MODEL].files[SHA])
     with pytest.raises(ModelError, match=r"adds 300,\d{3} tokens to its vocabulary; at most 20,000"):
@@ -316,7 +318,8 @@ def test_a_model_harms_nobody_but_whoever_asks_for_it(hub: Hub, attack: str, mon
     files = hub.repositories[MODEL].files[SHA]
     change(files, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     ATTACKS[attack](files)
-    ours, own = service(seconds=2), resolve()
+    # What strikes while it is loaded needs no time to be loaded first.
+    ours, own = service(seconds=1 if attack in WHILE_LOADED else 2), resolve()
     ours.models.put((own.name, own.revision), embedded_loaded())
     attacker = Reader(ours, TermsRequest(model=MODEL, text="q" * 100 + "! a cat"))
     until(lambda: attacker.told)

@@ -62,23 +62,26 @@ def pictures(svg: str) -> list[np.ndarray]:
 
 
 def test_exports_hold_every_cell() -> None:
-    figure, made = built("probe_maps", centred=False), long()
+    """Of a part of the rows and columns, which is drawn as the whole is: a pixel a cell."""
+    side = 320
+    figure, made = built("probe_maps", centred=False, **{"from": 0, "to": side - 1}), long()
     frame = pd.read_csv(io.BytesIO(export.render(figure, "csv", "link")), keep_default_na=False)
     maps = frame["map"].nunique()
     assert maps >= len(FOUR)
-    assert len(frame) == maps * TOKENS**2
-    scores = made.scale * np.einsum("qd,kd->qk", made.query[0, 0].astype(float), made.key[0, 0].astype(float))
-    one = frame[frame["map"] == "word_to_word"].value.to_numpy().reshape(TOKENS, TOKENS)
+    assert len(frame) == maps * side**2
+    query, key = (vectors[0, 0, :side].astype(float) for vectors in (made.query, made.key))
+    scores = made.scale * np.einsum("qd,kd->qk", query, key)
+    one = frame[frame["map"] == "word_to_word"].value.to_numpy().reshape(side, side)
     np.testing.assert_allclose(one, scores, rtol=0, atol=1e-4 * np.abs(scores).max())
     # The picture has a pixel a cell, and every cell its own of 255 colours of the scale.
     svg = export.render(figure, "svg", "link").decode()
     rasters = pictures(svg)
-    assert [raster.shape for raster in rasters] == [(TOKENS, TOKENS)] * maps
+    assert [raster.shape for raster in rasters] == [(side, side)] * maps
     reach = colour_limits(figure)[0]
     expected = np.rint((np.clip(one / reach, -1, 1) + 1) / 2 * 254)
     assert np.abs(rasters[0].astype(int) - expected).max() <= 1
     png = Image.open(io.BytesIO(export.render(figure, "png", "link")))
-    assert min(png.size) > TOKENS
+    assert min(png.size) > side
 
 
 def test_a_part_is_the_same_cells_on_the_same_scale() -> None:

@@ -1,8 +1,10 @@
 """Proves that many measurements side by side, or over Ray, store what the commands store one by one, each once."""
 
 import csv
+import multiprocessing
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +15,7 @@ from typer.testing import CliRunner
 from analysis.commands import app
 from analysis.commands.measure.plan import MeasurementOptions, plan_measurements
 from analysis.core.errors import AddendError, UnknownName
+from analysis.engine import local
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,7 +48,17 @@ def text(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_many_models_side_by_side(data: Path, tmp_path: Path, text: str) -> None:
+@pytest.fixture
+def imported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that are forked from one process that has imported what they need, in place of one import for each."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(
+        ["analysis.measurements.geometry", "sklearn", "transformers.models.bert.modeling_bert"]
+    )
+    monkeypatch.setattr(local, "multiprocessing", SimpleNamespace(get_context=lambda _: context))
+
+
+def test_many_models_side_by_side(data: Path, tmp_path: Path, text: str, imported_once: None) -> None:
     one, two = (str(save_tiny(tmp_path / name)) for name in ("one", "two"))
     asked = ["measure-models", f"first={one}", two, "--texts", text, "--tokens", "12", "--windows", "16"]
     asked += ["--what", "means,terms,geometry"]

@@ -1,13 +1,12 @@
 """Proves that imports run one way, by reading the code of every file, imports inside functions included.
 
 The rooms of the analysis lie in layers, and each imports from those below it alone; the dashboard stands on the
-analysis, which knows nothing of it; only figures import Altair; the dashboard never asks the store; and
-pages that show stored results, with their figures, never import torch.
+analysis, which knows nothing of it; only figures import Altair; the dashboard never asks the store. That stored
+figures import no torch is proved where none is there: tests/app/test_results_only.py.
 """
 
 import ast
-import subprocess
-import sys
+from collections import deque
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -47,11 +46,19 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def walked(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
+    """Every node of a file, and whether it is outside of functions, whose code runs later."""
+    waiting: deque[tuple[ast.AST, bool]] = deque([(tree, True)])
+    while waiting:
+        node, at_once = waiting.popleft()
+        yield node, at_once
+        at_once = at_once and not isinstance(node, ast.FunctionDef | ast.Lambda)
+        waiting.extend((child, at_once) for child in ast.iter_child_nodes(node))
+
+
 def imports(tree: ast.Module, module: str = "") -> Iterator[tuple[str, bool]]:
     """What a file imports, as dotted names, and whether it does so when it is itself imported."""
-    inside = {id(node) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef | ast.Lambda) for node in ast.walk(f)}
-    for node in ast.walk(tree):
-        at_once = id(node) not in inside
+    for node, at_once in walked(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, at_once) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -197,39 +204,3 @@ def test_no_two_classes_share_a_name() -> None:
         for kind in read(path)[1]:
             places.setdefault(kind, []).append(name(path))
     assert {one: found for one, found in places.items() if len(found) > 1} == {}
-
-
-STORED = """
-import sys
-import analysis.figures, analysis.links, dashboard.session.current_store
-from analysis.core.errors import NoResults
-from analysis.figures import FIGURES
-made = []
-for view in analysis.links.VIEWS.values():
-    for name in view.figures:
-        if not FIGURES[name].live:
-            try:
-                figure = FIGURES[name].of(view.defaults())
-            except NoResults:  # Nothing of the kind is committed; the figure's own tests make some up.
-                made.append(name)
-                continue
-            assert len(figure.frame()), name
-            from analysis.figures import drawing
-            assert drawing.panels(figure), name
-            made.append(name)
-heavy = {"torch", "transformers", "tokenizers"} & set(sys.modules)
-assert not heavy, heavy
-print(*made)
-"""
-
-
-def test_stored_pages_and_their_figures_import_no_torch(store: Path) -> None:
-    """A process of its own builds and draws every figure that needs no live model, as its page first shows it."""
-    done = subprocess.run([sys.executable, "-c", STORED], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    from analysis.figures import FIGURES
-    from analysis.links import VIEWS
-
-    named = [name for view in VIEWS.values() for name in view.figures]
-    assert done.stdout.split() == [name for name in named if not FIGURES[name].live]
-    assert {"terms_heads", "terms_aggregates", "encoding_heat", "published_scores"} <= set(done.stdout.split())
