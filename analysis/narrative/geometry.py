@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.base import CONTRADICTED, Judgement
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states
@@ -131,7 +131,11 @@ def models_in_words(statement: Judgement, source: str) -> str:
         parts.append(f"{HOLDING[standing]} {place}")
     if not parts:
         return ""
-    enough = " One model suffices for it." if statement.quantifier == "some" else ""
+    enough = ""
+    if statement.quantifier == "some":
+        enough = " One model suffices for it."
+    elif statement.quantifier == "every" and statement.verdict == CONTRADICTED:
+        enough = " One failure contradicts it."
     return f"It {', '.join(parts)}.{enough}"
 
 

@@ -40,7 +40,7 @@ def _item(experiment: Experiment) -> str:
     values = {"claim": statement.parent, "statement": statement.id}
     href = escape(address("claims", values), quote=True)
     return (
-        f"<li><small>Bears on “{escape(experiment.bears_on)}”</small><p>{escape(unbroken(statement.statement))} "
+        f"<li><small>Bears on “{escape(experiment.bears_on)}”</small><p><b>Open:</b> {escape(unbroken(statement.statement))} "
         f'<a href="{href}" target="_self">{escape(statement.id)}</a></p>'
         f"<small><b>Would decide it:</b> {escape(unbroken(statement.would_decide))}.</small></li>"
     )

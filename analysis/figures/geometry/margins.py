@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.ablation.variants import readable
 from analysis.core import colours
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, signed, significant
+from analysis.core.formatting import fixed, join_names, signed, significant
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -74,7 +74,7 @@ def _finding(rows: pd.DataFrame, lost: pd.DataFrame) -> str:
     many = f"All {count:,}" if not lost.size else f"{kept or 'None'} of {count:,}"
     stay = f"{many} words {'stays' if kept == 1 else 'stay'} nearest to {'itself' if kept == 1 else 'themselves'}"
     half = float(rows.margin.iloc[(count - 1) // 2])
-    clearly = f", half of them by {signed(half)} or more" if half > 0 else ""
+    clearly = f", half of them by a distance of {fixed(half)} or more" if half > 0 else ""
     few = 0 < len(lost) <= NAMED
     does = f"{len(lost)} {'does' if len(lost) == 1 else 'do'} not"
     besides = f"; {does} ({join_names(map(in_words, lost.word))})" if few else ""
@@ -103,7 +103,7 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     middle = rows.iloc[(count - 1) // 2]
     half = pd.DataFrame(
         [{"rank": (count + 1) // 2, "margin": middle.margin, "dx": -8, "dy": -14, "align": "right", "hue": soft,
-          "name": f"half keep {signed(float(middle.margin))} or more"}]
+          "name": f"half keep a distance of {fixed(float(middle.margin))} or more"}]
     )  # fmt: skip
     return marks.panel(
         area.encode(x=x, y=marks.same_axis(y, "zero"), y2=alt.Y2("margin:Q")),
