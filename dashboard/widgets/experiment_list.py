@@ -39,8 +39,9 @@ def _item(experiment: Experiment) -> str:
     statement = experiment.statement
     values = {"claim": statement.parent, "statement": statement.id}
     href = escape(address("claims", values), quote=True)
+    said = escape(unbroken(statement.statement))
     return (
-        f"<li><small>Bears on “{escape(experiment.bears_on)}”</small><p><b>Open:</b> {escape(unbroken(statement.statement))} "
+        f"<li><small>Bears on “{escape(experiment.bears_on)}”</small><p><b>Open:</b> {said} "
         f'<a href="{href}" target="_self">{escape(statement.id)}</a></p>'
         f"<small><b>Would decide it:</b> {escape(unbroken(statement.would_decide))}.</small></li>"
     )

@@ -526,7 +526,7 @@ def test_the_colours_end_where_the_legend_says(world):
     sizes = figure.frame().difference
     if ((sizes < low - 1e-9) | (sizes > high + 1e-9)).any():
         limit = max(-low, high)
-        assert legend["legend"]["title"][1:] == [f"darkest: {limit:g} or more"]
+        assert legend["legend"]["title"][1:] == [f"at the ends: {limit:g} or more"]
         assert limit in heat.LIMITS
     else:
         assert legend["legend"]["title"][1:] == []

@@ -24,16 +24,13 @@ from analysis.figures import FIGURES, drawing
 from analysis.figures.experiments.board_rows import board
 from analysis.figures.runs.stored import all_runs, newest_of_each_first, settings
 from analysis.figures.training import costs as training_costs
-from analysis.figures.training.advantage import two_recipes
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
-from analysis.figures.training.final_loss import beyond_the_axis
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, covering_curves, spread_names
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK
 from analysis.figures.training.verdict import verdict
-from analysis.narrative.answer.sentences.small import LEADS
 from analysis.statistics import smallest_detectable
 from analysis.store.read import query
 from tests import trainings
@@ -496,7 +493,7 @@ def test_the_judged_recipe_stands_where_the_exploratory_one_has_predicted_as_man
     figure = made("training_advantage", preset="cpu")
     first, second = PRESETS["cpu"], PRESETS["cpu2"]
     steps = round(second.steps * second.masked_share / first.masked_share)
-    assert f"predict as many words as {steps:,} steps of cpu" in figure.caption
+    assert f"predict as many words as {steps:,} steps here" in figure.caption
     hollow = drawn(figure, "own_steps", "gap")[0].iloc[0]
     assert (hollow.steps, hollow.own_steps) == (steps, second.steps)
     one, other = (
@@ -522,19 +519,6 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
     assert whole_direction
 
 
-def test_the_two_recipes_have_the_leads_that_the_answer_and_the_judged_trainings_have(store):
-    """Committed runs; the answer computes the exploratory leads by a query of its own."""
-    leads = query(LEADS).set_index("steps").lead
-    judged = made("training_gap", preset="cpu2").frame().set_index("variant")
-    sentence = two_recipes("cpu")
-    assert sentence == two_recipes("cpu2")
-    first, second = leads.index[:2]
-    assert f"is {signed(-leads[first])} nats in the exploratory recipe cpu" in sentence
-    assert f"and {signed(judged.gap['tupe_a'])} in cpu2" in sentence
-    assert sentence.endswith(f"Given {second:,} steps instead of {first:,}, cpu comes to {signed(-leads[second])}.")
-    assert two_recipes("width64") == ""
-
-
 def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_resolved(store):
     figure = made("training_gap", preset="cpu2")
     (rows,) = drawn(figure, "written")
@@ -543,9 +527,7 @@ def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_re
         found = stored.standing(row.variant, "bert_a")
         if found is None:
             continue
-        beyond = re.search(rf"{re.escape(quote(row.title))} (\S+, [^(]+) \(([^)]+)\)", beyond_the_axis(figure.frame()))
-        assert bool(beyond) == (row.title not in written), "drawn, or named as too far above"
-        text = " ".join(beyond.groups()) if beyond else written[row.title]
+        text = written[row.title]
         assert text.endswith(f"{row.n} of {row.asked} seeds" if row.n < row.asked else f"{row.n} seeds"), "as few"
         assert ("open so far" in text) == bool(found.missing) == (row.n < row.asked)
         unresolved = found.word == NOT_RESOLVED and not found.missing
@@ -579,7 +561,7 @@ def test_what_is_stuck_in_a_setting_has_one_row(store):
 
 
 def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
-    """The committed runs; a difference whose interval is so wide that it says nothing is no row but in a sentence."""
+    """The committed runs; a difference far above the axis has a triangle at its edge in place of a diamond."""
     figure = made("training_gap", preset="cpu2")
     (panel,) = drawing.panels(figure)
     datasets = [rows for rows in panel.to_dict()["datasets"].values() if rows]
@@ -589,8 +571,10 @@ def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
     wide = set(table.title[(table.high - table.low > 3 * widths.median()) & (table.gap > 0.2)])
     rows = {row["title"] for rows in datasets if "written" in rows[0] for row in rows}
     assert wide
-    assert not wide & rows
-    assert rows | {name for name in table.title if quote(name) in beyond_the_axis(table)} == set(table.title)
+    assert rows == set(table.title)
+    diamonds = {row["title"] for rows in datasets if "p_holm" in rows[0] and "edge" not in rows[0] for row in rows}
+    triangles = {row["title"] for rows in datasets if "edge" in rows[0] for row in rows}
+    assert wide <= triangles - diamonds
     seeds = [row["title"] for rows in datasets if "seed" in rows[0] for row in rows]
     assert set(seeds) < rows, "no dot without a row"
 
@@ -973,7 +957,7 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     assert sorted(set(figure.frame().layer)) == [0, 1]
     (panel,) = drawing.panels(figure)
     (names,) = (rows for rows in panel.to_dict()["datasets"].values() if "up" in rows[0])
-    ends = {row["name"].replace("\n", " ").partition(" →")[0] for row in names}
+    ends = {row["name"].replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ").partition(":")[0] for row in names}
     assert ends == {
         "Added once, layer 0", "Added once, layer 1", OWN_MATRIX, f"{OWN_MATRIX}, unscaled",
     }  # fmt: skip

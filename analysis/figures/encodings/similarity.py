@@ -38,6 +38,8 @@ from analysis.figures.panels import names_at
 
 TALL = 330
 """Pixels of a panel's height."""
+BELOW = 0.03
+"""The free room below the lowest value, as a share of the axis."""
 SAME = 1e-9
 """The share of the similarity's variance up to which likeness before and after counts as the same."""
 CLOSE = 0.06
@@ -305,10 +307,10 @@ def _profiles(
     if mirrored:
         frame, others = frame[frame.distance >= 0], others[others.distance >= 0]
     lowest = min([float(frame.low.min()), 0.0, *others["mean"]])
-    domain = (lowest, 1.0) if kind.startswith("cosine") else alt.Undefined
+    domain = (lowest - BELOW * (1 - lowest), 1.0) if kind.startswith("cosine") else alt.Undefined
     if not kind.startswith("cosine"):
         others = others[others["mean"].between(frame.low.min(), frame.high.max())]
-    title = "distance in tokens, before as after" if mirrored else "distance, key minus query (tokens)"
+    title = "distance in tokens (before and after are alike)" if mirrored else "distance, key minus query (tokens)"
     x = marks.number(alt.X, "distance", title, nice=False, ticks=5)
     y = marks.number(alt.Y, "mean", kind, domain=domain, ticks=7)
     layers = marks.line_plot(

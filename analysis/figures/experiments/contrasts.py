@@ -29,7 +29,7 @@ PARENTS = ("C34", "C36")
 """The claims whose statements are about where positions are told, and how narrow words are."""
 NATS = "nats per predicted token"
 OPEN = "open"
-CORRECTED, UNEVEN = "by correction", "seeds differ"
+CORRECTED, UNEVEN = "after correction", "seeds differ"
 """Under the word of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 26
 """Letters in a line of a label: longer ones would leave the plot little room."""
@@ -449,12 +449,9 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
     ends = pd.concat([ends, table.start + table.low, table.start + table.high])
     room = 0.03 * float(ends.max() - ends.min())
     domain = float(ends.min()) - room, float(ends.max()) + room
-    held = table.text.str.endswith(CORRECTED).any()
     key = [
-        f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
-        "hollow: open" + (f" ({CORRECTED}: clear of the grey by itself," if held else ""),
-        *(["open among the tests made together)"] if held else []),
-        *(["with fewer seeds than the rules ask for: in training"] if table.text.str.contains(" of ").any() else []),
+        "filled: decided by the rules; hollow: open; lines: 95 % intervals",
+        f"grey: within ±{table.margin.iloc[0]:g} nats of where the row starts, which counts as the same",
     ]
     # The second chart has as many lines above it, so that both begin at one height.
     below = {0: key, 1: ["on the same scale", *[" "] * len(key[1:])]}

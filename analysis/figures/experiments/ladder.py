@@ -7,7 +7,7 @@ from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named, way
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, plural, sentences, signed
+from analysis.core.formatting import join_names, plural, sentences, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, board, default_preset
@@ -79,10 +79,18 @@ def _finding(table: pd.DataFrame) -> str:
     same_side = (both[wide] * both[narrow] > 0).all()
     for larger, smaller in ((wide, narrow), (narrow, wide)):
         if len(both) > 1 and same_side and (both[larger].abs() > both[smaller].abs()).all():
-            return f"All {len(both)} differences from adding are larger at width {larger} than at {smaller}"
+            return f"All {len(both)} ways gain or lose more against adding at width {larger} than at width {smaller}"
     changed = (both[wide] - both[narrow]).abs().sort_values(ascending=False).index[:TOLD]
     told = "; ".join(f"{name} {signed(both[narrow][name])} and {signed(both[wide][name])}" for name in changed)
     return f"At width {narrow} and {wide}, nats from adding: {told}"
+
+
+def _seeds(table: pd.DataFrame) -> str:
+    """The seeds at each width: `8 seeds at width 64 and 128`."""
+    of_width = {width: span(table.seeds[table.width == width]) for width in sorted(set(table.width))}
+    if len(set(of_width.values())) == 1:
+        return f"{next(iter(of_width.values()))} seeds at every width"
+    return ", ".join(f"{seeds} seeds at width {width}" for width, seeds in of_width.items())
 
 
 def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> Chart:
@@ -118,6 +126,7 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> Chart:
     labels = names_at_ends(ends, "variant", hues, dashes, theme, domain=domain, height=HEIGHT)
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=marks.HALF, height=HEIGHT,
-        title="Final loss less adding's, by width", below=[f"grey: within ±{margin:g} nats, the same"],
+        title="Final loss less adding's, by width",
+        below=[f"lines: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, which counts as the same"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")

@@ -24,7 +24,7 @@ def layers(params: GeometryParameters) -> Figure:
     first, last = rows.iloc[0], rows.iloc[-1]
     highest = rows.loc[rows.value.idxmax()]
     text = (
-        f"Less their means, {rank:.0f} directions of words and of positions overlap by {percent(first.value, 1)} "
+        f"Without their means, {rank:.0f} directions of words and of positions overlap by {percent(first.value, 1)} "
         f"before the first layer, {percent(highest.value, 1)} at layer {highest.layer} and {percent(last.value, 1)} "
         f"after the last; random ones by {percent(first.baseline, 1)}."
     )

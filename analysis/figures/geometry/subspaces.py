@@ -21,7 +21,7 @@ from analysis.figures.geometry.estimates import (
 RANK = 20
 """The leading directions of each table, or of the states, of which the finding speaks."""
 OVERLAP = "subspace_overlap"
-SHARED = "mean squared cosine"
+SHARED = "overlap (mean squared cosine)"
 KINDS = {"centred": "less their means", "raw": "as they are"}
 
 
@@ -42,9 +42,9 @@ def subspaces(params: GeometryParameters) -> Figure:
     text = (
         ""
         if overlap is None or own is None or angle is None
-        else f"Less their means, the {RANK} leading directions of words and of positions overlap by "
+        else f"The {RANK} leading directions of words and of positions, without their means, overlap by "
         f"{percent(overlap.value, 1)}; random directions by {percent(overlap.baseline, 1)}. As the tables are, they "
-        f"overlap by {percent(own.value, 1)}. The smallest angle between them, less their means, is "
+        f"overlap by {percent(own.value, 1)}. The smallest angle between them, without their means, is "
         f"{angle.value:.0f} degrees; between random subspaces {angle.baseline:.0f}."
     )
     return geometry_figure(

@@ -128,7 +128,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
     key = marks.colour_bar(
         [
             *marks.wrap_lines(f"points more or fewer than {content.baseline}", KEY),
-            *([f"darkest: {limit:g} or more"] if (rows.difference.abs() > limit).any() else []),
+            *([f"at the ends: {limit:g} or more"] if (rows.difference.abs() > limit).any() else []),
             *([] if content.study else ["as printed, without a test"]),
         ],
         length=150,

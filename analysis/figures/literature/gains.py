@@ -146,8 +146,8 @@ def literature(_: Parameters) -> Figure:
         title="What papers report: concatenation, and no cross terms",
         finding=(
             f"Concatenating does better than adding in {int((concatenated.gain > 0).sum())} of {len(concatenated)} "
-            f"published comparisons; untying gains {signed(original.gain)} points where it was proposed and "
-            f"{signed(replication.gain)} in a replication"
+            f"published comparisons; dropping the cross terms gains {signed(original.gain)} points of GLUE where "
+            f"it was proposed and {signed(replication.gain)} in a replication"
         ),
         notes=(
             " Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
@@ -328,7 +328,9 @@ def _panel(
     name: str, rows: pd.DataFrame, means: pd.DataFrame, extents: dict[str, tuple[float, float]], theme: Theme
 ) -> Chart:
     unit = str(means.unit.iloc[0])
-    sources = [f"{row.paper}; {row.read_in}" for row in frames.rows(means)]
+    columns = rows.groupby("comparison").column.unique()
+    asked = {name: str(names[0]) if len(names) == 1 else f"{len(names)} tasks" for name, names in columns.items()}
+    sources = [f"{row.paper}; {asked[row.comparison]}; {row.read_in}" for row in frames.rows(means)]
     labels, y, papers, height = marks.grouped_rows(means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW)
     names = dict(zip(means.comparison, labels, strict=True))
     x = marks.number(alt.X, "gain", ["worse ← 0 → better", unit], domain=extents[unit], padding=8, ticks=5)

@@ -68,7 +68,7 @@ def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
-        draw=lambda theme: [_draw(frame, compared, theme)],
+        draw=lambda theme: [_draw(frame, compared, dim, theme)],
         proportions=(0.8,),
     )
 
@@ -79,7 +79,7 @@ def _shares(dim: int) -> pd.DataFrame:
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
 
 
-def _draw(frame: pd.DataFrame, compared: pd.DataFrame, theme: Theme) -> Chart:
+def _draw(frame: pd.DataFrame, compared: pd.DataFrame, dimensions: int, theme: Theme) -> Chart:
     """Bars of the cosine's distribution over the band around a right angle, and the outline of another one."""
     soft = theme.colour(SOFT)
     # The axis is the same for every number of dimensions: with the most, the shares are highest.
@@ -96,8 +96,15 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, theme: Theme) -> Chart:
     band = band.encode(x=bars.encoding.x, x2=alt.X2("high:Q"))
     outline = alt.Chart(compared).mark_line(color=soft, strokeWidth=marks.LINE, interpolate="step-after")
     outline = outline.encode(x=bars.encoding.x, y=bars.encoding.y)
+    own = frame.loc[[frame.share.idxmax()]].assign(
+        name=f"{dimensions} dimensions", hue=theme.ink, align="right", dx=-12, dy=0
+    )
+    within = pd.DataFrame({"low": [TOLERANCE], "share": [top]}).assign(
+        name=f"grey: within ±{TOLERANCE:g}", hue=soft, align="left", dx=6, dy=10
+    )
     peak = compared.loc[[compared.share.idxmax()]].assign(
         name=f"{COMPARED} dimensions", hue=soft, align="left", dx=16, dy=12
     )
-    named = panels.names_at(peak, bars.encoding.x, bars.encoding.y, theme)
+    labelled = [peak, within] if dimensions == COMPARED else [peak, within, own]
+    named = panels.names_at(pd.concat(labelled), bars.encoding.x, bars.encoding.y, theme)
     return marks.panel(band, bars, outline, *named, theme=theme, width=marks.WIDE, height=260)

@@ -61,8 +61,8 @@ def strip(params: StripParameters) -> Figure:
     counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
     return Figure(
         title=f"Final losses with preset {preset}",
-        finding=f"The best and the worst seed of a variant end {fixed(float(apart.median()))} nats apart (median of the "
-        f"variants), the best and the worst variant {fixed(float(usual['mean'].max() - usual['mean'].min()))} (means)"
+        finding=f"The best and the worst seed of a variant end {fixed(float(apart.median()))} nats apart (median), the "
+        f"best and the worst variant {fixed(float(usual['mean'].max() - usual['mean'].min()))} (means)"
         if len(apart) and len(usual) > 1
         else f"{counted} of preset {preset}",
         frame=lambda: rows[columns],

@@ -140,11 +140,12 @@ def _draw(run: Curves, order: list[tuple[int, int]] | None, outlined: tuple[int,
         strong = 0.45 + 0.55 * min(1.0, share / HALF)
         points += [{"cell": index, "x": a, "y": b, "strong": strong} for a, b in zip(x, y, strict=True)]
     return _layered(
-        pd.DataFrame(cells), pd.DataFrame(points), pd.DataFrame(dots), (layers, heads), order, colour, theme
+        run, pd.DataFrame(cells), pd.DataFrame(points), pd.DataFrame(dots), (layers, heads), order, colour, theme
     )
 
 
 def _layered(
+    run: Curves,
     cells: pd.DataFrame,
     points: pd.DataFrame,
     dots: pd.DataFrame,
@@ -194,4 +195,9 @@ def _layered(
         )
         charts.append(names.encode(x=x, y=y, text="name:N"))
     height = max(26 if not order else 34, min(CELL, MOST_PIXELS // layers)) * layers
-    return marks.panel(*charts, theme=theme, width=marks.WIDE, height=height)
+    reach = int(run.distances.max())
+    key = f"in a square: from {reach} tokens before the query, at the left, over 0 in the middle to {reach} after"
+    return marks.panel(
+        *charts, theme=theme, width=marks.WIDE, height=height, title="Mean score that position gives, by distance",
+        below=[key, "each curve has the height of its square, whatever its size"],
+    )  # fmt: skip

@@ -18,10 +18,8 @@ from analysis.figures.training.data import (
     BASELINES,
     MASKED,
     SettingsParameters,
-    TrainingParameters,
     candidates,
     newest,
-    select_trainings,
     title,
     training_commands,
 )
@@ -68,9 +66,8 @@ def advantage(params: SettingsParameters) -> Figure:
         finding=_leads(table, base),
         frame=lambda: table,
         caption=sentences(
-            f"Recipe {EXPLORATORY} hides {percent(PRESETS[EXPLORATORY].masked_share)} of the words; the judged one "
-            f"hides {percent(PRESETS[training_rules().preset].masked_share)}, and so learns more in as many steps."
-            if params.preset == EXPLORATORY
+            f"In this recipe ({params.preset}), {percent(PRESETS[params.preset].masked_share)} of the words are hidden."
+            if params.preset in PRESETS and params.objective == MASKED
             else "",
             "" if judged is None else _judged_caption(judged),
             f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
@@ -91,38 +88,6 @@ def advantage(params: SettingsParameters) -> Figure:
         columns=2,
         sentences=tuple(texts),
     )
-
-
-def two_recipes(preset: str) -> str:
-    """The reason why TUPE-A's lead is another one in the exploratory recipe than in the judged one, in a sentence.
-
-    Empty for other presets, and where the trainings of one of the two, or a longer one of the first, are not stored.
-    """
-    judged = training_rules().preset
-    if preset not in (EXPLORATORY, judged):
-        return ""
-    base = BASELINES[MASKED]
-    with suppress(AddendError):
-        leads = {}
-        for name in (EXPLORATORY, judged):
-            trainings = select_trainings(TrainingParameters(preset=name, objective=MASKED))
-            leads[name] = difference(trainings.finals(LEADER), trainings.finals(base))
-        first, second = PRESETS[EXPLORATORY], PRESETS[judged]
-        runs, _ = newest(candidates(SettingsParameters(preset=EXPLORATORY, objective=MASKED)))
-        comparable = runs[[set(changes) <= {"steps"} for changes in runs.changed]]
-        pairs = _pairs(comparable[~comparable.diverged], base)
-        longer = pairs[(pairs.variant == LEADER) & (pairs.steps > first.steps)]
-        more = second.masked_share * second.steps / (first.masked_share * first.steps)
-        if leads[EXPLORATORY].n and leads[judged].n and len(longer) and more > 1:
-            after = longer.steps.min()
-            return (
-                f"{named(LEADER)} less {named(base)} is {signed(leads[EXPLORATORY].mean)} nats in the exploratory "
-                f"recipe {EXPLORATORY} and {signed(leads[judged].mean)} in {judged}: {judged} learns from {more:.1f} "
-                f"times as many predictions, since it hides {percent(second.masked_share)} of the words and "
-                f"{EXPLORATORY} {percent(first.masked_share)}. Given {after:,} steps instead of {first.steps:,}, "
-                f"{EXPLORATORY} comes to {signed(longer.gap[longer.steps == after].mean())}."
-            )
-    return ""
 
 
 def _judged(params: SettingsParameters, table: pd.DataFrame, base: str) -> pd.DataFrame | None:
@@ -151,8 +116,9 @@ def _judged(params: SettingsParameters, table: pd.DataFrame, base: str) -> pd.Da
 def _judged_caption(judged: pd.DataFrame) -> str:
     [row] = frames.rows(judged)
     return (
-        f"Hollow: recipe {row.recipe} ({plural(row.seeds, 'seed')}), whose {row.own_steps:,} steps predict as many "
-        f"words as {row.steps:,} steps of {EXPLORATORY}: it is drawn there."
+        f"Hollow: a recipe that hides {percent(PRESETS[row.recipe].masked_share)} ({row.recipe}, "
+        f"{plural(row.seeds, 'seed')}); its {row.own_steps:,} steps predict as many words as {row.steps:,} steps here, "
+        "and so it is drawn there."
     )
 
 
@@ -245,7 +211,10 @@ def _hollow(
     """The judged recipe's diamond, hollow, with its name at the right; nothing where there is none."""
     if judged is None:
         return []
-    written = [f"{row.recipe}: {row.own_steps:,} steps\nwith as many words" for row in frames.rows(judged)]
+    written = [
+        f"{row.own_steps:,} steps that hide\n{percent(PRESETS[row.recipe].masked_share)}: as many words"
+        for row in frames.rows(judged)
+    ]
     frame = judged.assign(written=written)
     base = alt.Chart(frame).encode(x=x, y=y)
     interval = (

@@ -110,8 +110,9 @@ def gap(params: ComparedParameters) -> Figure:
     table, tests = compared_losses(trainings)
     base = trainings.baseline
     domain = _axis_range(table[~(table.gap > largest_near(table.gap))])
-    drawn = table[~(table.gap > domain[1])]
-    clipped = bool((drawn.low < domain[0]).any() or (drawn.high > domain[1]).any())
+    far = table.gap > domain[1]
+    within = table[~far]
+    clipped = bool((within.low < domain[0]).any() or (within.high > domain[1]).any())
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
         title=f"Final loss, and its difference to {named(base)}",
@@ -122,7 +123,7 @@ def gap(params: ComparedParameters) -> Figure:
             f"their means with intervals of 95 % (Student's t); {trainings.conditions()}. Colours say how positions "
             "are told, as in the learning curves.",
             f"Measured on {trainings.sample}. Below 0 is better.",
-            beyond_the_axis(table),
+            "A triangle at the right edge alone: a variant that ends beyond the axis." if far.any() else "",
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(tests, 'variant')}; hollow: "
             "not told apart from 0, which is not the same as no difference. The board asks for more, a difference "
@@ -139,15 +140,8 @@ def gap(params: ComparedParameters) -> Figure:
         alt=f"Dots, one row per variant. {_summary(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
-        draw=lambda theme: _draw(drawn, runs, title(base), domain, theme),
+        draw=lambda theme: _draw(table, runs, title(base), domain, theme),
     )
-
-
-def beyond_the_axis(table: pd.DataFrame) -> str:
-    """A sentence with the variants that end too far above the baseline for the axis; empty where none does."""
-    far = table[table.gap > _axis_range(table[~(table.gap > largest_near(table.gap))])[1]]
-    parts = [f"{quote(str(row.title))} {_difference(row).splitlines()[0]} ({_seeds(row)})" for row in frames.rows(far)]
-    return f"Too high for the picture: {'; '.join(parts)}." if parts else ""
 
 
 def _reason(standing: StandingRow | None, own: int, most: int) -> str:
@@ -246,9 +240,10 @@ def _draw(
     columns = [
         "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "hue",
     ]  # fmt: skip
-    layers += significant_or_hollow(shown[columns], x, y, theme, tooltip, color=HUE)
-    # A triangle at the edge: the end of the interval lies beyond the axis.
-    for rows, end in ((shown.high > domain[1], 1), (shown.low < domain[0], 0)):
+    far = shown.gap > domain[1]
+    layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=HUE)
+    # A triangle at the edge: the end of the interval, or the variant, lies beyond the axis.
+    for rows, end in ((far | (shown.high > domain[1]), 1), (shown.low < domain[0], 0)):
         if rows.any():
             layers += marks.row_plot(
                 shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
@@ -259,8 +254,8 @@ def _draw(
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
-                f"shaded: within ±{margin:g} nats, which counts as none on the board",
-                "at the right: the difference with its verdict, and the final loss, which sorts the rows",
+                f"lines: 95 % intervals; grey: within ±{margin:g} nats, which counts as none",
+                "at the right: the difference, its verdict, the final loss",
             ],
         )
     ]  # fmt: skip

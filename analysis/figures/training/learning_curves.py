@@ -99,6 +99,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
             "interpolated linearly between evaluations."
             if target is not None
             else "",
+            _on_the_board(trainings),
             f"Diamonds and the numbers at the names: the final losses, on {trainings.sample}." if len(finals) else "",
             f"The second panel enlarges the last {percent(LAST)}"
             + (f", in which {join_names(beyond)} would lie far above." if beyond else ".")
@@ -234,24 +235,24 @@ def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
     # Of a single seed nothing is tested, and each curve is one draw.
     tested = {name: losses for name, losses in finals.items() if len(losses.keys() & finals[best].keys()) > 1}
     tied = ranks(tested).tied(best) if len(tested) > 1 else ()
-    on_board = _on_the_board(trainings)
     if tied:
-        most = 1 if on_board else MOST_NAMED
-        whom = join_names(named(name) for name in tied) if len(tied) <= most else f"{len(tied)} others"
+        whom = join_names(named(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
         text += f", not told apart from {whom}"
     if best == baseline or baseline not in mean_losses or baseline in tied:
         return text
-    return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}{on_board}"
+    return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}"
 
 
 def _on_the_board(trainings: Trained) -> str:
-    """The baseline's final loss by the recipe of the board, in brackets, where rules judge this recipe, too."""
+    """A sentence with the baseline's final loss by the recipe of the board, where rules judge this recipe, too."""
     usual = default_preset()
     if trainings.preset == usual or trainings.preset not in judged_presets():
         return ""
     with suppress(AddendError):
         loss = board(usual).row(trainings.baseline).loss
-        return "" if loss is None else f" (on the board, by {usual}, at {loss:.2f})"
+        return (
+            "" if loss is None else f"On the board, by recipe {usual}, {named(trainings.baseline)} ends at {loss:.2f}."
+        )
     return ""
 
 

@@ -156,12 +156,6 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
         f"The scores of {named(name)} spread {significant(first, 2)} times as far as {named(baseline)}'s in layer "
         f"{first_layer} after {early:,.0f} of {last:,.0f} steps"
     )
-    if first > 1 > end:
-        return (
-            f"The attention of {named(name)} is sharper than {named(baseline)}'s early on and less sharp at the end: "
-            f"in layer {first_layer} its scores spread {significant(first, 2)} times as far after {early:,.0f} of "
-            f"{last:,.0f} steps, and {named(baseline)}'s {significant(1 / end, 2)} times as far after all"
-        )
     return f"{text}, and {significant(end, 2)} times at the end"
 
 
@@ -233,7 +227,7 @@ def _draw(
 
 def _end(value: float) -> str:
     """The end of a curve, as its name says it."""
-    return f"→ {fixed(value, 1) if value >= 1 else significant(value, 2)}"
+    return fixed(value, 1) if value >= 1 else significant(value, 2)
 
 
 def _together(
@@ -250,7 +244,11 @@ def _together(
     shared, layers = shared_variants(variants), sorted(set(mean.layer))
 
     def name(variant: str, layer: int) -> str:
-        return title(variant) if len(layers) == 1 or variant in shared else f"{title(variant)}, layer {layer}"
+        return (
+            title(variant)
+            if len(layers) == 1 or variant in shared
+            else f"{title(variant)}, layer\N{NO-BREAK SPACE}{layer}"
+        )
 
     def by_curve(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
         named = frame.assign(
@@ -268,7 +266,7 @@ def _together(
     # A dash tells variants of one colour apart, as in every chart; the layers of one variant are named at their ends.
     patterns = marks.dashes("curve", {name(*one): dash_of[one[0]] for one in order})
     ends = curves.groupby("curve", sort=False).value.last().reset_index()
-    ends = ends.assign(name=[f"{curve} {_end(value)}" for curve, value in zip(
+    ends = ends.assign(name=[f"{curve}: {_end(value)}" for curve, value in zip(
         ends.curve, ends.value, strict=True)])  # fmt: skip
     thin = alt.Chart(seeds).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)
     thick = marks.line_plot(
@@ -281,7 +279,7 @@ def _together(
         theme=theme,
         width=marks.WIDE,
         height=TALL,
-        title="Spread of the scores; → where it ends",
+        title="Spread of the scores, and the number where it ends",
         below=["strong: a line a layer, the mean over seeds; one line where layers have the same scores of positions",
                "thin: seeds"] if len(layers) > 1 else ["strong: the mean over seeds; thin: seeds"],
     )  # fmt: skip

@@ -287,10 +287,17 @@ def headline(board: Sequence[EncodingRow]) -> str:
         return f"Of {count(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
     row = next(row for row in able if row.title == best)
     level = [other for other in able if other is not row and _level(other, row)]
-    learns = f"{_quoted(best)} learns {'as well as any' if level else 'best'}"
+    of_able = (
+        f"Of the {count(able)} that can do it, {_quoted(uncapitalised(best))}"
+        if count(able) < count(board)
+        else _quoted(best)
+    )
+    learns = f"{of_able} learns {'as well as any' if level else 'best'}"
     if len(rises) < COMPARABLE:
         return f"{learns}{_price(row)}"
     furthest = min(rises, key=lambda title: rises[title])
+    if any(other.rise is not None and other.rise.value < rises[furthest] for other in able):
+        return f"{learns}{_price(row)}"  # The table shows a smaller rise, of fewer seeds or of another recipe.
     longer = "holds up best on longer texts"
     if furthest != best:
         return f"{learns}{_price(row)}; {_quoted(uncapitalised(furthest))} {longer}"

@@ -10,7 +10,6 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import percent
 from analysis.figures import Figure, stored_figure
 from analysis.figures.experiments.board_rows import judged_presets
-from analysis.figures.training.advantage import EXPLORATORY, two_recipes
 from analysis.figures.training.costs import (
     BEFORE_MATCHING,
     UNMATCHED,
@@ -32,7 +31,7 @@ from analysis.figures.training.data import (
     usual_recipe,
 )
 from analysis.figures.training.data import index as stored_trainings
-from analysis.figures.training.final_loss import beyond_the_axis, unresolved
+from analysis.figures.training.final_loss import unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.verdict import verdict_of
@@ -139,10 +138,6 @@ def draw(pickers: Pickers) -> None:
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
-    # One of two recipes' differences is met there, and the other on the board or on Home.
-    preset = EXPLORATORY if part == "settings" else str(values["preset"])
-    if part in ("gap", "settings") and values["objective"] == MASKED and (sentence := two_recipes(preset)):
-        st.markdown(escape_markdown(sentence))
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
     if part == "contrasts":
@@ -341,10 +336,8 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             return None
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
-        if name == "training_gap":
-            for sentence in (beyond_the_axis(figure.frame()), unresolved(figure.frame())):
-                if sentence:
-                    st.markdown(escape_markdown(sentence))
+        if name == "training_gap" and (sentence := unresolved(figure.frame())):
+            st.markdown(escape_markdown(sentence))
         preset = str(figure_values["preset"])
         if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":
             rows = stored(preset)
@@ -353,7 +346,9 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
                 more_with_narrower_words(rows, preset),
                 more_of_other_causes(rows, preset),
             )
-            st.markdown(escape_markdown(" ".join(filter(None, said))))
+            if any(said):
+                with st.expander("Why variants of one size differ in arithmetic"):
+                    st.markdown(escape_markdown("\n\n".join(filter(None, said))))
         if name == "training_costs":
             if sentence := more_without_positions(figure.frame(), preset):
                 st.markdown(escape_markdown(sentence))
