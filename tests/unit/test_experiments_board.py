@@ -406,7 +406,7 @@ def test_the_ladder_has_every_difference_at_every_width(store):
         assert (row.seeds, row.judged) == (len(shared), len(shared) == len(encoder_rules().seeds))
     judged = table[table.judged].groupby("variant").width.nunique()
     several = judged[judged > 1].index
-    assert ("from adding" in figure.finding) == bool(len(several))
+    assert ("against adding" in figure.finding) == bool(len(several))
     if "differences from adding are larger" in figure.finding:
         values = table[table.judged & table.variant.isin(several)].pivot(
             index="variant", columns="width", values="value"

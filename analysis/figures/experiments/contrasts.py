@@ -450,8 +450,8 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
     room = 0.03 * float(ends.max() - ends.min())
     domain = float(ends.min()) - room, float(ends.max()) + room
     key = [
-        "filled: decided by the rules; hollow: open; lines: 95 % intervals",
-        f"grey: within ±{table.margin.iloc[0]:g} nats of where the row starts, which counts as the same",
+        "filled: decided; hollow: open; lines: 95 % intervals",
+        f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
     ]
     # The second chart has as many lines above it, so that both begin at one height.
     below = {0: key, 1: ["on the same scale", *[" "] * len(key[1:])]}

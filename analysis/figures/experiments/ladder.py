@@ -127,6 +127,6 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> Chart:
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=marks.HALF, height=HEIGHT,
         title="Final loss less adding's, by width",
-        below=[f"lines: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, which counts as the same"],
+        below=[f"lines: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, the same"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")

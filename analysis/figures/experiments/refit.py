@@ -317,7 +317,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
             shape=HOLLOW_DIAMOND if in_pilot else "circle",
         )  # fmt: skip
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
-    below = ["shaded: enough by the rules; lines: 95 % intervals over seeds, where they are wider than the dot"]
+    below = ["shaded: enough by the rules; lines: 95 % intervals"]
     if (rows[~rows.in_pilot].missing > 0).any():
         below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
     if rows.in_pilot.any():

@@ -97,7 +97,7 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, dimensions: int, theme: T
     outline = alt.Chart(compared).mark_line(color=soft, strokeWidth=marks.LINE, interpolate="step-after")
     outline = outline.encode(x=bars.encoding.x, y=bars.encoding.y)
     own = frame.loc[[frame.share.idxmax()]].assign(
-        name=f"{dimensions} dimensions", hue=theme.ink, align="right", dx=-12, dy=0
+        name=f"{dimensions} dimensions", hue=theme.ink, align="right", dx=-12, dy=-10
     )
     within = pd.DataFrame({"low": [TOLERANCE], "share": [top]}).assign(
         name=f"grey: within ±{TOLERANCE:g}", hue=soft, align="left", dx=6, dy=10

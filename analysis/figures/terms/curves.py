@@ -196,8 +196,8 @@ def _layered(
         charts.append(names.encode(x=x, y=y, text="name:N"))
     height = max(26 if not order else 34, min(CELL, MOST_PIXELS // layers)) * layers
     reach = int(run.distances.max())
-    key = f"in a square: from {reach} tokens before the query, at the left, over 0 in the middle to {reach} after"
+    key = f"left to right: from {reach} tokens before the query to {reach} after"
     return marks.panel(
         *charts, theme=theme, width=marks.WIDE, height=height, title="Mean score that position gives, by distance",
-        below=[key, "each curve has the height of its square, whatever its size"],
+        below=[key, "each curve has a scale of its own"],
     )  # fmt: skip

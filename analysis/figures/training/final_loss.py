@@ -243,7 +243,7 @@ def _draw(
     far = shown.gap > domain[1]
     layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=HUE)
     # A triangle at the edge: the end of the interval, or the variant, lies beyond the axis.
-    for rows, end in ((far | (shown.high > domain[1]), 1), (shown.low < domain[0], 0)):
+    for rows, end in ((far | (shown.high > domain[1]), 1), (~far & (shown.low < domain[0]), 0)):
         if rows.any():
             layers += marks.row_plot(
                 shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
@@ -254,8 +254,8 @@ def _draw(
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
-                f"lines: 95 % intervals; grey: within ±{margin:g} nats, which counts as none",
-                "at the right: the difference, its verdict, the final loss",
+                f"lines: 95 % intervals; grey: within ±{margin:g} nats",
+                "at the right: the difference, its verdict, the loss",
             ],
         )
     ]  # fmt: skip
