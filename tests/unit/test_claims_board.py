@@ -249,7 +249,7 @@ def test_numbers_of_one_unit_have_as_many_decimals_in_the_column_of_rows() -> No
         decimals.setdefault(printed.short_unit, set()).add(len(printed.rounded.partition(".")[2]))
         scale = 100 if printed.number.endswith(("%", "points")) else 1
         assert number_of(printed.rounded) == pytest.approx(scale * one.effect, abs=0.051 if scale == 100 else 0.0501)
-        assert len(f"{printed.rounded} {printed.short_unit}") <= LONGEST_SHORT
+        assert len(printed.short_unit) <= LONGEST_SHORT, "it has two lines of its row"
     assert {unit: len(found) for unit, found in decimals.items()} == dict.fromkeys(decimals, 1)
     assert {"nats of loss", "% more arithmetic", "× the steps", "points of words' energy"} <= decimals.keys()
 
