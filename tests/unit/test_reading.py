@@ -409,6 +409,32 @@ def test_an_empty_store_is_told_as_such(data: Path) -> None:
             FIGURES[name].make(values)
 
 
+def test_a_text_that_tells_of_another_picture_names_its_button(store: Path) -> None:
+    """Only one picture is on the page at a time: another one is not there until its button is pressed."""
+    for step in ordered():
+        assert "second picture" not in step.text
+        assert "first picture" not in step.text
+    for name in ("questions", "order"):
+        others = [picture.label for picture in STEPS[name].pictures if picture.name]
+        assert others
+        assert all(f"Press **{label}**" in STEPS[name].text for label in others)
+
+
+def test_the_larger_square_fills_the_drawing_of_the_matrices(store: Path) -> None:
+    """At every number of dimensions, the drawing has one shape, both axes one scale, and both squares room."""
+    figure = FIGURES["reading_saving"].make({"extra": 14})
+    for extra in (1, 14, 128):
+        drawn, growth = (panel.to_dict() for panel in FIGURES["reading_saving"].make({"extra": extra}).draw(Theme()))
+        (areas,) = [rows for rows in drawn["datasets"].values() if "x2" in rows[0]]
+        domains = {axis: drawn["layer"][0]["encoding"][axis]["scale"]["domain"][1] for axis in "xy"}
+        assert domains["y"] / domains["x"] == pytest.approx(figure.proportions[0])
+        assert max(area["x2"] for area in areas) <= domains["x"] * (1 + 1e-9)
+        assert 0.85 * domains["y"] < max(area["y2"] for area in areas) < domains["y"]
+        lines = growth["layer"][1]["encoding"]
+        assert lines["x"]["scale"]["domain"][0] == 0
+        assert -0.05 < lines["y"]["scale"]["domain"][0] <= 0, "below zero is only what a few dimensions save"
+
+
 def test_the_minutes_are_counted(store: Path) -> None:
     """Against a count of the words that are on the page, by another rule of what a word is."""
     shown = [text for step in ordered() for text in (step.title, step.text, step.says(VALUES))]
