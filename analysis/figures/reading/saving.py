@@ -1,6 +1,6 @@
 """The cost of giving positions dimensions of their own beside words of full width, by formula for a real model."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import altair as alt
 import numpy as np
@@ -171,11 +171,15 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     numbers = ", ".join(f"{row.line} {signed_percent(row.more, 1)}" for row in frames.rows(here))
     # The upper line's name stands left of it, the lower one's right of it.
     at = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]]
+    sides: tuple[tuple[str, Literal["left", "right"], int], ...] = (
+        ("arithmetic", "right", -1),
+        ("parameters", "left", 1),
+    )
     names = [
         alt.Chart(at[at.measure == measure])
         .encode(x=x, y=y, color=color, text="line:N")
         .mark_text(dx=14 * sign, dy=6 * sign, align=align, fontSize=marks.PANEL_TITLE)
-        for measure, align, sign in (("arithmetic", "right", -1), ("parameters", "left", 1))
+        for measure, align, sign in sides
     ]
     base = alt.Chart(here).encode(x=x, y=y, color=color)
     dots = base.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)

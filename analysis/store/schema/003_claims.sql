@@ -99,7 +99,7 @@ CREATE TABLE answers (
     value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR, tempered_by VARCHAR
 );
 CREATE VIEW answer AS
-SELECT place AS "order", sentence, further, claim, value, query FROM answers ORDER BY place;
+SELECT place AS "order", sentence, claim, value, query, further FROM answers ORDER BY place;
 
 -- ---- What rules ask for ----
 
