@@ -160,7 +160,7 @@ KINDS = {
     "loss_4x": ("nats at 4 × the length", "nats at 4 × length"),
     "difference_of_differences": ("nats between widths", "nats between widths"),
 }
-"""Kinds of statements whose numbers are of something else than their unit says: short words for it, and those of a row."""
+"""Kinds of statements whose numbers are of something else than their unit: short words for it, and those of a row."""
 FURTHER = re.compile(r",| (?:of|at|between|less|missed)\b")
 """The beginning of those words of a unit that only narrow it."""
 PRINTED = "as printed: points, BLEU or nats"
