@@ -34,7 +34,6 @@ def answer(
             typer.echo(f"{textwrap.fill(step.sentence, 100, break_on_hyphens=False)}\n")
             continue
         claim = f" [{step.claim}]" if step.claim else ""
-        lines = textwrap.wrap(
-            f"{step.place}. {step.sentence}{claim}", 100, subsequent_indent="   ", break_on_hyphens=False
-        )
+        words = f"{step.place}. {' '.join(filter(None, (step.sentence, step.further)))}{claim}"
+        lines = textwrap.wrap(words, 100, subsequent_indent="   ", break_on_hyphens=False)
         typer.echo("\n".join(lines))

@@ -16,8 +16,8 @@ board, counts = claims_board(), statements.counts()
 claims = {claim["id"]: claim for group in board.content["groups"] for claim in group["claims"]}
 show.header(
     PAGE,
-    f"Of {len(claims)} claims about positions, from {len(board.content['documents'])} documents and the later "
-    f"literature, {standings()}. They are made of {sum(counts.values())} statements that can be tested.",
+    f"These are {len(claims)} claims about positions, from {len(board.content['documents'])} documents and the later "
+    f"literature, in {sum(counts.values())} statements that can be tested. So far {standings()}.",
 )
 pickers = Pickers(PAGE)
 verdict = str(pickers.get("verdict"))

@@ -1,5 +1,6 @@
 """The answer and its cards as HTML: reasons, what speaks against adding, and how sure each part is."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
@@ -7,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from analysis.core.colours import css_variables
-from analysis.core.formatting import plural, signed_or_zero, unbroken
+from analysis.core.formatting import plural, signed, signed_or_zero, unbroken
 from analysis.links import Value
 from analysis.narrative.front_page import AnswerStep, Bar, Card, WayOfTelling
 from analysis.narrative.glossary import DEFINITIONS, occurrences
@@ -49,6 +50,12 @@ STYLE = """
 .answer .ways:has(.remark) .track { width: 26%; }
 .answer .ways .track div { position: relative; height: 16px; }
 .answer .ways .none { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--soft); }
+.answer .ways .tick { position: absolute; top: 0; bottom: 0; border-left: 1px solid var(--line); }
+.answer .ways .scale td { color: var(--soft); font-size: 0.8rem; padding-top: 0; padding-bottom: 0; }
+.answer .ways .scale span { position: absolute; bottom: 4px; transform: translateX(-50%); line-height: 1;
+  white-space: nowrap; }
+.answer .ways .scale span::after { content: ""; position: absolute; left: 50%; top: calc(100% + 1px); height: 4px;
+  border-left: 1px solid var(--soft); }
 .answer .ways .interval { position: absolute; top: 5px; height: 6px; border-radius: 2px; background: var(--soft);
   opacity: 0.55; }
 .answer .ways .dot { position: absolute; top: 4.5px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
@@ -100,8 +107,9 @@ CURVE_STYLE
   .answer .ways thead th:first-child, .answer .ways td.remark:empty, .answer .ways th.remark { display: none; }
   .answer .ways thead th[colspan] { grid-column: span 2; text-align: right; }
   .answer .ways tbody :is(th, .value, .steps) { grid-row: 1; }
-  .answer .ways:has(.none) tbody :is(.track, .remark) { grid-column: 1 / -1; width: auto; padding: 0; }
-  .answer .ways:has(.none) tbody .track { margin: 0 6px; }
+  .answer .ways .scale td:not(.track) { display: none; }
+  .answer .ways:has(.none) :is(.track, td.remark) { grid-column: 1 / -1; width: auto; padding: 0; }
+  .answer .ways:has(.none) .track { margin: 0 6px; }
   .answer .ways:has(.none) tbody .remark { padding-top: 2px; }
   .answer .ways .interval { top: 4px; height: 8px; }
   .answer .ways .dot { top: 3.5px; width: 9px; height: 9px; margin-left: -4.5px; }
@@ -231,10 +239,11 @@ def _bold(step: AnswerStep, terms: Terms) -> str:
 
 
 def _limits(step: AnswerStep) -> str:
-    """The statements that temper a sentence, folded, each with its verdict and a link to its claim."""
-    if not step.tempered_by:
+    """The limits of a sentence, folded: further sentences, and statements with their verdicts and links."""
+    if not step.tempered_by and not step.further:
         return ""
-    rows = "".join(
+    rows = "".join(f"<li>{escape(unbroken(line))}</li>" for line in step.further.splitlines())
+    rows += "".join(
         f"<li><b>{escape(limit.verdict)}</b>: {escape(limit.statement)} <span>{escape(limit.sentence)}</span> "
         f"{_link(limit.id, 'claims', {'claim': limit.claim, 'statement': limit.id})}</li>"
         for limit in step.tempered_by
@@ -279,7 +288,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     """
     if not ways:
         return ""
-    ends = min(way.low for way in ways), max(0.0, *(way.high for way in ways))
+    ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr{"" if place else " class=adding"}><th scope="row" style="--changes:{way.changes}">'
         f"{terms.explain(unbroken(way.name)) if terms else escape(unbroken(way.name))}</th>{_track(way, *ends)}"
@@ -293,8 +302,41 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
         f'<table class="ways"><caption>Encoders of width 128, each changed from the one that '
         f"it is indented under ({seeds} each; bars are 95 % intervals; dashed: adding; rounded)</caption><thead><tr>"
         '<th>How positions are told</th><th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
-        f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr></thead><tbody>{rows}</tbody></table>'
+        f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'
+        f"<tbody>{rows}</tbody></table>"
     )
+
+
+def scale_ticks(least: float, most: float) -> tuple[float, ...]:
+    """The values that a scale which holds zero names: zero, and the roundest ones near its ends.
+
+    >>> scale_ticks(-0.34, 0.33)
+    (-0.3, 0.0, 0.3)
+    >>> scale_ticks(-0.09, 0.02)
+    (-0.05, 0.0)
+    """
+    largest = max(-least, most)
+    if not largest:
+        return (0.0,)
+    power = math.floor(math.log10(largest))
+    step = max(round(digit * 10.0**power, 12) for digit in (1, 2, 3, 5) if digit * 10.0**power <= largest)
+    return tuple(value for value in (-step, 0.0, step) if least <= value <= most)
+
+
+def _place(value: float, least: float, most: float) -> str:
+    """The place of a value on a scale, from its left."""
+    return f"{100 * (value - least) / ((most - least) or 1.0):.1f}%"
+
+
+def _scale(least: float, most: float) -> str:
+    """The row under the heading that names some values of the pictures below it."""
+    ticks = scale_ticks(least, most)
+    decimals = max((len(f"{value:.12f}".rstrip("0").partition(".")[2]) for value in ticks), default=0)
+    names = "".join(
+        f'<span style="left:{_place(value, least, most)}">{signed(value, decimals) if value else "0"}</span>'
+        for value in ticks
+    )
+    return f'<tr class="scale" aria-hidden="true"><td></td><td class="track"><div>{names}</div></td></tr>'
 
 
 def _remark(way: WayOfTelling, terms: Terms | None) -> str:
@@ -303,13 +345,14 @@ def _remark(way: WayOfTelling, terms: Terms | None) -> str:
 
 def _track(way: WayOfTelling, least: float, most: float) -> str:
     """A dot with its interval between the least and the greatest difference, and a line where there is none."""
-
-    def place(value: float) -> float:
-        return 100 * (value - least) / (most - least)
-
-    interval = f'<span class="interval" style="left:{place(way.low):.1f}%;right:{100 - place(way.high):.1f}%"></span>'
-    dot = f'<span class="dot" style="left:{place(way.difference):.1f}%"></span>'
-    return f'<td class="track"><span class="none" style="left:{place(0):.1f}%"></span><div>{interval}{dot}</div></td>'
+    low, high, mean = (_place(value, least, most) for value in (way.low, way.high, way.difference))
+    interval = f'<span class="interval" style="left:{low};right:calc(100% - {high})"></span>'
+    dot = f'<span class="dot" style="left:{mean}"></span>'
+    lines = "".join(
+        f'<span class="{"tick" if value else "none"}" style="left:{_place(value, least, most)}"></span>'
+        for value in scale_ticks(least, most)
+    )
+    return f'<td class="track">{lines}<div>{interval}{dot}</div></td>'
 
 
 def _bars(bars: tuple[Bar, ...]) -> str:

@@ -16,7 +16,8 @@ STYLE = """<style>
 .experiments p { margin: 0; }
 .experiments small { display: block; color: var(--soft); font-size: .875rem; }
 .experiments li > small:last-child { margin-top: 4px; }
-.experiments .rule { margin-top: 8px; }
+.experiments details { margin-top: 8px; color: var(--soft); font-size: .875rem; }
+.experiments summary { cursor: pointer; width: fit-content; }
 .experiments a { color: var(--accent); text-decoration: none; white-space: nowrap; }
 .experiments a:hover { text-decoration: underline; }
 .experiments b { font-weight: 650; color: var(--ink); }
@@ -24,13 +25,13 @@ STYLE = """<style>
 
 
 def show_experiments(listed: ExperimentList) -> None:
-    """The statements in a list, and below it the rule by which they are chosen; nothing without any."""
+    """The statements in a list, and below it, folded, the rule by which they are chosen; nothing without any."""
     items = "".join(map(_item, listed.choose()))
     if not items:
         return
     st.html(
         f'{STYLE}<div class="experiments"><h3>What would decide more of the answer</h3><ol>{items}</ol>'
-        f'<small class="rule">{escape(listed.rule)}</small></div>'
+        f"<details><summary>How they are chosen</summary>{escape(listed.rule)}</details></div>"
     )
 
 
@@ -39,9 +40,9 @@ def _item(experiment: Experiment) -> str:
     statement = experiment.statement
     values = {"claim": statement.parent, "statement": statement.id}
     href = escape(address("claims", values), quote=True)
-    said = escape(unbroken(statement.statement))
     return (
-        f"<li><small>Bears on “{escape(experiment.bears_on)}”</small><p><b>Open:</b> {said} "
+        f"<li><small>Bears on “{escape(experiment.bears_on)}”</small>"
+        f"<p><b>Open:</b> {escape(unbroken(statement.statement))} "
         f'<a href="{href}" target="_self">{escape(statement.id)}</a></p>'
         f"<small><b>Would decide it:</b> {escape(unbroken(statement.would_decide))}.</small></li>"
     )

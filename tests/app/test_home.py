@@ -6,15 +6,17 @@ from functools import cache
 from html import unescape
 from urllib.parse import parse_qsl
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.claims.statements import stored as statements
 from analysis.narrative import hero
 from analysis.narrative.answer import stored
+from analysis.narrative.answer.cards import front_page
 from analysis.narrative.glossary import DEFINITIONS
 from analysis.narrative.reading.length import minutes
 from analysis.store import read
-from dashboard.widgets.answer_html import QUESTION
+from dashboard.widgets.answer_html import QUESTION, scale_ticks
 from tests.app.shown import opened
 
 
@@ -48,6 +50,7 @@ def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
     assert len(steps) > 5
     for step in steps:
         assert all(line in shown for line in step.sentence.split("\n")) or step.part == "card", step
+        assert all(line in shown for line in step.further.splitlines()), step
         assert step.heading in shown
         assert f">{step.link}</a>" in page(app) or not step.link or step.part == "card"
 
@@ -98,6 +101,33 @@ def test_the_curve_of_the_card_is_that_of_the_store():
     assert [f"{row.value:.3f} with {row.rank}" for row in rows.itertuples()] == re.findall(r"0\.\d{3} with \d+", drawn)
     intact = read.query("SELECT value FROM newest_surgery WHERE operation = 'intact' AND model = 'all-MiniLM-L6-v2'")
     assert f"{intact.value[0]:.3f} as trained" in drawn
+
+
+def test_the_pictures_of_the_table_have_a_scale():
+    """Each named value stands where a row with that value would have its dot."""
+    table = re.search(r'<table class="ways">.*?</table>', page(home()), re.DOTALL)[0]
+    scale = re.search(r'<tr class="scale".*?</tr>', table, re.DOTALL)[0]
+    ticks = {
+        float(name.replace("−", "-")): float(place)
+        for place, name in re.findall(r'<span style="left:([\d.]+)%">([^<]+)</span>', scale)
+    }
+    assert len(ticks) > 1
+    (zero,) = {float(place) for place in re.findall(r'class="none" style="left:([\d.]+)%"', table)}
+    assert ticks[0.0] == zero
+    value, place = next((value, place) for value, place in ticks.items() if value)
+    ways = {way.name: way for way in front_page().ways}
+    rows = re.findall(r'<th scope="row"[^>]*>(.*?)</th>.*?class="dot" style="left:([\d.]+)%"', table, re.DOTALL)
+    assert len(rows) > 5
+    for name, dot in rows:
+        way = ways[unescape(re.sub(r"<.*?>", "", name)).replace("\u00a0", " ")]
+        assert float(dot) == pytest.approx(zero + (place - zero) * way.difference / value, abs=0.2), name
+
+
+def test_a_scale_names_zero_and_the_roundest_values_near_its_ends():
+    assert scale_ticks(-0.34, 0.33) == (-0.3, 0.0, 0.3)
+    assert scale_ticks(-0.34, 0.29) == (-0.3, 0.0)
+    assert scale_ticks(0.0, 2.4) == (0.0, 2.0)
+    assert scale_ticks(0.0, 0.0) == (0.0,)
 
 
 def test_the_cards_count_what_the_ledger_counts():

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from html import escape
+from html import escape, unescape
 
 import pytest
 
@@ -217,4 +217,7 @@ def test_the_last_step_lists_open_statements_with_their_experiments():
     for one in experiments:
         assert f"statement={one.statement.id}" in listed
         assert escape(unbroken(one.statement.would_decide)) in listed
+    rule = re.search(r"<details><summary>How they are chosen</summary>(.*?)</details>", listed)
+    assert rule
+    assert unescape(rule[1]) == still_open.RULE, "the rule is one press away"
     assert not [block for block in opened("read").html if 'class="experiments"' in block.value]

@@ -15,8 +15,10 @@ from analysis.core.formatting import signed
 from analysis.links import link, parse
 from analysis.narrative.answer import SENTENCES, stored, tables
 from analysis.narrative.answer.cards import cards
+from analysis.narrative.answer.sentences import cost as cost_sentence
 from analysis.narrative.answer.sentences import inside_heads
 from analysis.narrative.answer.sentences.algebra import error_bound, largest_error
+from analysis.narrative.answer.sentences.small import LEADS, ONCE_AT_OTHER_WIDTHS
 from analysis.rules import all_encoder_rules
 from analysis.store import read
 
@@ -53,11 +55,13 @@ def test_every_sentence_is_told_and_leads_to_its_evidence(store: Path) -> None:
     for step in steps:
         assert step.bold in step.sentence
         assert step.sentence.endswith(".")
+        assert all(line.endswith(".") for line in step.further.splitlines())
         assert step.claim in known | {""}
         assert not step.page or parse(link(step.page, step.values))
         assert not read.query(step.query).empty, "the query behind it gives something"
     view = read.query('SELECT * FROM answer ORDER BY "order"')
     assert list(view.sentence) == [step.sentence for step in steps]
+    assert list(view.further) == [step.further for step in steps]
     for card in cards():
         assert parse(link(card.page, card.values))
 
@@ -173,6 +177,43 @@ def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None
     )
 
 
+def numbers(text: str) -> list[str]:
+    return re.findall(r"(?<![\w-])\d[\d.,]*\d|(?<![\w-])\d", text)
+
+
+def test_a_short_sentence_keeps_its_other_numbers_one_press_away(store: Path) -> None:
+    """The sentences on cost and on size: each number of the results stands in them, or behind their press."""
+    rows = {row["name"]: row for row in tables(facts(), ask)["answers"]}
+    small, cost = rows["small"], rows["cost"]
+    leads = read.query(LEADS)
+    assert len(leads) > 1
+    for lead in leads.itertuples():
+        seeds = f"{lead.seeds} seed{'' if lead.seeds == 1 else 's'}"
+        assert f"{lead.lead:.2f} nats after {lead.steps:,} steps ({seeds})" in small["further"]
+    assert "These trainings were exploratory" in small["further"]
+    others = [statement(id).answer for id in ONCE_AT_OTHER_WIDTHS if statement(id).answer]
+    assert others
+    assert others[0] in small["sentence"]
+    assert all(answer in small["further"] for answer in others[1:])
+    undecided = sum(one.verdict == OPEN for one in statements.statements() if one.id.startswith("C37"))
+    assert f"{undecided} statements are open" in small["further"]
+    assert len(numbers(small["sentence"])) <= 4, small["sentence"]
+    assert f"{100 * statement('C01b').effect:.1f} % more arithmetic" in cost["sentence"].replace("\u00a0", " ")
+    assert f"{100 * statement('C01a').effect:.1f} % more parameters" in cost["further"].replace("\u00a0", " ")
+    for row in read.query(cost_sentence.MEASURED).itertuples():
+        assert f"{100 * row.more:.0f} % more" in cost["further"].replace("\u00a0", " "), row.measure
+    assert len(numbers(cost["sentence"])) <= 2, cost["sentence"]
+
+
+def test_a_width_of_which_nothing_is_decided_is_said_to_be_open(store: Path) -> None:
+    rows = {row["name"]: row for row in tables(facts(), ask)["answers"]}
+    undecided = [replace(one, answer="") if one.id in ONCE_AT_OTHER_WIDTHS else one for one in facts()]
+    nothing = {row["name"]: row for row in tables(undecided, ask)["answers"]}
+    waiting = next(line for line in rows["small"]["further"].splitlines() if line.endswith("open."))
+    assert nothing["small"]["sentence"].endswith(waiting)
+    assert waiting not in nothing["small"]["further"]
+
+
 def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(store: Path) -> None:
     controls = {"C36k": {"verdict": OPEN}, "C36l": {"verdict": OPEN}}
 
@@ -247,7 +288,7 @@ def test_the_command_prints_it(store: Path, capsys) -> None:
     answer(as_json=False)
     words = " ".join(capsys.readouterr().out.split())
     for step in stored.answer():
-        assert " ".join(step.sentence.split()) in words.replace("all- MiniLM", "all-MiniLM"), step.name
+        assert " ".join(f"{step.sentence} {step.further}".split()) in words.replace("all- MiniLM", "all-MiniLM")
     answer(as_json=True)
     rows = json.loads(capsys.readouterr().out)
     assert [row["sentence"] for row in rows] == [step.sentence for step in stored.answer()]

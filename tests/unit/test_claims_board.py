@@ -28,6 +28,7 @@ DIGITS = {after: before for before, after in SUPERSCRIPT.items()}
 LONGEST_UNIT = 44
 """Letters that fit beside a strip, in two lines."""
 LONGEST_SHORT = 26
+LONGEST_IN_ROW = 28
 """Letters of a number in a row, which what it rests on follows."""
 
 
@@ -173,9 +174,11 @@ def test_a_row_shows_a_statement_of_the_side_that_has_more(claims) -> None:
             continue
         rivals = [one for one in claim["statements"] if one["bearing"] == shown["bearing"]]
         assert sides[shown["bearing"]] == max(sides[deciding.FOR], sides[deciding.AGAINST])
-        assert shown["quoted"] == any(one["quoted"] for one in rivals), claim["id"]
+        plain = [one for one in rivals if not one["part"]] or rivals
+        assert shown in plain, "a statement whose own words say a part of the claim comes first"
+        assert shown["quoted"] == any(one["quoted"] for one in plain), claim["id"]
     typical = {claim["id"]: one for claim in claims for one in claim["statements"] if one["typical"]}
-    assert (typical["C34"]["id"], typical["C10"]["id"]) == ("C34b", "C10d")
+    assert (typical["C34"]["id"], typical["C10"]["id"]) == ("C34a", "C10d")
 
 
 def test_what_says_the_opposite_is_a_statement_and_says_why() -> None:
@@ -245,11 +248,16 @@ def test_numbers_of_one_unit_have_as_many_decimals_in_the_column_of_rows() -> No
         if "10" in printed.rounded and "·" in printed.rounded:
             continue
         decimals.setdefault(printed.short_unit, set()).add(len(printed.rounded.partition(".")[2]))
-        scale = 100 if printed.short_unit == "%" or "share" in one.unit or "states" in one.unit else 1
+        scale = 100 if printed.number.endswith(("%", "points")) else 1
         assert number_of(printed.rounded) == pytest.approx(scale * one.effect, abs=0.051 if scale == 100 else 0.0501)
-        assert len(f"{printed.rounded} {printed.short_unit}") <= LONGEST_SHORT
+        assert len(printed.short_unit) <= LONGEST_IN_ROW, "it has two lines of its row"
     assert {unit: len(found) for unit, found in decimals.items()} == dict.fromkeys(decimals, 1)
-    assert {"nats", "%", "× steps", "points"} <= decimals.keys()
+    assert {"nats of loss", "% more arithmetic", "× the steps", "points of words' energy"} <= decimals.keys()
+
+
+def test_no_number_of_a_row_stands_without_what_it_is_a_number_of() -> None:
+    for one in (one for one in stored.statements() if one.effect is not None):
+        assert len(size(one).short_unit.split()) > 1, f"{one.id}: {size(one).rounded} {size(one).short_unit}"
 
 
 def test_a_verdict_is_told_first_only_in_a_sentence_that_stands_alone(claims) -> None:

@@ -43,7 +43,7 @@ from analysis.narrative.reading import told as told_step
 from analysis.narrative.reading.base import Control, Picture, Step
 from analysis.narrative.reading.moved import MOVED
 from analysis.narrative.self_check import checks
-from analysis.rules import encoder_rules
+from analysis.rules import encoder_contests, encoder_rules
 from analysis.store import read
 
 VALUES = VIEWS["read"].defaults()
@@ -266,7 +266,10 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
     whole, *parts = [statement(id).effect for id in (told_step.ATTENTION, *told_step.STEPS)]
     assert answer.startswith(f"Three steps together lower the loss by {-whole:.2f} nats: words and positions equally")
     assert sum(parts) == pytest.approx(whole), "each step is less the one before"
-    assert [f"({part:.2f})".replace("-", "−") in answer for part in parts] == [True] * 3
+    for number, (name, part) in enumerate(zip(told_step.STEPS, parts, strict=True), start=1):
+        assert f"(step {number}: {part:.2f})".replace("-", "−") in answer
+        variant = encoder_contests()[name][0].variant
+        assert told.change_in_words(variant).startswith(f"step {number}: "), "the picture numbers it as the text does"
     assert ("each alone is open" in answer) == all(statement(id).verdict == "open" for id in told_step.STEPS)
     for question, line in zip(told_step.QUESTIONS, lines, strict=False):
         assert line.startswith(f"{question} ")
@@ -299,7 +302,8 @@ def test_rows_say_in_one_line_what_they_change(store: Path) -> None:
     frame = figure.frame()
     assert [row["label"] for row in written] == frame.label.tolist()
     for row, variant in zip(written, frame.variant, strict=True):
-        assert row["words"] == (f"+ {told.CHANGES[variant]}" if variant in told.CHANGES else "Added once")
+        assert told.CHANGES.get(variant, "Added once") in row["words"]
+        assert row["words"].startswith("step ") == (variant in told.NUMBERED)
         assert row["indent"] == told.INDENT * told.COMPARED[variant]
         assert marks.LABEL_LETTER * len(row["words"]) + row["indent"] < 260, "a phone shows all of it in one line"
 
@@ -403,6 +407,32 @@ def test_an_empty_store_is_told_as_such(data: Path) -> None:
     for name, values in (("reading_cut", {"kept": 14}), ("reading_told", {"variant": "tupe_a"})):
         with pytest.raises(NoResults, match="Run: python -m analysis"):
             FIGURES[name].make(values)
+
+
+def test_a_text_that_tells_of_another_picture_names_its_button(store: Path) -> None:
+    """Only one picture is on the page at a time: another one is not there until its button is pressed."""
+    for step in ordered():
+        assert "second picture" not in step.text
+        assert "first picture" not in step.text
+    for name in ("questions", "order"):
+        others = [picture.label for picture in STEPS[name].pictures if picture.name]
+        assert others
+        assert all(f"Press **{label}**" in STEPS[name].text for label in others)
+
+
+def test_the_larger_square_fills_the_drawing_of_the_matrices(store: Path) -> None:
+    """At every number of dimensions, the drawing has one shape, both axes one scale, and both squares room."""
+    figure = FIGURES["reading_saving"].make({"extra": 14})
+    for extra in (1, 14, 128):
+        drawn, growth = (panel.to_dict() for panel in FIGURES["reading_saving"].make({"extra": extra}).draw(Theme()))
+        (areas,) = [rows for rows in drawn["datasets"].values() if "x2" in rows[0]]
+        domains = {axis: drawn["layer"][0]["encoding"][axis]["scale"]["domain"][1] for axis in "xy"}
+        assert domains["y"] / domains["x"] == pytest.approx(figure.proportions[0])
+        assert max(area["x2"] for area in areas) <= domains["x"] * (1 + 1e-9)
+        assert 0.85 * domains["y"] < max(area["y2"] for area in areas) < domains["y"]
+        lines = growth["layer"][1]["encoding"]
+        assert lines["x"]["scale"]["domain"][0] == 0
+        assert -0.05 < lines["y"]["scale"]["domain"][0] <= 0, "below zero is only what a few dimensions save"
 
 
 def test_the_minutes_are_counted(store: Path) -> None:

@@ -55,6 +55,7 @@ def test_the_answer_and_every_step_of_the_tour_are_there(files) -> None:
     home, tour = Read(files["index.html"]).text, Read(files["tour.html"]).text
     assert answer()
     assert all(step.sentence in home for step in answer() if step.name != "still_open")
+    assert all(line in home for step in answer() for line in step.further.splitlines())
     assert all(step.title in tour for step in ordered())
     assert all(one.statement.would_decide in tour for one in still_open.experiments())
 

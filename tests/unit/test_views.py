@@ -21,7 +21,7 @@ COLUMNS = {
     "term_stats": "model revision method layer head term corpus share effect rms",
     "intervention_effects": "model revision corpus intervention outcome layer value low high texts tokens",
     "claims": "id verdict effect lower upper parent statement rules_version",
-    "answer": "order sentence claim value query",
+    "answer": "order sentence claim value query further",
 }
 
 

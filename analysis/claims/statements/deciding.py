@@ -18,8 +18,8 @@ RULE = (
 AGAINST, FOR, ASIDE = "against", "for", "aside"
 RANKS = (AGAINST, MIXED, FOR, OPEN)
 TYPICAL = (
-    "Of the side that has more of the claim's statements, the one that the first page quotes, or the first. Where both "
-    "have as many, the one that decides."
+    "Of the side that has more of the claim's statements, one whose words alone say a part of the claim: the one that "
+    "the first page quotes, or the first. Where both sides have as many, the one that decides."
 )
 """The rule by which one statement stands for its claim in a row, as the page says it."""
 
@@ -78,7 +78,8 @@ def typical(parts: Sequence[Judgement], quoted: Collection[str]) -> Judgement:
     if count[FOR] == count[AGAINST]:
         return next(part for part in parts if part.decides)
     side = FOR if count[FOR] > count[AGAINST] else AGAINST
-    return min((part for part in parts if bearing(part) == side), key=lambda part: (part.id not in quoted, part.id))
+    rivals = (part for part in parts if bearing(part) == side)
+    return min(rivals, key=lambda part: (bool(part.part), part.id not in quoted, part.id))
 
 
 def with_deciding(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

@@ -25,11 +25,11 @@ FIRST_ENTRIES = 4
 IN_PART = "in part"
 """The standing of a claim of which some statements hold and others fail."""
 STANDINGS = {
-    IN_PART: ("holds in part and fails in part", "hold in part and fail in part"),
-    AGAINST: ("fails in all that is decided of it", "fail in all that is decided of them"),
-    FOR: ("holds in all that is decided of it", "hold in all that is decided of them"),
-    MIXED: ("is mixed", "are mixed"),
-    OPEN: ("is not decided in anything yet", "are not decided in anything yet"),
+    FOR: ("holds", "hold"),
+    AGAINST: ("fails", "fail"),
+    IN_PART: ("holds in some of its statements and fails in others", "hold in some statements and fail in others"),
+    MIXED: ("has mixed evidence", "have mixed evidence"),
+    OPEN: ("has no decided statement yet", "have no decided statement yet"),
 }
 """The standing of a claim -> its words, of one claim and of several."""
 EVIDENCE = {

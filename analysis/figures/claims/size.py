@@ -41,12 +41,14 @@ class PrintedSize:
 
     line: the bound of the values that support the statement, in the number's own form; empty where there is none.
     rounded: the number without its unit, for a column in which all numbers of one unit have as many decimals.
+    row_unit: the few words for what it is a number of that a row has room for.
     """
 
     number: str
     unit: str
     line: str = ""
     rounded: str = ""
+    row_unit: str = ""
 
     @property
     def short(self) -> str:
@@ -55,70 +57,110 @@ class PrintedSize:
 
     @property
     def short_unit(self) -> str:
-        """The unit that stands behind `rounded`: `nats`, `%`, `× steps`."""
+        """The unit that stands behind `rounded`, and what is counted in it: `nats of loss`, `% more arithmetic`."""
         sign = self.number.rpartition(" ")[2]
-        if sign in ("%", "points"):
-            return sign
-        return f"× {self._unit_in_words.removeprefix('the ')}" if sign == "×" else self._unit_in_words
+        return f"{sign} {self.row_unit}".strip() if sign in ("%", "points", "×") else self.row_unit
 
     @property
     def _unit_in_words(self) -> str:
         return "" if self.unit.startswith("of ") else FURTHER.split(self.unit)[0]
 
 
-FORMS: dict[str, tuple[Form, str]] = {
-    "nats per predicted token": (_signed, "nats of final loss"),
-    "times the baseline's steps": (_times, "the steps of the baseline"),
-    "points of the average": (_signed, "points of the average"),
-    "share of what positions are worth": (_percent, "of positions' worth missed"),
-    "points of exchanged words": (_signed, "points of exchanged words"),
-    "points of CoLA": (_signed, "points of CoLA missed"),
-    "points of STS-B": (_signed, "points of STS-B missed"),
-    "times the baseline's tokens": (_times, "the tokens of the baseline"),
-    "times BERT-A": (_times, "the arithmetic of adding"),
-    "share of the parameters": (_percent, "of the parameters"),
-    "share of a layer's products with its matrices": (_percent, "of a layer's arithmetic"),
-    "share of the variance": (_percent, "of the variance"),
-    "largest residual": (_plain, "residual, the largest"),
-    "R2 on held-out positions": (_plain, "R² of the weakest table"),
-    "cosine, neighbours less far positions": (_signed, "cosine, near positions less far ones"),
-    "share of comparisons": (_percent, "of comparisons"),
-    "mean absolute cosine": (_plain, "cosine, mean absolute"),
-    "overlap less that of random subspaces": (_signed, "overlap, less that of random directions"),
-    "share of the words' energy, less that in random subspaces": (_points, "of energy, less that in random directions"),
-    "relative error": (_plain, "error, relative"),
-    "share of heads": (_percent, "of heads"),
-    "share of heads and terms": (_percent, "of heads and terms"),
-    "share of the scores' variation": (_percent, "of the scores' variation"),
-    "Spearman's correlation, less the intact model's": (_signed, "correlation, after the cut less before"),
+FORMS: dict[str, tuple[Form, str, str]] = {
+    "nats per predicted token": (_signed, "nats of final loss", "nats of loss"),
+    "times the baseline's steps": (_times, "the steps of the baseline", "the steps"),
+    "points of the average": (_signed, "points of the average", "points of the average"),
+    "share of what positions are worth": (_percent, "of positions' worth missed", "not recovered"),
+    "points of exchanged words": (_signed, "points of exchanged words", "points of exchanged words"),
+    "points of CoLA": (_signed, "points of CoLA missed", "points of CoLA"),
+    "points of STS-B": (_signed, "points of STS-B missed", "points of STS-B"),
+    "times the baseline's tokens": (_times, "the tokens of the baseline", "the tokens"),
+    "times BERT-A": (_times, "the arithmetic of adding", "the arithmetic"),
+    "share of the parameters": (_percent, "of the parameters", "more parameters"),
+    "share of a layer's products with its matrices": (_percent, "of a layer's arithmetic", "more arithmetic"),
+    "share of the variance": (_percent, "of the variance", "of the variance"),
+    "largest residual": (_plain, "residual, the largest", "largest residual"),
+    "R2 on held-out positions": (_plain, "R² of the weakest table", "R², weakest table"),
+    "cosine, neighbours less far positions": (_signed, "cosine, near positions less far ones", "of cosine"),
+    "share of comparisons": (_percent, "of comparisons", "of comparisons"),
+    "mean absolute cosine": (_plain, "cosine, mean absolute", "mean absolute cosine"),
+    "overlap less that of random subspaces": (
+        _signed,
+        "overlap, less that of random directions",
+        "overlap above random",
+    ),
+    "share of the words' energy, less that in random subspaces": (
+        _points,
+        "of energy, less that in random directions",
+        "of words' energy",
+    ),
+    "relative error": (_plain, "error, relative", "relative error"),
+    "share of heads": (_percent, "of heads", "of heads"),
+    "share of heads and terms": (_percent, "of heads and terms", "of heads and terms"),
+    "share of the scores' variation": (_percent, "of the scores' variation", "of scores' variation"),
+    "Spearman's correlation, less the intact model's": (
+        _signed,
+        "correlation, after the cut less before",
+        "of correlation",
+    ),
     "Spearman's correlation, less that along the positions' own directions": (
         _signed,
         "correlation, random cut less own cut",
+        "of correlation",
     ),
-    "difference in Spearman's correlation": (_signed, "correlation, changed model less intact one"),
-    "rank correlation, less that of random tables": (_signed, "correlation, less that of random tables"),
-    "effective rank, as a share of a random table's": (_percent, "of a random table's rank"),
-    "nats a masked word, more than the intact model's": (_signed, "nats a masked word"),
+    "difference in Spearman's correlation": (
+        _signed,
+        "correlation, changed model less intact one",
+        "of correlation",
+    ),
+    "rank correlation, less that of random tables": (
+        _signed,
+        "correlation, less that of random tables",
+        "of correlation",
+    ),
+    "effective rank, as a share of a random table's": (_percent, "of a random table's rank", "of a random rank"),
+    "nats a masked word, more than the intact model's": (_signed, "nats a masked word", "nats a masked word"),
     "nats a masked word, separated less words kept out of random directions (95 % of 20 draws)": (
         _signed,
         "nats, own cut less random cut",
+        "nats a masked word",
     ),
-    "nats a masked word, more than along the positions' own directions": (_signed, "nats, random cut less own cut"),
-    "nats a masked token, more than whole words lose": (_signed, "nats, more than whole words lose"),
-    "of the states' variation, more than whole words change": (_points, "of states, more than whole words"),
-    "share of sampled words that no position moves so": (_percent, "of words are not moved"),
-    "accuracy": (_percent, "read correctly"),
-    "accuracy gained at the best deeper layer": (_points, "of accuracy"),
-    "error, of the distance of two words": (_plain, "of two words' distance"),
-    "change of attention by a shift, over that by a shuffle": (_percent, "of a shuffle's change"),
-    "largest share of a term with position": (_percent, "the largest share"),
-    "nats": (_plain, "nats"),
+    "nats a masked word, more than along the positions' own directions": (
+        _signed,
+        "nats, random cut less own cut",
+        "nats a masked word",
+    ),
+    "nats a masked token, more than whole words lose": (
+        _signed,
+        "nats, more than whole words lose",
+        "nats a masked token",
+    ),
+    "of the states' variation, more than whole words change": (
+        _points,
+        "of states, more than whole words",
+        "of states' variation",
+    ),
+    "share of sampled words that no position moves so": (_percent, "of words are not moved", "of words not moved"),
+    "accuracy": (_percent, "read correctly", "read correctly"),
+    "accuracy gained at the best deeper layer": (_points, "of accuracy", "of accuracy"),
+    "error, of the distance of two words": (_plain, "of two words' distance", "of two words' distance"),
+    "change of attention by a shift, over that by a shuffle": (
+        _percent,
+        "of a shuffle's change",
+        "of a shuffle's change",
+    ),
+    "largest share of a term with position": (_percent, "the largest share", "in one term"),
+    "nats": (_plain, "nats", "nats of change"),
 }
-"""Unit of a statement -> the form of its number, and short words for it. A unit that is not here is printed whole."""
+"""Unit of a statement -> the form of its number, short words for it, and those that a row of the ledger has room for.
+
+A unit that is not here is printed whole.
+"""
 KINDS = {
-    "loss_4x": "nats at 4 × the length",
-    "difference_of_differences": "nats between widths",
+    "loss_4x": ("nats at 4 × the length", "nats at 4 × length"),
+    "difference_of_differences": ("nats between widths", "nats between widths"),
 }
+"""Kinds of statements whose numbers are of something else than their unit: short words for it, and those of a row."""
 FURTHER = re.compile(r",| (?:of|at|between|less|missed)\b")
 """The beginning of those words of a unit that only narrow it."""
 PRINTED = "as printed: points, BLEU or nats"
@@ -135,11 +177,18 @@ def size(judgement: Judgement) -> PrintedSize:
     if judgement.unit == PRINTED:
         notes = [reading.note for reading in judgement.readings if reading.value == judgement.effect]
         found = NOTE.match(notes[0]) if notes else None
-        unit = f"{found['unit']}, as printed" if found else "as printed"
-        return PrintedSize(signed(judgement.effect), unit, _line(judgement, signed), signed(judgement.effect, 1))
-    form, unit = FORMS.get(judgement.unit, (_plain, judgement.unit))
+        unit = found["unit"] if found else ""
+        return PrintedSize(
+            signed(judgement.effect),
+            f"{unit}, as printed".removeprefix(", "),
+            _line(judgement, signed),
+            signed(judgement.effect, 1),
+            f"{unit} in a paper".strip(),
+        )
+    form, unit, row_unit = FORMS.get(judgement.unit, (_plain, judgement.unit, judgement.unit))
     rounded = _rounded(judgement.effect, form, unit)
-    return PrintedSize(form(judgement.effect), KINDS.get(judgement.kind, unit), _line(judgement, form), rounded)
+    unit, row_unit = KINDS.get(judgement.kind, (unit, row_unit))
+    return PrintedSize(form(judgement.effect), unit, _line(judgement, form), rounded, row_unit)
 
 
 def _rounded(value: float, form: Form, unit: str) -> str:

@@ -198,7 +198,10 @@ def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
     )
     apart = pd.DataFrame(plane(90).reshape(-1, 2), columns=["x", "y"])
     rings = alt.Chart(apart).mark_point(size=marks.DOT, strokeWidth=1, color=theme.colour(SOFT), opacity=0.4)
-    return marks.panel(rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310)
+    return marks.panel(
+        rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310, title="the sums",
+        below=["pale rings: where they lie at a right angle (90°)"],
+    )  # fmt: skip
 
 
 def _draw_closest(degrees: int, theme: Theme) -> Chart:

@@ -25,7 +25,7 @@ MEASURES = {"arithmetic": "arithmetic", "parameters": "parameters"}
 """Column of the frame -> its name in the picture."""
 ASIDE = 70
 """Units of the drawing to scale between the two matrices."""
-ABOVE = 56
+ABOVE = 44
 """Those above the larger one, for its name."""
 
 
@@ -99,13 +99,22 @@ def reading_saving(params: ExtraParameters) -> Figure:
         },
         citation_keys=default_model.CITATION_KEYS,
         draw=lambda theme: [_matrix(extra, width, theme), _growth(frame, extra, theme)],
-        proportions=(_ends(width)[1] / _ends(width)[0], 0.5),
+        proportions=(_height_of_drawing(width), 0.5),
     )
 
 
-def _ends(width: int) -> tuple[int, int]:
-    """The ends of both axes of the drawing to scale, in dimensions."""
-    return width + ASIDE + width + MOST, width + MOST + ABOVE
+def _height_of_drawing(width: int) -> float:
+    """The height of the drawing to scale as a share of its width, the same for every number of dimensions.
+
+    With a single dimension for positions, the squares and their names fill it.
+    """
+    return (width + 1 + ABOVE) / (width + ASIDE + width + 1)
+
+
+def _ends(width: int, extra: int) -> tuple[float, float]:
+    """The ends of both axes of the drawing to scale, in dimensions: the larger square fills the height."""
+    up = width + extra + ABOVE
+    return up / _height_of_drawing(width), up
 
 
 def _matrix(extra: int, width: int, theme: Theme) -> Chart:
@@ -119,7 +128,7 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
             {"part": "positions", "x": left, "x2": left + width, "y": width, "y2": wider},
         ]
     )
-    across, up = _ends(width)
+    across, up = _ends(width, extra)
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, across], nice=False), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, up], nice=False), axis=None)
     hues = {part: theme.colour(TERMS[term]) for part, term in (("words", "word"), ("positions", "position"))}
@@ -148,40 +157,33 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
 
 
 def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
-    """Two lines, each with its name, and dots with their numbers at the chosen number of dimensions."""
+    """Two lines, each with its name, and dots at the chosen number of dimensions; their numbers are in the heading."""
     long = frame.melt("extra", list(MEASURES), var_name="measure", value_name="more")
     long = long.assign(line=long.measure.map(MEASURES))
-    x = marks.number(
-        alt.X, "extra", "dimensions for positions", domain=(-0.28 * MOST, 1.28 * MOST),
-        values=range(0, MOST + 1, MOST // 4),
-    )  # fmt: skip
-    # Room at the left for the number beside the upper dot, and below for the one beside the lower.
-    domain = (-0.2 * float(long.more.max()), 1.1 * float(long.more.max()))
+    x = marks.number(alt.X, "extra", "dimensions for positions", domain=(0, MOST), values=range(0, MOST + 1, MOST // 4))
+    # A few dimensions save parameters: their table is as narrow, and the layers grow less than it shrinks.
+    domain = (min(0.0, float(long.more.min())), 1.1 * float(long.more.max()))
     y = marks.number(alt.Y, "more", "more than adding needs", form="%", domain=domain, values=[0, 0.2, 0.4, 0.6, 0.8])
     color = marks.hues("line", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
     here = long[long.extra == extra]
-    here = here.assign(text=[signed_percent(more, 1) for more in here.more], above=here.measure == "arithmetic")
-    named = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]]
-    named = named.assign(text=named.line, above=named.measure == "arithmetic")
+    numbers = ", ".join(f"{row.line} {signed_percent(row.more, 1)}" for row in frames.rows(here))
+    # The upper line's name stands left of it, the lower one's right of it.
+    at = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]]
+    sides: tuple[tuple[str, Literal["left", "right"], int], ...] = (
+        ("arithmetic", "right", -1),
+        ("parameters", "left", 1),
+    )
+    names = [
+        alt.Chart(at[at.measure == measure])
+        .encode(x=x, y=y, color=color, text="line:N")
+        .mark_text(dx=14 * sign, dy=6 * sign, align=align, fontSize=marks.PANEL_TITLE)
+        for measure, align, sign in sides
+    ]
     base = alt.Chart(here).encode(x=x, y=y, color=color)
-    texts: list[Chart] = []
-    # The upper line's number and name stand left of it, the lower one's right of it.
-    sides: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (
-        ("true", "right", -1, -9), ("false", "left", 1, 18),
-    )  # fmt: skip
-    for above, align, sign, dy in sides:
-        number, name = (
-            alt.Chart(rows).transform_filter(f"datum.above === {above}").encode(x=x, y=y, color=color, text="text:N")
-            for rows in (here, named)
-        )
-        style = {"align": align, "fontSize": marks.PANEL_TITLE}
-        texts += [
-            number.mark_text(dx=11 * sign, dy=dy, fontWeight="bold", **style),
-            name.mark_text(dx=14 * sign, dy=6 * sign, **style),
-        ]
     dots = base.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
     return marks.panel(
-        marks.rule(theme, y=0), *lines, dots, *texts, theme=theme, width=marks.WIDE, height=260, title="what it costs"
-    )
+        marks.rule(theme, y=0), *lines, dots, *names, theme=theme, width=marks.WIDE, height=260,
+        title="what it costs", below=[f"with {plural(extra, 'dimension')}: {numbers}"],
+    )  # fmt: skip

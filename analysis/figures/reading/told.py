@@ -40,10 +40,10 @@ UNDECIDED = "open"
 COMPARED = {
     "bert_a": 0,
     "bert_a_norm": 1,
-    "every_layer_hidden": 2,
     "first_layer_attention": 2,
     "every_layer_attention": 3,
     "bert_a_d_unscaled": 4,
+    "every_layer_hidden": 2,
     "bert_a_narrow_50": 1,
     "concat_50": 2,
     "bert_a_wide_narrow": 1,
@@ -58,11 +58,11 @@ COMPARED = {
 }
 """Variant of one recipe -> its changes from adding: one more than the last of those before it that has one fewer."""
 CHANGES = {
-    "bert_a_norm": "words and positions made equally strong",
-    "every_layer_hidden": "positions added again in every layer",
-    "first_layer_attention": "told to the first layer's attention",
-    "every_layer_attention": "told to every layer's attention",
+    "bert_a_norm": "words and positions equally strong",
+    "first_layer_attention": "told to the first attention layer",
+    "every_layer_attention": "told to every attention layer",
     "bert_a_d_unscaled": "told through matrices of their own",
+    "every_layer_hidden": "or after step 1: added in every layer",
     "bert_a_narrow_50": "words take half of the width",
     "concat_50": "positions concatenated",
     "bert_a_wide_narrow": "wider, flatter model; words take 80 %",
@@ -80,7 +80,11 @@ STEP, HOME, ALL = "step", "home", "all"
 """The rows that are drawn: those that the text of the step compares, those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
 """The variants that the heading over the rows of Home names."""
-OF_THE_STEP = ("bert_a", "bert_a_norm", "every_layer_hidden", "first_layer_attention", ATTENTION, OWN_MATRIX)
+NUMBERED = ("bert_a_norm", "first_layer_attention", ATTENTION)
+"""The steps from adding once to telling the attention of every layer, which the text and the picture number."""
+SIDE_BRANCH = "every_layer_hidden"
+"""The variant that changes the first of these steps and leads to none of the others."""
+OF_THE_STEP = ("bert_a", *NUMBERED, OWN_MATRIX, SIDE_BRANCH)
 """The variants of `COMPARED` that the text of the step compares."""
 PARTS_OF_NAMES = {
     "words of 80 %": "a fifth of the width is left empty",
@@ -264,7 +268,7 @@ def reading_told(params: ToldParameters) -> Figure:
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
             ""
             if params.rows == ALL
-            else "Each + changes the row that it is indented under; the bar and the number in brackets (rounded) say "
+            else "Each row changes the one that it is indented under; the bar and the number in brackets (rounded) say "
             "by how much.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
@@ -344,9 +348,23 @@ def _indented_rows(frame: pd.DataFrame) -> alt.Y:
     return alt.Y("label:N", sort=order, axis=None, scale=alt.Scale(domain=order, type="band"))
 
 
+def change_in_words(variant: str) -> str:
+    """The one change that a variant of `COMPARED` makes, with the number of its step; the title of the first row.
+
+    >>> change_in_words("bert_a_norm")
+    'step 1: words and positions equally strong'
+    """
+    if variant not in CHANGES:
+        return title(variant)
+    if variant == SIDE_BRANCH:
+        return CHANGES[variant]
+    sign = f"step {NUMBERED.index(variant) + 1}:" if variant in NUMBERED else "+"
+    return f"{sign} {CHANGES[variant]}"
+
+
 def _words_of_changes(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
     """The one change that each row makes, above its bar and indented under the row that it changes."""
-    words = [f"+ {CHANGES[name]}" if name in CHANGES else title(name) for name in frame.variant]
+    words = [change_in_words(name) for name in frame.variant]
     written = frame[["label"]].assign(words=words, indent=[INDENT * COMPARED[name] for name in frame.variant])
     text = alt.Chart(written).mark_text(
         align="left", dx=alt.expr("datum.indent"), dy=-STEP_ROW / 3, fontSize=marks.PANEL_TITLE, color=theme.ink
@@ -404,5 +422,8 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     return marks.panel(
         *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by preset {_presets_in_words(frame[frame.judged])}",
-        below=[f"grey: within ±{margin:g} nats, which the rules call the same"],
+        below=[
+            f"{'' if variant else 'bar: what one change does; '}thin line: 95 % interval",
+            f"grey: within ±{margin:g} nats, which the rules call the same",
+        ],
     )  # fmt: skip

@@ -41,6 +41,7 @@ def _row(index: int, sentence: Sentence, computed: ComputedSentence, facts: Fact
         "sentence": computed.sentence,
         "bold": computed.bold,
         "against": computed.against,
+        "further": computed.further,
         "claim": sentence.claim,
         "value": computed.value,
         "query": computed.query,

@@ -17,6 +17,7 @@ class ComputedSentence:
     value: its number, in the unit that the sentence says; None for none.
     bold: the words of the sentence that carry its number or its point; "" for none. heading: its point in a few words,
     as far as the verdicts have it; "" for none. against: whether it speaks against adding, or qualifies it.
+    further: what limits the sentence or says it more exactly, one press away: a sentence a line; "" for nothing.
     """
 
     sentence: str
@@ -25,6 +26,7 @@ class ComputedSentence:
     bold: str = ""
     heading: str = ""
     against: bool = False
+    further: str = ""
 
 
 Part = Literal["lead", "reason", "but", "more", "card"]

@@ -22,14 +22,15 @@ register(
         name="concatenation",
         title="Concatenating is adding, if a matrix follows",
         text=(
-            "Some answers on Stack Exchange propose shorter word vectors, each with a short position vector appended. "
-            "But the first thing that a transformer does with its input is to multiply it by a matrix. The upper rows "
-            "of that matrix meet only the word and the lower rows only the position, so the result is a **sum** again: "
-            "a mapped word plus a mapped position. What a concatenation does decide is how many dimensions each part "
-            "may use. Nor do the parts stay separate: every later matrix mixes them again, unless it has one block for "
-            "the word, one for the position and nothing between, as in Kitaev & Klein's parser (2018). One answer "
-            "turns this around: adding can imitate any split by leaving dimensions empty. Choose a split: in every "
-            "output the dot (concatenated) lies where the second bar ends (added)."
+            "Some answers on Stack Exchange propose shorter word vectors, each with a short position vector "
+            "appended. But the first thing that a transformer does with its input is to multiply it by a matrix. The "
+            "upper rows of that matrix meet only the word and the lower rows only the position, so the result is a "
+            "**sum** again: a mapped word plus a mapped position. Choose a split: in every output the dot "
+            "(concatenated) lies where the second bar ends (added).\n\n"
+            "What a concatenation does decide is how many dimensions each part may use. Nor do the parts stay "
+            "separate: every later matrix mixes them again, unless it has one block for the word, one for the "
+            "position and nothing between, as in Kitaev & Klein's parser (2018). One answer turns this around: "
+            "adding can imitate any split by leaving dimensions empty."
         ),
         documents=("001", "003"),
         claims=("C01", "C10"),

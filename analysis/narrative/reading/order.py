@@ -13,6 +13,8 @@ TABLE = "haviv2022nopos|Table 1"
 MASKED_TABLE = "haviv2022nopos|Table 4"
 MOVED = "moved"
 """The name of the second picture."""
+MOVE = "Move the sentence"
+"""The words on the button that shows it."""
 
 
 def says(values: Values) -> str:
@@ -59,9 +61,9 @@ register(
             "other words, and a word gets exactly the same result, however many layers there are. With a **causal "
             "mask** a word sees only the words before it. From two layers on, that gives the order away: an early word "
             "has seen few others, a late one many, and the last word sees what they have seen. Choose the layers and "
-            "watch the last word.\n\nThe second picture does the opposite to a real model: it moves the whole "
-            "sentence, so that every **distance** stays, which the article from Baobao Algorithm Notes holds to matter "
-            "more. Where positions are added, attention changes even so. Models that rotate queries and keys see "
+            f"watch the last word.\n\nPress **{MOVE}** to do the opposite to a real model: the whole sentence moves, "
+            "so that every **distance** stays, which the article from Baobao Algorithm Notes holds to matter more. "
+            "Where positions are added, attention changes even so. Models that rotate queries and keys see "
             "distances alone."
         ),
         documents=("003", "004"),
@@ -75,7 +77,7 @@ register(
             ),
             Picture(
                 name=MOVED,
-                label="Move the sentence",
+                label=MOVE,
                 figure="reading_shift",
                 controls=(Control(field="head", label="Head", options=lambda: list(range(HEADS))),),
             ),

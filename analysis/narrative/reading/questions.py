@@ -15,6 +15,8 @@ CROSS = ("word_to_position", "position_to_word")
 HEADS = range(12)
 LAYERS = "layers"
 """The name of the second picture."""
+ALL_HEADS = "All heads, many texts"
+"""The words on the button that shows it."""
 
 
 def layers() -> list[int]:
@@ -98,12 +100,12 @@ register(
             "- **position to word**: does this place want that word?\n"
             "- **position to position**: does this place want that place?\n\n"
             "All four go through the same two matrices; concatenated parts would be asked the same four, through "
-            "matrices of their own. In the first picture a row asks (the query) and a column is "
+            "matrices of their own. In the picture a row asks (the query) and a column is "
             "asked (the key); the maps, with segments and biases, add up to the model's own score. The term that "
             "makes up most of what varies in this head's scores of this sentence is drawn large. Heads, counted from "
-            "0, differ: try some.\n\nThe "
-            "second picture measures many texts. Ke et al. (2021) found that the middle two, the **cross terms**, "
-            "contribute little, and took them out."
+            "0, differ: try some.\n\n"
+            f"Press **{ALL_HEADS}** to see the same four measured over many texts. Ke et al. (2021) found that the "
+            "middle two, the **cross terms**, contribute little, and took them out."
         ),
         documents=("002", "004"),
         claims=("C07", "C08", "C09"),
@@ -118,7 +120,7 @@ register(
             ),
             Picture(
                 name=LAYERS,
-                label="All heads, many texts",
+                label=ALL_HEADS,
                 figure="terms_aggregates",
                 page="terms",
                 params=layer_of,

@@ -1,17 +1,18 @@
 """Step 6: what one matrix for both saves, by formula for a real model and counted for our own."""
 
 from analysis.core.errors import NoResults
+from analysis.core.formatting import sentences
 from analysis.figures.reading.saving import EXTRA
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 
 
 def says(values: Values) -> str:
-    """The sentence of the answer on costs. Raises NoResults where it is not stored."""
-    sentence = next((step.sentence for step in answer() if step.name == "cost"), "")
-    if not sentence:
+    """The sentence of the answer on costs, with what says it more exactly. Raises NoResults where it is not stored."""
+    step = next((step for step in answer() if step.name == "cost"), None)
+    if step is None:
         raise NoResults("No costs are stored yet. Run: python -m analysis measure costs --help")
-    return sentence
+    return sentences(step.sentence, *step.further.splitlines())
 
 
 register(

@@ -20,7 +20,7 @@ from analysis.narrative.reading.base import (
 SHOWN = 3
 """The experiments that the step lists."""
 RULE = (
-    "How they are chosen: among the claims that the first page gives as reasons or objections, one open statement of "
+    "Among the claims that the first page gives as reasons or objections, one open statement of "
     "each, in the order of that page. Only statements whose experiment has stated hours are considered. Those that the "
     "first page names as limits come first, then those that wait for planned runs, then those that take a side on "
     "their claim."

@@ -125,7 +125,8 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
     parts = [
-        f"{words} ({signed(one.effect or 0.0)})" for one, words in zip(filter(None, steps), STEPS.values(), strict=True)
+        f"{words} (step {place}: {signed(one.effect or 0.0)})"
+        for place, (one, words) in enumerate(zip(filter(None, steps), STEPS.values(), strict=True), start=1)
     ]
     undecided = sum(one.verdict == OPEN for one in steps if one is not None)
     some = f" {undecided} of them {'is' if undecided == 1 else 'are'} open alone."

@@ -91,14 +91,15 @@ FROM verdicts JOIN claim_rules USING (id)
 ORDER BY id;
 
 -- The answer to the question of the title, a sentence a row, from the verdicts above. part: lead, reason, but, more or
--- card, its place on Home; heading: its point in a few words; bold: the words that carry the number; against: whether it speaks against adding; page and parameters (JSON): the view that shows its evidence;
+-- card, its place on Home; heading: its point in a few words; bold: the words that carry the number; against: whether it speaks against adding;
+-- further: what limits it or says it more exactly, a sentence a line; page and parameters (JSON): the view that shows its evidence;
 -- tempered_by (JSON): statements whose evidence points the other way, or limits it.
 CREATE TABLE answers (
-    place INTEGER PRIMARY KEY, name VARCHAR, part VARCHAR, heading VARCHAR, sentence VARCHAR, bold VARCHAR, against BOOLEAN, claim VARCHAR,
+    place INTEGER PRIMARY KEY, name VARCHAR, part VARCHAR, heading VARCHAR, sentence VARCHAR, bold VARCHAR, against BOOLEAN, further VARCHAR, claim VARCHAR,
     value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR, tempered_by VARCHAR
 );
 CREATE VIEW answer AS
-SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY place;
+SELECT place AS "order", sentence, claim, value, query, further FROM answers ORDER BY place;
 
 -- ---- What rules ask for ----
 

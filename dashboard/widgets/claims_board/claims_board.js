@@ -47,7 +47,7 @@ function printed(statement) {
   return make("span", { class: "val", title: statement.place }, statement.number, rests || null);
 }
 
-// The same in a row, in columns: the number rounded, and quietly the first words of its unit, which an opened claim says whole.
+// The same in a row, in columns: the number rounded, and quietly what it is a number of, which an opened claim says whole.
 function columns(statement) {
   if (!statement.number) return unmeasured();
   return make("span", { class: "val cols", title: statement.place }, make("span", {}, statement.rounded), " ", make("span", { class: "bound" }, statement.short_unit), " ",

@@ -29,14 +29,15 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     bold = "saves little where positions need little room"
     sentence = (
-        f"One shared matrix {bold}: beside words of full width, {RANK} directions for positions would cost "
-        f"{default_model.NAME} {percent(size.effect, 1)} more parameters and its layers "
-        f"{percent(arithmetic.effect, 1)} more arithmetic."
+        f"One shared matrix {bold}: {RANK} directions for positions, beside words of full width, would cost the layers "
+        f"of {default_model.NAME} {percent(arithmetic.effect, 1)} more arithmetic."
     )
+    further = [f"The same {RANK} directions would cost {default_model.NAME} {percent(size.effect, 1)} more parameters."]
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
-        sentence += (
-            f" Where positions take more room, it saves more: {PLACED} dimensions beside our {WORDS} cost "
+        sentence += " Where positions take more room, it saves more."
+        further.append(
+            f"In our own small encoder, {PLACED} dimensions for positions beside the {WORDS} of words cost "
             f"{percent(measured['parameters'])} more parameters and {percent(measured['flops_per_token'])} more "
             f"arithmetic ({percent((1 + PLACED / WORDS) ** 2 - 1)} in the layers)."
         )
@@ -48,6 +49,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         value=arithmetic.effect,
         query=arithmetic.query,
         against=small,
+        further="\n".join(further),
     )
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import OPEN, Ask
-from analysis.core.formatting import join_names, percent, plural
+from analysis.core.formatting import join_names, percent, plural, sentences
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
 from analysis.rules import encoder_rules, training_rules
 
@@ -35,7 +35,7 @@ ONCE_AT_OTHER_WIDTHS = ("C37g", "C37h")
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """The size of the encoders behind the losses, and what is open of other widths; None before any is trained."""
+    """The size of the encoders behind the losses, and what is known of another width; None before any is trained."""
     seeds = [fact.seeds or 0 for name, fact in facts.items() if name[:3] in ("C17", "C34") and fact.effect is not None]
     if not seeds:
         return None
@@ -43,22 +43,24 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     bold = f"{plural(size.layers, 'layer')} and width {size.hidden_size}"
     undecided = sum(fact.verdict == OPEN for name, fact in facts.items() if name.startswith(CLAIM))
     widths = sorted(PRESETS[preset].hidden_size for preset in encoder_rules().recipes)
-    others = [str(width) for width in widths if width != size.hidden_size]
-    decided = fixed_sentences(facts, ONCE_AT_OTHER_WIDTHS)
-    waiting = (
-        f" Of widths {' and '.join(others)}, {plural(undecided, 'statement')} {'is' if undecided == 1 else 'are'} open."
-        if undecided
-        else ""
-    )
+    others = join_names(str(width) for width in widths if width != size.hidden_size)
+    waiting = f"Of widths {others}, {plural(undecided, 'statement')} {'is' if undecided == 1 else 'are'} open."
+    open_yet = [waiting] if undecided else []
+    known = [decided for name in ONCE_AT_OTHER_WIDTHS if (decided := fixed_sentences(facts, (name,)))]
+    known, further = (known[:1], [*known[1:], *open_yet]) if known else (open_yet, [])
+    repeated = f"Each comparison rests on at most {plural(max(seeds), 'seed')}."
     return ComputedSentence(
-        sentence=f"Our own encoders are small: {bold}, with at most {plural(max(seeds), 'seed')}. "
-        f"Their losses say what helps them, not how much it helps a large model.{_longer(ask)}"
-        f"{f' {decided}' if decided else ''}{waiting}",
+        sentence=sentences(
+            f"Our own encoders are small: {bold}.",
+            "Their losses say what helps them, not how much it helps a large model.",
+            *known,
+        ),
         bold=bold,
         heading="What was trained is small",
         value=float(undecided),
         query=QUERY,
         against=True,
+        further="\n".join(filter(None, [repeated, *further, _longer(ask)])),
     )
 
 
@@ -68,14 +70,14 @@ def _longer(ask: Ask) -> str:
     leads = [row["lead"] for row in rows]
     if len(rows) < 2:
         return ""
-    shrinks = all(later < earlier for earlier, later in pairwise(leads))
-    sizes, steps = join_names(f"{lead:.2f}" for lead in leads), join_names(f"{row['steps']:,}" for row in rows)
-    seeds = join_names(str(row["seeds"]) for row in rows)
-    verb = "shrinks" if shrinks else "changes"
+    verb = "shrinks" if all(later < earlier for earlier, later in pairwise(leads)) else "changes"
+    by_length = join_names(
+        f"{row['lead']:.2f} nats after {row['steps']:,} steps ({plural(row['seeds'], 'seed')})" for row in rows
+    )
     hidden, judged = (percent(PRESETS[name].masked_share) for name in (LONGER, training_rules().preset))
     return (
-        f" TUPE-A’s lead {verb} with longer training: {sizes} nats after {steps} steps ({seeds} seeds; exploratory; "
-        f"hiding {hidden} of words, not {judged}, slows learning)."
+        f"TUPE-A’s lead over adding {verb} with longer training: it is {by_length}. These trainings were exploratory "
+        f"and hid {hidden} of the words, not {judged}, which slows learning."
     )
 
 
