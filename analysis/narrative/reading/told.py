@@ -12,6 +12,7 @@ from analysis.core.formatting import fixed, join_names, plural, signed
 from analysis.figures.experiments.contrasts import standing, turned
 from analysis.figures.reading.told import ALL, CLAIM, HOME, STEP
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
+from analysis.narrative.answer.sentences.told_once import made_again
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
@@ -131,7 +132,21 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     undecided = sum(one.verdict == OPEN for one in steps if one is not None)
     some = f" {undecided} of them {'is' if undecided == 1 else 'are'} open alone."
     alone = {0: "", len(steps): " Only all together are decided; each alone is open."}.get(undecided, some)
-    return f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats: {join_names(parts)}.{alone}"
+    together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
+    return f"{together}: {join_names(parts)}.{alone}{_made_again(measured)}"
+
+
+def _made_again(measured: Mapping[str, Judgement]) -> str:
+    """A sentence on the steps that were trained again with new seeds; empty until all of these are trained."""
+    again = made_again(measured)
+    if not again:
+        return ""
+    order = list(STEPS)
+    parts = [
+        f"step {order.index(name) + 1} {signed(one.effect or 0.0)} ({'open' if one.verdict == OPEN else 'decided'})"
+        for name, one in sorted(again.items(), key=lambda item: order.index(item[0]))
+    ]
+    return f" Made again with {next(iter(again.values())).seeds} new seeds: {join_names(parts)}."
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:

@@ -79,8 +79,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _steps(facts: Facts) -> str:
     """The steps that lead there, after a space; empty while one of them is not measured."""
-    again = {name: facts[repeat] for name, repeat in REPEATED.items() if repeat in facts}
-    again = {name: fact for name, fact in again.items() if (fact.seeds or 0) >= _asked(fact.id)}
+    again = made_again(facts)
     steps = {words: again.get(name, facts.get(name)) for name, words in STEPS.items()}
     known = {words: fact for words, fact in steps.items() if fact is not None and fact.effect is not None}
     if len(known) < len(STEPS):
@@ -92,14 +91,15 @@ def _steps(facts: Facts) -> str:
         every = len(undecided) == len(known)
         notes.append("each open alone" if every else f"open: {join_names(undecided)}")
     if again:
-        seeds = _asked(next(iter(again.values())).id)
+        seeds = next(iter(again.values())).seeds
         notes.append(f"{join_names(STEPS[name] for name in again)} with {seeds} new seeds")
     return f" Step by step: {parts}{' (' + '; '.join(notes) + ')' if notes else ''}."
 
 
-def _asked(name: str) -> int:
-    """The seeds that the rules ask for in a contrast of encoders."""
-    return len(encoder_contests()[name][1].seeds)
+def made_again(facts: Facts) -> dict[str, Judgement]:
+    """Step -> the same contrast with new seeds, of those whose seeds are all trained."""
+    again = {name: facts[repeat] for name, repeat in REPEATED.items() if repeat in facts}
+    return {name: one for name, one in again.items() if (one.seeds or 0) >= len(encoder_contests()[one.id][1].seeds)}
 
 
 def _from_several_differences(facts: Facts) -> ComputedSentence | None:
