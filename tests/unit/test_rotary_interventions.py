@@ -255,6 +255,11 @@ def test_another_base_is_every_architecture_built_with_it() -> None:
     assert compared >= 90
 
 
+LARGER_ROUNDING = {"hrm_text": 1e-3}
+"""The error of an architecture that goes through its layers again and again, and so multiplies the rounding of its
+angles, which are float32 in any model: 3e-4 on some processors. Its own angles, unchanged, would be off by far more."""
+
+
 def test_zero_and_a_distance_of_zero_are_every_architecture_without_angles() -> None:
     off, compared = {}, 0
     for name, model in turning_architectures().items():
@@ -266,7 +271,7 @@ def test_zero_and_a_distance_of_zero_are_every_architecture_without_angles() -> 
             specs.append("freeze_distance:0")
         compared += 1
         for spec in specs:
-            if (error := far(changed_output(name, model, spec), expected)) > 1e-4:
+            if (error := far(changed_output(name, model, spec), expected)) > LARGER_ROUNDING.get(name, 1e-4):
                 off[name, spec] = error
     assert off == {}
     assert compared >= 90
