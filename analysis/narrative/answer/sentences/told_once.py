@@ -84,16 +84,15 @@ def _steps(facts: Facts) -> str:
     known = {words: fact for words, fact in steps.items() if fact is not None and fact.effect is not None}
     if len(known) < len(STEPS):
         return ""
-    parts = join_names(f"{words} {signed(fact.effect or 0.0)}" for words, fact in known.items())
-    undecided = [words for words, fact in known.items() if fact.verdict == OPEN]
-    notes = []
-    if undecided:
-        every = len(undecided) == len(known)
-        notes.append("each open alone" if every else f"open: {join_names(undecided)}")
+    each = all(fact.verdict == OPEN for fact in known.values())
+    parts = join_names(
+        f"{words} {signed(fact.effect or 0.0)}{' (open)' if fact.verdict == OPEN and not each else ''}"
+        for words, fact in known.items()
+    )
+    notes = " (each open alone)" if each else ""
     if again:
-        seeds = next(iter(again.values())).seeds
-        notes.append(f"{join_names(STEPS[name] for name in again)} with {seeds} new seeds")
-    return f" Step by step: {parts}{' (' + '; '.join(notes) + ')' if notes else ''}."
+        notes += f"; {len(again)} of them with {next(iter(again.values())).seeds} new seeds"
+    return f" Step by step: {parts}{notes}."
 
 
 def made_again(facts: Facts) -> dict[str, Judgement]:
