@@ -160,7 +160,6 @@ def test_a_step_that_was_made_again_is_told_by_its_new_seeds_once_they_are_all_t
     assert f"(each open alone); {again}." in undecided
     decided = sentence(seeds=16, verdict=SUPPORTED)
     assert f"the first layer −0.14 and those of every layer −0.06 (open); {again}." in decided
-    assert f"; {again})." in decided
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:
