@@ -35,6 +35,11 @@ def random_batch(settings: Pretraining) -> PackedWindows:
     return PackedWindows(tokens=tokens, length=settings.length, vocabulary=settings.vocabulary, stop=len(SPECIALS))
 
 
+def texts_of_a_step(settings: Pretraining) -> int:
+    """The texts of a measured step: those of the training's own, at most 64."""
+    return min(settings.batch, 64)
+
+
 def _build_model(settings: Pretraining, device: str) -> AddendForMaskedLM:
     parent = VARIANTS[settings.variant].needs
     inherited = None if parent is None else build(replace(settings, variant=parent)).state_dict()
@@ -46,7 +51,7 @@ def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Ca
     model = _build_model(settings, device)
     optimizer = optimiser(model, settings, device)
     causal = model.config.causal
-    batch = tensors(random_batch(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
+    batch = tensors(random_batch(settings).step(0, texts_of_a_step(settings), 0, causal=causal), device)
     losses = torch.compile(model.losses) if compiled else model.losses
     use_bfloat16 = half_precision(settings, device)
 
@@ -66,7 +71,7 @@ def sizes(settings: Pretraining) -> dict[str, float]:
     64 texts: matrices that multiply the table of positions do so once a step, for all of its texts.
     """
     model = _build_model(settings, "cpu")
-    texts = min(settings.batch, 64)
+    texts = texts_of_a_step(settings)
     batch = tensors(random_batch(settings).step(0, texts, 0, causal=model.config.causal), "cpu")
     with FlopCounterMode(display=False) as counter:
         model.losses(*batch).mean().backward()
@@ -132,7 +137,7 @@ def measure(
         for name in variant_names:
             ratios = [a / b for a, b in zip(seconds[name], seconds[BASELINE], strict=True)]
             measures[name]["step_ratio"] = median(ratios)
-            measures[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
+            measures[name]["tokens_per_second"] = texts_of_a_step(settings) * settings.length / median(seconds[name])
     if memory:
         for name in variant_names:
             measures[name]["peak_memory_mib"] = peak_memory(variant_settings[name], device)

@@ -12,7 +12,7 @@ from typing import Any
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
-from analysis.claims.statements.base import OPEN, Ask, Change, Judgement, StandingRow
+from analysis.claims.statements.base import DECIDED, OPEN, Ask, Change, Judgement, StandingRow
 from analysis.claims.statements.margin_contests import (
     EXITS,
     STEPS,
@@ -169,21 +169,20 @@ def _judgement(
     values = margin_contests.numbers(comparison.found, logarithm=kind == margin_contests.STEPS)
     found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
     seeds = seeds_of(rules, entry["seeds"])
-    experiment = margin_contests.new_seeds(
-        comparison.found,
-        names,
-        expect=entry["expect"],
-        line=-math.log(encoder_rules().earlier) if kind == STEPS else rules.margin,
-        hours=contests.RUN_HOURS,
-    )
+    line = -math.log(encoder_rules().earlier) if kind == STEPS else rules.margin
+    experiment = DECIDED
+    if decided.verdict == OPEN:
+        experiment = margin_contests.new_seeds(
+            comparison.found, names, expect=entry["expect"], line=line, hours=contests.RUN_HOURS
+        )
     return margin_contests.judgement(kind, decided, found)(
         id=entry["id"],
         parent=entry["id"][:3],
         statement=entry["statement"],
         scope=f"our own {'causal models' if 'causal' in entry['variant'] else 'encoders'}, preset {rules.preset}",
         line=encoder_rules().earlier if kind == STEPS else rules.margin,
-        would_decide=experiment.words if decided.verdict == OPEN else "",
-        hours=experiment.hours if decided.verdict == OPEN else None,
+        would_decide=experiment.words,
+        hours=experiment.hours,
         command=ablate(rules.preset, names, seeds),
         query=contests.PRETRAININGS.format(preset=rules.preset),
         rules_version=file.version,

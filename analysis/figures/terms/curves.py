@@ -139,9 +139,7 @@ def _draw(run: Curves, order: list[tuple[int, int]] | None, outlined: tuple[int,
         y = row + 0.88 - room * (curve[known] - low) / (high - low)
         strong = 0.45 + 0.55 * min(1.0, share / HALF)
         points += [{"cell": index, "x": a, "y": b, "strong": strong} for a, b in zip(x, y, strict=True)]
-    return _layered(
-        run, pd.DataFrame(cells), pd.DataFrame(points), pd.DataFrame(dots), (layers, heads), order, colour, theme
-    )
+    return _layered(run, pd.DataFrame(cells), pd.DataFrame(points), pd.DataFrame(dots), order, colour, theme)
 
 
 def _layered(
@@ -149,13 +147,12 @@ def _layered(
     cells: pd.DataFrame,
     points: pd.DataFrame,
     dots: pd.DataFrame,
-    shape: tuple[int, int],
     order: list[tuple[int, int]] | None,
     colour: str,
     theme: Theme,
 ) -> Chart:
     """The cells, and what is in them, as one panel."""
-    layers, heads = shape
+    layers, heads = run.shares.shape
     numbers = {"grid": False, "ticks": False, "domain": False, "labelExpr": "datum.value - 0.5", "labelOverlap": True}
     plain = alt.Axis(labels=False, title=None, grid=False, ticks=False, domain=False)
 
