@@ -13,14 +13,14 @@ GAP = 9
 """Pixels between a point and its name."""
 RADIUS = 5
 """Pixels from the middle of a point to its edge."""
-SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28)
+SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28, -38, 38, -50, 50)
 """The pixels by which a name may stand above or below its point, in the order in which they are tried."""
+LEADER = 12
+"""The pixels above or below its point from which on a line leads to a name."""
 LETTERS = (100, 18, 13, 9)
 """The most letters in a line of a name, in the order in which they are tried; no word is broken."""
 MOST_LINES = 3
 """The most lines of a name that the figure can do without."""
-PHONE = 420
-"""The width in pixels of a plot below which names are placed for a phone."""
 PHONE_PLOT = 250
 """The width in pixels of a plot on a phone."""
 
@@ -65,7 +65,8 @@ def placed(
             length, rest = marks.LABEL_LETTER * max(map(len, written)), marks.LABEL_LINE * (len(written) - 1)
             start = x + GAP if side == "right" else x - GAP - length
             first = y + shift - rest / 2
-            box = (start, first - marks.LABEL_LINE / 2, start + length, first + marks.LABEL_LINE / 2 + rest)
+            half = marks.LABEL_LINE / 2 + 1
+            box = (start, first - half, start + length, first + half + rest)
             if box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height:
                 continue
             if not any(_overlap(box, other) for other in taken):
@@ -101,10 +102,18 @@ def names(
     A wide plot names every point where it has room, in bold those that a phone names too.
     """
     layers: list[Chart] = []
-    on_phone = f"containerSize()[0] < {PHONE}"
+    on_phone = f"containerSize()[0] < {marks.PHONE}"
     points = points.assign(weight=[600 if named else 400 for named in points.named])
     for room, every, hidden in ((width, True, on_phone), (PHONE_PLOT, False, f"!({on_phone})")):
         found = placed(points, domain, room, height, lines, every=every)
+        # A line to each name that stands beside another point.
+        for side, group in found[found.down.abs() >= LEADER].groupby("side"):
+            gap = GAP - 2 if side == "right" else 2 - GAP
+            leader = alt.Chart(group).mark_rule(
+                color=theme.ink, strokeWidth=0.75, x2Offset=gap, y2Offset=alt.expr("datum.down"),
+                opacity=alt.expr(f"{hidden} ? 0 : 0.8"),
+            )  # fmt: skip
+            layers.append(leader.encode(x=x, x2=alt.X2("x:Q"), y=y, y2=alt.Y2("y:Q")))
         for side, group in found.groupby("side"):
             style = {
                 "align": "left" if side == "right" else "right",

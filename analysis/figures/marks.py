@@ -34,6 +34,8 @@ STROKE = 600
 """Area of a stroke in a legend, in square pixels: long enough to show its dash."""
 WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
+PHONE = 420
+"""The width in pixels of a figure below which it is drawn for a phone."""
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
 """The most letters in a line of a label that is broken into lines, and the height of a line in pixels."""

@@ -17,7 +17,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
-from analysis.figures.training.row_marks import HUE, hues
+from analysis.figures.training.row_marks import way_hues, ways
 from analysis.rules import all_encoder_rules, encoder_rules, training_rules
 from analysis.statistics import difference
 
@@ -386,7 +386,8 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap], hue=hues(frame.variant, theme))
+    rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap], way=ways(frame.variant))
+    color = way_hues(rows.way, theme, None)
     if not variant:
         changed = [end - start for start, end in zip(frame.start, frame.gap, strict=True)]
         rows["written"] = [
@@ -400,13 +401,13 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
             layers += marks.row_plot(
-                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=HUE,
+                beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=color,
                 shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
             )  # fmt: skip
     rows, every = rows[rows.gap.abs() <= limit], rows
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
-        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=HUE))
+        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
         layers.append(_words_of_changes(rows, y, theme))
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
@@ -414,7 +415,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             x=x,
             y=y,
             theme=theme,
-            color=HUE,
+            color=color,
             size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
             filled=bool(judged),
             tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),

@@ -5,25 +5,20 @@ from shlex import quote
 import altair as alt
 import pandas as pd
 
-from analysis.ablation.variants import WAYS, way
-from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures import marks
-from analysis.figures.beside_points import PHONE
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.outliers import largest_near
 from analysis.figures.runs.stored import all_runs
 from analysis.figures.training.data import COMMAND, UNIT, objective
 from analysis.figures.training.line_marks import padded_range
-from analysis.figures.training.row_marks import TRIANGLE, VARIANT
+from analysis.figures.training.row_marks import TRIANGLE, VARIANT, way_hues, ways
 from analysis.store import read
 
 ROW, DOT, RING = 15, 65, 210
 """Pixels of a row, and the areas of a run's dot and of the ring around the chosen one, in square pixels."""
-KEY_COLUMNS = alt.expr(f"containerSize()[0] < {PHONE} ? 2 : 3")
-"""Columns of the legend."""
 FAINT = 0.35
 """The opacity of a run that changed a setting of its preset."""
 
@@ -86,11 +81,10 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
     rows = runs.assign(
         at=runs.loss.clip(upper=limit),
         sign=["far" if far else "near" for far in runs.far],
-        way=[WAYS[way(name)].title for name in runs.variant],
+        way=ways(runs.variant),
         made=runs.created.str.slice(0, 10),
         written=[f"{loss:.3f}" for loss in runs.loss],
     )[["run_id", "title", "at", "sign", "way", "pale", "seed", "changed", "written", "made"]]
-    ways = {WAYS[name].title: theme.colour(colours.of_way(name)) for name in WAYS if WAYS[name].title in set(rows.way)}
     x = marks.number(alt.X, "at", "final loss, nats", domain=padded_range(rows["at"], 0.04), ticks=6)
     y = marks.rows_down("title", order, limit=200)
     dots = (
@@ -99,7 +93,7 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
         .encode(
             x=x,
             y=y,
-            color=marks.hues("way", ways, marks.legend(place="top", columns=KEY_COLUMNS)),
+            color=way_hues(rows.way, theme, columns=3),
             shape=marks.shapes("sign", {"near": "circle", "far": TRIANGLE}),
             opacity=alt.condition("datum.pale", alt.value(FAINT), alt.value(0.8)),
             tooltip=marks.tips(

@@ -24,7 +24,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import VARIANT, hues, seeds_and_means
+from analysis.figures.training.row_marks import VARIANT, seeds_and_means, way_hues, ways
 from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     StepsRatio,
@@ -216,7 +216,7 @@ def _draw(
         shown = axis_rows[["title", "low", "high", "n", "took"]].assign(
             ratio=axis_rows.ratio.clip(upper=end),
             censored=axis_rows.censored > 0,
-            hue=hues(axis_rows.variant, theme),
+            way=ways(axis_rows.variant),
             written=[_ratio(row, unit) for row in frames.rows(axis_rows)],
         )
         dots = seeds[seeds.axis == axis].assign(
@@ -228,7 +228,8 @@ def _draw(
         layers: list[Chart] = [marks.rule(theme, x=1)]
         if claim:
             layers.append(marks.rule(theme, x=claim, dash=DOTTED))
-        layers += seeds_and_means(dots[["title", "seed", "ratio", "censored"]], shown, x, y, theme, tooltip)
+        color = way_hues(ways(table.variant), theme, columns=3)
+        layers += seeds_and_means(dots[["title", "seed", "ratio", "censored"]], shown, x, y, theme, tooltip, color)
         panels.append(
             marks.panel(*layers, theme=theme, width=marks.HALF, height=marks.ROW * len(order), title=f"In {unit}")
         )

@@ -24,7 +24,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import HUE, LETTERS, TRIANGLE, VARIANT, hues, significant_or_hollow
+from analysis.figures.training.row_marks import LETTERS, TRIANGLE, VARIANT, significant_or_hollow, way_hues, ways
 from analysis.rules import training_rules
 from analysis.statistics import (
     difference,
@@ -222,8 +222,9 @@ def _draw(
     shown = table.assign(
         written=[_difference(row) for row in frames.rows(table)],
         label=table.title.map(labels),
-        hue=hues(table.variant, theme),
+        way=ways(table.variant),
     )
+    color = way_hues(shown.way, theme)
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
@@ -238,16 +239,16 @@ def _draw(
             tooltip=(VARIANT, "seed", ("value", "loss", ".3f"), ("rate", "peak learning rate")),
         )  # fmt: skip
     columns = [
-        "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "hue",
+        "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "way",
     ]  # fmt: skip
     far = shown.gap > domain[1]
-    layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=HUE)
+    layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=color)
     # A triangle at the edge: the end of the interval, or the variant, lies beyond the axis.
     for rows, end in ((far | (shown.high > domain[1]), 1), (~far & (shown.low < domain[0]), 0)):
         if rows.any():
             layers += marks.row_plot(
                 shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
-                ends=None, shape=TRIANGLE if end else "triangle-left", size=marks.SEED, color=HUE, tooltip=tooltip,
+                ends=None, shape=TRIANGLE if end else "triangle-left", size=marks.SEED, color=color, tooltip=tooltip,
             )  # fmt: skip
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [

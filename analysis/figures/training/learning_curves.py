@@ -14,7 +14,6 @@ from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import capitalised, fixed, join_names, percent, sentences, signed
 from analysis.figures import marks
-from analysis.figures.beside_points import PHONE
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, default_preset, judged_presets
 from analysis.figures.figure import Figure, figure
@@ -335,7 +334,7 @@ def _crossing_names(crossings: pd.DataFrame, axis: str, end: float, theme: Theme
         # Below the dashed line and left of the crossing, where no curve has been yet; its own name stands above.
         style: dict[str, Any] = {"align": "right", "dx": -6, "dy": 2 * NAME_LINE + NAME_LINE * place}
         # On a phone the names would reach over the axis.
-        style["text"] = alt.expr(f"containerSize()[0] < {PHONE} ? '' : datum.written")
+        style["text"] = alt.expr(f"containerSize()[0] < {marks.PHONE} ? '' : datum.written")
         text = name.encode(x=x, y=y)
         layers += [
             text.mark_text(**style, fontSize=marks.TEXT, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),

@@ -23,7 +23,7 @@ from analysis.figures.training.data import (
     title,
 )
 from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
-from analysis.figures.training.row_marks import VARIANT, stripes
+from analysis.figures.training.row_marks import VARIANT, stripes, way_hues, ways
 from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)
@@ -198,7 +198,7 @@ def _colour(variant: str, theme: Theme) -> str:
 
 def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
     """Losses against the length; and the shares that are kept, a row a variant, where there is a control."""
-    shown = table.assign(hue=[_colour(str(name), theme) for name in table.variant])
+    shown = table.assign(way=ways(table.variant))
     panels = [_losses(shown, control, theme)]
     if table.kept.notna().any():
         last = table[table.times == table.times.max()].assign(
@@ -281,7 +281,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(float(ends.max()), MOST) + 4)
     x = marks.number(alt.X, "share", f"% of the gain over {named(control)} in training", domain=domain, nice=False,
                      ticks=5)  # fmt: skip
-    hue = alt.Color("hue:N", scale=None, legend=None)
+    hue = way_hues(drawn.way, theme, "bottom", columns=3)
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT,
         ("times:Q", "times the training length"),

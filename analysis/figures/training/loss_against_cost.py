@@ -10,8 +10,8 @@ from typing import Annotated, NamedTuple
 import altair as alt
 import pandas as pd
 
-from analysis.ablation.variants import WAYS, named, way
-from analysis.core import colours, frames
+from analysis.ablation.variants import named
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, percent, plural, sentences, signed, signed_percent
 from analysis.figures import beside_points, marks
@@ -23,7 +23,7 @@ from analysis.figures.training import costs
 from analysis.figures.training.costs import CostsParameters
 from analysis.figures.training.data import BASELINES, MASKED, title
 from analysis.figures.training.line_marks import padded_range
-from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.row_marks import VARIANT, way_hues, ways
 from analysis.rules import training_rules
 
 BASELINE = BASELINES[MASKED]
@@ -190,7 +190,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         before=100 * drawn.earlier,
         far=far,
         written=[signed(gap) for gap in drawn.gap],
-        way=[WAYS[way(name)].title for name in drawn.variant],
+        way=ways(drawn.variant),
     )
     rows = rows.assign(name=rows.title.where(~far, rows.title + " " + rows.written))
     # Names are placed in this order.
@@ -202,13 +202,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     )
     x = marks.number(alt.X, "x", f"{axis.noun}, % more or less than adding", domain=domain[0], ticks=8)
     y = marks.number(alt.Y, "y", ["final loss less adding's", "(nats; lower is better)"], domain=domain[1], ticks=8)
-    drawn_ways = set(map(way, rows.variant))
-    ways = {one.title: theme.colour(colours.of_way(name)) for name, one in WAYS.items() if name in drawn_ways}
-    key = marks.hues(
-        "way",
-        ways,
-        marks.legend(place="top", columns=alt.expr(f"containerSize()[0] < {beside_points.PHONE} ? 2 : {len(ways)}")),
-    )
+    key = way_hues(rows.way, theme)
     margin = training_rules().margin
     band = alt.Chart(pd.DataFrame({"y": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=0.6)
     layers: list[Chart] = [

@@ -22,7 +22,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import LETTERS, VARIANT, hues, seeds_and_means
+from analysis.figures.training.row_marks import LETTERS, VARIANT, seeds_and_means, way_hues, ways
 from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     PLATEAU_MARGIN,
@@ -155,7 +155,7 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
     censored = table.censored > 0
     shown = table[["title", "n", "low", "high"]].assign(
         label=table.title.map(labels),
-        hue=hues(table.variant, theme),
+        way=ways(table.variant),
         # The mean of runs that ended before they left is no step at which anything happened.
         step=table["mean"].mask(censored, end),
         censored=censored,
@@ -170,6 +170,7 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
         marks.labelled_rows([labels[name] for name in table.title], grid=True),
         theme,
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
+        way_hues(shown.way, theme),
     )
     return [
         marks.panel(

@@ -1,12 +1,13 @@
 """The marks of figures with one row a variant: means, differences, seeds, and texts at the right."""
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import altair as alt
 import pandas as pd
 from altair.utils.schemapi import UndefinedType
 
-from analysis.ablation.variants import way
+from analysis.ablation.variants import WAYS, way
 from analysis.core import colours
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
@@ -17,13 +18,28 @@ RING = 2 * marks.LARGE_DOT
 VARIANT: marks.Tip = ("title", "variant")
 LETTERS = 20
 """Letters of a line of a name: on a phone, longer ones would leave the marks little room."""
-HUE = alt.Color("hue:N", scale=None, legend=None)
-"""The colour of a row that has its own in the column `hue`."""
 
 
-def hues(variants: Iterable[str], theme: Theme) -> list[str]:
-    """The colour of each variant's way of telling positions, as in the learning curves."""
-    return [theme.colour(colours.of_way(way(name))) for name in variants]
+def ways(variants: Iterable[str]) -> list[str]:
+    """The title of each variant's way of telling positions, for the column `way` of a frame."""
+    return [WAYS[way(name)].title for name in variants]
+
+
+def way_hues(
+    titles: Iterable[str], theme: Theme, place: Literal["top", "bottom"] | None = "top", *, columns: int = 8
+) -> alt.Color:
+    """The colour of a row by its column `way`, as in the learning curves. titles: the ways that are drawn.
+
+    place: of the key; None for none. columns: the most that the key has; on a phone it has two.
+    """
+    drawn = set(titles)
+    shown = {one.title: theme.colour(colours.of_way(name)) for name, one in WAYS.items() if one.title in drawn}
+    wide = alt.expr(f"containerSize()[0] < {marks.PHONE} ? 2 : {min(columns, len(shown))}")
+    key = marks.legend(place=place, columns=wide) if place else None
+    if key is not None:
+        # Marks of several shapes share this key, which would show the first of them.
+        key["symbolType"] = "circle"
+    return marks.hues("way", shown, key)
 
 
 def stripes(y: alt.Y, theme: Theme) -> Chart:
@@ -70,9 +86,15 @@ def significant_or_hollow(
 
 
 def seeds_and_means(
-    seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]
+    seeds: pd.DataFrame,
+    means: pd.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    theme: Theme,
+    tooltip: Sequence[marks.Tip],
+    color: alt.Color,
 ) -> list[Chart]:
-    """Seeds in grey, and their means as diamonds with intervals, in the colours of the column `hue` of `means`.
+    """Seeds in grey, and their means as diamonds with intervals, in the colours of `color`.
 
     A triangle is a seed that did not reach the goal within its run or, if hollow, a mean that is therefore a lower
     bound.
@@ -80,7 +102,7 @@ def seeds_and_means(
     exact, bounds = means[~means.censored], means[means.censored]
     # Drawn first, so that seeds inside stay visible.
     layers = marks.row_plot(
-        bounds, x=x, y=y, theme=theme, ends=None, color=HUE, shape=TRIANGLE, size=RING, filled=False,
+        bounds, x=x, y=y, theme=theme, ends=None, color=color, shape=TRIANGLE, size=RING, filled=False,
         tooltip=tooltip,
     )  # fmt: skip
     for censored, shape in ((False, "circle"), (True, TRIANGLE)):
@@ -89,6 +111,6 @@ def seeds_and_means(
             selected, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
         )
     layers += marks.row_plot(
-        exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, color=HUE, tooltip=tooltip
+        exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, color=color, tooltip=tooltip
     )
     return [*layers, marks.texts_beside(means, y, theme)]

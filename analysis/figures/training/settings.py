@@ -29,7 +29,7 @@ from analysis.figures.training.data import (
     training_commands,
     usual_recipe,
 )
-from analysis.figures.training.row_marks import HUE, LETTERS, VARIANT, hues, significant_or_hollow
+from analysis.figures.training.row_marks import LETTERS, VARIANT, significant_or_hollow, way_hues, ways
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
@@ -283,7 +283,7 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
     ends = (min([-room, *gaps]), max([room, *gaps]))
     rows = rows.assign(
         label=labels,
-        hue=hues(rows.variant, theme),
+        way=ways(rows.variant),
         told_apart=rows.resolved,
         written=[
             STUCK if row.tied else f"{signed(row.gap)}, {plural(int(row.n), 'seed')}" for row in frames.rows(rows)
@@ -294,7 +294,7 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
     )
     drawn = rows[~rows.tied].drop(columns=["stuck", "tied"])
     layers: list[Chart] = [marks.rule(theme, x=0), titles]
-    layers += significant_or_hollow(drawn, x, y, theme, TIPS, color=HUE)
+    layers += significant_or_hollow(drawn, x, y, theme, TIPS, color=way_hues(rows.way, theme))
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
     return [
         marks.panel(
