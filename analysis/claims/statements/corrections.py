@@ -1,7 +1,7 @@
 """Corrections of statements, and the log of what they replaced.
 
 `analysis/rules/corrections.toml` withdraws and rewords statements and judges trainings anew. A statement of any later
-file takes the place of the one with its id.
+file takes the place of the one with its id, and of one about the same two variants once its own seeds are all trained.
 """
 
 import math
@@ -13,6 +13,7 @@ from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
 from analysis.claims.statements.base import DECIDED, OPEN, Ask, Change, Judgement, StandingRow
+from analysis.claims.statements.encoders import repetition
 from analysis.claims.statements.margin_contests import (
     EXITS,
     STEPS,
@@ -21,10 +22,12 @@ from analysis.claims.statements.margin_contests import (
     MarginComparison,
     TrainedRun,
 )
+from analysis.core.formatting import plural
 from analysis.rules import (
     CORRECTIONS,
     RuleFile,
     TrainingRules,
+    encoder_contests,
     encoder_rules,
     rule_files,
     rules_for,
@@ -97,10 +100,29 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
         newest[judgement.id] = judgement
     for entry in content["withdrawn"]:
         supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"])
+    for name, (again, seeds) in _made_again(newest).items():
+        changed = f"{again.id} compares the same two on {plural(seeds, 'new seed')}, and takes its place."
+        supersede(newest.pop(name), WITHDRAWN, changed, _last_day(again, ask))
     return Ledger(
         current=tuple(newest[id] for id in sorted(newest)),
         superseded=tuple(sorted(superseded, key=lambda one: one.judgement.id)),
     )
+
+
+def _made_again(judged: Mapping[str, Judgement]) -> dict[str, tuple[Judgement, int]]:
+    """Statement -> the later one that repeats it with new seeds, all of which are trained, and their number."""
+    found = {}
+    for name, (contest, rules) in encoder_contests().items():
+        again = repetition(contest, rules)
+        if name in judged and again and again[0].id in judged and not judged[again[0].id].missing:
+            found[name] = judged[again[0].id], len(again[1].seeds)
+    return found
+
+
+def _last_day(judgement: Judgement, ask: Ask) -> str:
+    """The day of the last training that a statement needed, as 2026-11-25."""
+    created = {row["run_id"]: str(row["created"])[:10] for row in ask("SELECT run_id, created FROM runs")}
+    return max(created[reading.note] for reading in judgement.readings if reading.note in created)
 
 
 def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:

@@ -248,15 +248,15 @@ def _answer(contest: EncoderContest, effect: float | None, verdict: str) -> str:
     return text.format(size=f"{abs(effect):.2f}", ratio=f"{effect:.2f}")
 
 
-def _asked_again(contest: EncoderContest, rules: EncoderRules) -> str:
-    """The statement of a later file that compares the same two variants on seeds of its own; empty if none does."""
+def repetition(contest: EncoderContest, rules: EncoderRules) -> tuple[EncoderContest, EncoderRules] | None:
+    """The statement of a later file that compares the same two variants on seeds of its own; None if none does."""
     asked = (contest.variant, contest.baseline, contest.kind, contest.presets)
     for later in all_encoder_rules():
         for other in later.statements:
             same = (other.variant, other.baseline, other.kind, other.presets) == asked
             if same and later.version > rules.version and not set(later.seeds) & set(rules.seeds):
-                return f"{other.id}, which compares the same two on {plural(len(later.seeds), 'new seed')}"
-    return ""
+                return other, later
+    return None
 
 
 def _next_experiment(
@@ -276,8 +276,9 @@ def _next_experiment(
             f"the trainings that {plural(waiting, 'other statement')} of its family still lack: all are tested "
             "together, by Holm's correction"
         )
-    if again := _asked_again(contest, rules):
-        return NextExperiment(again)
+    if again := repetition(contest, rules):
+        other, later = again
+        return NextExperiment(f"{other.id}, which compares the same two on {plural(len(later.seeds), 'new seed')}")
     return margin_contests.new_seeds(
         comparison.found,
         (contest.variant, contest.baseline),

@@ -76,18 +76,9 @@ GROUPS = (
         "width128",
         (
             SingleChange("C34i", "a normalisation of their own"),
-            SingleChange("C34d", "then queries and keys of the first layer alone"),
-            SingleChange("C34c", "then queries and keys of every layer"),
-            SingleChange("C34b", "all three at once"),
-        ),
-        TO_ATTENTION,
-    ),
-    Group(
-        "From adding once, normalised: with 16 new seeds",
-        "width128",
-        (
-            SingleChange("C34t", "queries and keys of the first layer alone"),
+            SingleChange("C34t", "then queries and keys of the first layer alone"),
             SingleChange("C34s", "then queries and keys of every layer"),
+            SingleChange("C34b", "all three at once"),
         ),
         TO_ATTENTION,
     ),

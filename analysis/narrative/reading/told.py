@@ -1,6 +1,6 @@
 """Step 9: positions told once, at the input, or again in every layer, in encoders of our own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ from analysis.core.formatting import fixed, join_names, plural, signed
 from analysis.figures.experiments.contrasts import standing, turned
 from analysis.figures.reading.told import ALL, CLAIM, HOME, STEP
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
-from analysis.narrative.answer.sentences.told_once import made_again
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
@@ -53,8 +52,8 @@ ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
 STEPS = {
     "C34i": "words and positions equally strong",
-    "C34d": "told to the queries and keys of the first layer alone",
-    "C34c": "told to those of every layer",
+    "C34t": "told to the queries and keys of the first layer alone",
+    "C34s": "told to those of every layer",
 }
 """The steps that lead to it, each a contrast with the one before."""
 ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
@@ -133,20 +132,15 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     some = f" {undecided} of them {'is' if undecided == 1 else 'are'} open alone."
     alone = {0: "", len(steps): " Only all together are decided; each alone is open."}.get(undecided, some)
     together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
-    return f"{together}: {join_names(parts)}.{alone}{_made_again(measured)}"
+    return f"{together}: {join_names(parts)}.{alone}{_more_seeds(steps)}"
 
 
-def _made_again(measured: Mapping[str, Judgement]) -> str:
-    """A sentence on the steps that were trained again with new seeds; empty until all of these are trained."""
-    again = made_again(measured)
-    if not again:
+def _more_seeds(steps: Sequence[Judgement | None]) -> str:
+    """A sentence on the steps that were measured with more seeds than the first; empty if all have the same."""
+    first, *others = [one.seeds or 0 for one in steps if one is not None]
+    if not all(seeds > first for seeds in others):
         return ""
-    order = list(STEPS)
-    parts = [
-        f"step {order.index(name) + 1} {signed(one.effect or 0.0)} ({'open' if one.verdict == OPEN else 'decided'})"
-        for name, one in sorted(again.items(), key=lambda item: order.index(item[0]))
-    ]
-    return f" Made again with {next(iter(again.values())).seeds} new seeds: {join_names(parts)}."
+    return f" Steps 2 and 3 are of {others[-1]} new seeds; the picture shows the {first} that all rows share."
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:

@@ -14,10 +14,8 @@ TOLD = ("C34p", "C34o", "C34a")
 
 The others are below `tempered_by`, and on Claims.
 """
-STEPS = {"C34i": "equal strength", "C34d": "queries and keys of the first layer", "C34c": "those of every layer"}
+STEPS = {"C34i": "equal strength", "C34t": "queries and keys of the first layer", "C34s": "those of every layer"}
 """The contrasts that lead from adding once to telling the attention of every layer."""
-REPEATED = {"C34d": "C34t", "C34c": "C34s"}
-"""Step -> the same contrast made again with more seeds, which takes its place once they are all trained."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 EQUALLY_NARROW = "C36b"
@@ -79,8 +77,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _steps(facts: Facts) -> str:
     """The steps that lead there, after a space; empty while one of them is not measured."""
-    again = made_again(facts)
-    steps = {words: again.get(name, facts.get(name)) for name, words in STEPS.items()}
+    steps = {words: facts.get(name) for name, words in STEPS.items()}
     known = {words: fact for words, fact in steps.items() if fact is not None and fact.effect is not None}
     if len(known) < len(STEPS):
         return ""
@@ -89,16 +86,9 @@ def _steps(facts: Facts) -> str:
         f"{words} {signed(fact.effect or 0.0)}{' (open)' if fact.verdict == OPEN and not each else ''}"
         for words, fact in known.items()
     )
-    notes = " (each open alone)" if each else ""
-    if again:
-        notes += f"; {len(again)} of them with {next(iter(again.values())).seeds} new seeds"
-    return f" Step by step: {parts}{notes}."
-
-
-def made_again(facts: Facts) -> dict[str, Judgement]:
-    """Step -> the same contrast with new seeds, of those whose seeds are all trained."""
-    again = {name: facts[repeat] for name, repeat in REPEATED.items() if repeat in facts}
-    return {name: one for name, one in again.items() if (one.seeds or 0) >= len(encoder_contests()[one.id][1].seeds)}
+    seeds = [fact.seeds or 0 for fact in known.values()]
+    more = f"; the last two from {seeds[-1]} new seeds" if seeds[1] == seeds[2] > seeds[0] else ""
+    return f" Step by step: {parts}{' (each open alone)' if each else ''}{more}."
 
 
 def _from_several_differences(facts: Facts) -> ComputedSentence | None:
