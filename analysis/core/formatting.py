@@ -112,6 +112,17 @@ def interval_text(low: float | None, high: float | None, form: str = ".2f") -> s
     return f" (95 % interval {low:{form}} to {high:{form}})".replace("-", "−")
 
 
+def with_interval(value: float, low: float | None, high: float | None) -> str:
+    """Three significant digits of a value, and the ends of its interval to the same decimal place.
+
+    >>> with_interval(-0.0015, -0.0034, 0.000487)
+    '−0.0015 (95 % interval −0.0034 to 0.0005)'
+    """
+    written = significant(value)
+    decimals = len(written.partition(".")[2])
+    return f"{written}{interval_text(low, high, '.1e' if 'e' in written else f',.{decimals}f')}"
+
+
 def join_names(names: Iterable[str]) -> str:
     """a, b and c; with semicolons where a name has a comma."""
     names = list(names)

@@ -22,13 +22,11 @@ FILE = Path(__file__).with_suffix(".json")
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """A statement that points another way than a sentence of the answer, or limits it; sentence: what was found."""
+    """A statement that points another way than a sentence of the answer, or limits it; words: what it takes from it."""
 
     id: str
     claim: str
-    verdict: str
-    statement: str
-    sentence: str
+    words: str
 
 
 @dataclass(frozen=True, kw_only=True)

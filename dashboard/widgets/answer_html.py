@@ -244,7 +244,7 @@ def _limits(step: AnswerStep) -> str:
         return ""
     rows = "".join(f"<li>{escape(unbroken(line))}</li>" for line in step.further.splitlines())
     rows += "".join(
-        f"<li><b>{escape(limit.verdict)}</b>: {escape(limit.statement)} <span>{escape(limit.sentence)}</span> "
+        f"<li>{escape(unbroken(limit.words))} "
         f"{_link(limit.id, 'claims', {'claim': limit.claim, 'statement': limit.id})}</li>"
         for limit in step.tempered_by
     )
@@ -272,13 +272,23 @@ def _picture(card: Card) -> str:
 
 
 def _ways(ways: Sequence[WayOfTelling], terms: Terms) -> str:
-    """The ways that the sentences quote, each with what they say of it, and all of them one press away; "" for none."""
+    """The ways that the sentences quote, each with what they say of it, and the others one press away; "" for none."""
     quoted = [way for way in ways if way.quoted]
     if len(quoted) in (0, len(ways)):
         return ways_table(ways, terms)
-    further = f"With {plural(len(ways) - len(quoted), 'way')} more; every one is under Experiments"
-    every = f"<details><summary>{further}</summary>{ways_table(ways)}</details>"
-    return ways_table(quoted, terms) + every
+    further = f"{plural(len(ways) - len(quoted), 'way')} more; every one is under Experiments"
+    return ways_table(quoted, terms) + f"<details><summary>{further}</summary>{ways_table(_not_quoted(ways))}</details>"
+
+
+def _not_quoted(ways: Sequence[WayOfTelling]) -> list[WayOfTelling]:
+    """The ways that no sentence quotes, each after those that it is indented under."""
+    shown: list[WayOfTelling] = []
+    above: list[WayOfTelling] = []
+    for way in ways:
+        above = [*(one for one in above if one.changes < way.changes), way]
+        if not way.quoted:
+            shown += [one for one in above if one not in shown]
+    return shown
 
 
 def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:

@@ -4,7 +4,9 @@ from html import escape
 
 import streamlit as st
 
-from analysis.core.formatting import unbroken
+from analysis.claims.statements.base import Judgement
+from analysis.core.formatting import interval_text, unbroken
+from analysis.figures.claims.size import size
 from analysis.narrative.reading import Experiment, ExperimentList
 from dashboard.session.page_address import address
 
@@ -35,6 +37,20 @@ def show_experiments(listed: ExperimentList) -> None:
     )
 
 
+def _so_far(statement: Judgement) -> str:
+    """What is measured of a statement, with its interval and the bound of its rule; "" where nothing is."""
+    printed = size(statement)
+    if not printed.number:
+        return ""
+    ends = interval_text(statement.low, statement.high, "+.2f") if statement.seeds else ""
+    line = (
+        f"; the rule’s line{'s are' if printed.line.startswith('±') else ' is'} at {printed.line}"
+        if printed.line
+        else ""
+    )
+    return f"<small><b>So far:</b> {escape(unbroken(f'{printed.number} {printed.unit}{ends}{line}.'))}</small>"
+
+
 def _item(experiment: Experiment) -> str:
     """A statement under the point of the first page that it bears on, and above its experiment."""
     statement = experiment.statement
@@ -44,5 +60,5 @@ def _item(experiment: Experiment) -> str:
         f"<li><small>Bears on “{escape(experiment.bears_on)}”</small>"
         f"<p><b>Open:</b> {escape(unbroken(statement.statement))} "
         f'<a href="{href}" target="_self">{escape(statement.id)}</a></p>'
-        f"<small><b>Would decide it:</b> {escape(unbroken(statement.would_decide))}.</small></li>"
+        f"{_so_far(statement)}<small><b>Would decide it:</b> {escape(unbroken(statement.would_decide))}.</small></li>"
     )

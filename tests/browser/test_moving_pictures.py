@@ -189,7 +189,7 @@ def test_the_self_check_is_answered_by_keyboard_with_no_server(page, address):
         options = first.get_by_role("radio")
         options.first.focus()
         page.keyboard.press("Space")
-        expect(first.locator(".why")).to_have_text("Not this one. Try again.")
+        expect(first.locator(".why")).to_have_text("Not this one. Try again, or first read the step again.")
         expect(first.locator(".right")).to_have_count(0)
         page.keyboard.press("ArrowDown")
         expect(first.locator(".why")).to_contain_text("Right. ")

@@ -10,10 +10,10 @@ import pytest
 from judged import statement
 
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
-from analysis.core.formatting import signed
+from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, OPEN, SUPPORTED, Reading
 from analysis.links import link, parse
 from analysis.narrative.answer import SENTENCES, stored, tables
+from analysis.narrative.answer.base import Tempering, limit_in_words
 from analysis.narrative.answer.cards import cards
 from analysis.narrative.answer.sentences import cost as cost_sentence
 from analysis.narrative.answer.sentences import inside_heads
@@ -145,21 +145,16 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
 
 
-def test_a_step_that_was_made_again_is_told_by_its_new_seeds_once_they_are_all_trained(store: Path) -> None:
+def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: Path) -> None:
     def sentence(*, seeds: int, verdict: str) -> str:
         words = {"C34s": {"effect": -0.0612, "verdict": OPEN}, "C34t": {"effect": -0.1434, "verdict": verdict}}
         judged = [replace(one, seeds=seeds, **words[one.id]) if one.id in words else one for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    some = sentence(seeds=15, verdict=OPEN)
-    assert "new seeds" not in some
-    assert f"queries and keys of the first layer {signed(statement('C34d').effect)}" in some
-    again = "2 of them with 16 new seeds"
-    undecided = sentence(seeds=16, verdict=OPEN)
-    assert "the first layer −0.14 and those of every layer −0.06 (" in undecided
-    assert f"(each open alone); {again}." in undecided
-    decided = sentence(seeds=16, verdict=SUPPORTED)
-    assert f"the first layer −0.14 and those of every layer −0.06 (open); {again}." in decided
+    steps = "the first layer −0.14 and those of every layer −0.06"
+    assert f"{steps} (each open alone)." in sentence(seeds=8, verdict=OPEN), "of as many seeds as the first step"
+    assert f"{steps} (each open alone); the last two from 16 new seeds." in sentence(seeds=16, verdict=OPEN)
+    assert f"{steps} (open); the last two from 16 new seeds." in sentence(seeds=16, verdict=SUPPORTED)
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:
@@ -265,9 +260,27 @@ def test_what_tempers_a_sentence_is_a_statement_of_the_ledger(store: Path) -> No
     known = {one.id: one for one in statements.statements()}
     listed = {name: [limit.id for limit in step.tempered_by] for name, step in ((s.name, s) for s in stored.answer())}
     assert {"C09c", "C17g", "C22e", "C19a", "C30d"} <= {id for ids in listed.values() for id in ids}
-    for step in stored.answer():
-        for limit in step.tempered_by:
-            assert (limit.verdict, limit.sentence) == (known[limit.id].verdict, known[limit.id].sentence)
+    for sentence in (one for _, one in SENTENCES.items()):
+        assert all(one.statement in known for one in sentence.tempered_by)
+
+
+def test_a_limit_is_told_in_words_for_its_verdict_and_else_by_its_statement(store: Path) -> None:
+    """The words are for one verdict: under any other the statement and its finding stand there."""
+    known = {one.id: one for one in statements.statements()}
+    for one in (one for _, sentence in SENTENCES.items() for one in sentence.tempered_by):
+        fact = known[one.statement]
+        assert fact.verdict == one.verdict, "today's words are those that were written for today's verdict"
+        words = limit_in_words(one, fact)
+        assert not set("{}") & set(words)
+        assert not words.startswith(fact.verdict.capitalize())
+        other = next(verdict for verdict in (SUPPORTED, OPEN) if verdict != one.verdict)
+        turned = replace(fact, verdict=other, would_decide="a look at it")
+        assert limit_in_words(one, turned).startswith(f"{other.capitalize()}: {fact.statement}")
+    tempering = Tempering("C10c", SUPPORTED, "In {holding} of {count}; not {failing}: {effect:.2f}.")
+    planted = [Reading(source=name, family=name, standing=standing, value=-0.5, line=0.0, low=None, high=None)
+               for name, standing in (("a", HOLDS), ("b", FAILS))]  # fmt: skip
+    fact = replace(known["C10c"], verdict=SUPPORTED, effect=-0.5, readings=tuple(planted))
+    assert limit_in_words(tempering, fact) == "In 1 of 2; not b: −0.50."
 
 
 def test_the_identity_is_checked_to_rounding() -> None:

@@ -210,7 +210,7 @@ def test_an_opened_statement_says_which_of_two_encoders_is_taken_from_the_other(
     assert ["own" in first and "own" not in second for first, _, second in own_less_shared] == [True] * 4
     assert shown["C18c"] == "Apart, own matrix, over Added once"
     assert shown["C10d"] == ""
-    for contest in encoder_rules().statements:
+    for contest in (one for one in encoder_rules().statements if one.id in shown):
         first, second = (VARIANTS[name].title for name in (contest.variant, contest.baseline))
         first, second = (second, first) if contest.id in TURNED else (first, second)
         assert shown[contest.id].startswith(first)

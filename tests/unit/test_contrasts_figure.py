@@ -126,17 +126,17 @@ def test_a_change_begins_where_its_words_say(store) -> None:
 
 
 def test_the_bars_of_the_steps_end_where_that_of_all_at_once_ends(store) -> None:
-    """The last of the three steps leads to the loss that is measured for all three at once."""
+    """The last of the three steps leads to the loss that is measured for all three at once, but for other seeds."""
     ends = drawn(stored_figure("experiments_contrasts", {})).set_index("id").end
-    assert ends["C34c"] == pytest.approx(ends["C34b"], abs=1e-9)
+    assert ends["C34s"] == pytest.approx(ends["C34b"], abs=0.01)
 
 
 def test_the_steps_in_the_heading_add_up_to_what_is_measured_at_once(store) -> None:
-    """They have the same seeds; the heading says how many of them are open."""
+    """But for other seeds; the heading says how many of them are open."""
     figure = stored_figure("experiments_contrasts", {})
     effects, words = (drawn(figure).set_index("id")[name] for name in ("effect", "word"))
-    steps = ["C34i", "C34d", "C34c"]
-    assert sum(effects[step] for step in steps) == pytest.approx(effects["C34b"])
+    steps = ["C34i", "C34t", "C34s"]
+    assert sum(effects[step] for step in steps) == pytest.approx(effects["C34b"], abs=0.01)
     sizes = [signed(effects[step]) for step in steps]
     undecided = sum(words[step] == "open" for step in steps)
     alone = {0: "", len(steps): ", each open alone"}.get(undecided, f", {undecided} open alone")
@@ -145,14 +145,14 @@ def test_the_steps_in_the_heading_add_up_to_what_is_measured_at_once(store) -> N
 
 def test_what_is_not_trained_counts_as_failed_only_where_something_is_not(store, monkeypatch) -> None:
     found = contrasts._stored()
-    assert found.seeds[found.id.isin(["C34c", "C34d", "C34f"])].eq(8).all()
+    assert found.seeds[found.id.isin(["C34b", "C34i", "C34f"])].eq(8).all()
     assert "count as failed" not in FIGURES["experiments_contrasts"].make({}).caption
     fewer = found.assign(seeds=found.seeds.mask(found.id == "C34l", 7))
     monkeypatch.setattr(contrasts, "_stored", lambda: fewer)
     assert "not trained yet count as failed" in FIGURES["experiments_contrasts"].make({}).caption
 
 
-@pytest.mark.parametrize("missing", [[], ["C34d"], ["C34b", "C34a"], ["C34q", "C34r"], ["C34i", "C34d", "C34c"]])
+@pytest.mark.parametrize("missing", [[], ["C34t"], ["C34b", "C34a"], ["C34q", "C34r"], ["C34i", "C34t", "C34s"]])
 @pytest.mark.parametrize("size", [0.0, 0.04, -0.08])
 def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch, missing, size) -> None:
     """Contrasts arrive one by one: without some, with all others decided, of every size; and with all others open."""

@@ -36,7 +36,6 @@ from analysis.figures.reading.sum import scale as sum_scale
 from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
 from analysis.narrative.answer.cards import ways_of_telling
-from analysis.narrative.answer.sentences.told_once import REPEATED
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import STEPS, length, ordered, still_open
 from analysis.narrative.reading import order as order_step
@@ -266,7 +265,7 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
     answer, *lines = step.says(VALUES).splitlines()
     whole, *parts = [statement(id).effect for id in (told_step.ATTENTION, *told_step.STEPS)]
     assert answer.startswith(f"Three steps together lower the loss by {-whole:.2f} nats: words and positions equally")
-    assert sum(parts) == pytest.approx(whole), "each step is less the one before"
+    assert sum(parts) == pytest.approx(whole, abs=0.01), "each step is less the one before, two of them of other seeds"
     for number, (name, part) in enumerate(zip(told_step.STEPS, parts, strict=True), start=1):
         assert f"(step {number}: {part:.2f})".replace("-", "−") in answer
         variant = encoder_contests()[name][0].variant
@@ -284,22 +283,18 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
 
 def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None:
     """Without a decision on the whole there is no sentence, and what is decided of a step is not called open."""
-    measured = {
-        one.id: one for one in stored.parts("C34") if one.effect is not None and one.id not in REPEATED.values()
-    }
+    measured = {one.id: one for one in stored.parts("C34") if one.effect is not None}
     undecided = {name: replace(one, verdict="open", would_decide="more runs") for name, one in measured.items()}
     assert told_step.three_steps(undecided) == ""
-    assert told_step.three_steps({name: one for name, one in measured.items() if name != "C34d"}) == ""
+    assert told_step.three_steps({name: one for name, one in measured.items() if name != "C34t"}) == ""
     whole = measured["C34b"]
     decided = {name: replace(measured[name], verdict=whole.verdict) for name in told_step.STEPS}
     assert "open" not in told_step.three_steps(measured | decided)
-    assert "1 of them is open alone" in told_step.three_steps(measured | decided | {"C34c": undecided["C34c"]})
-    again = replace(whole, id="C34t", effect=-0.128, seeds=16)
-    waiting = replace(undecided["C34c"], id="C34s", effect=-0.06, seeds=15)
-    said = told_step.three_steps(measured | {"C34t": again, "C34s": waiting})
-    assert said.endswith("Made again with 16 new seeds: step 2 −0.13 (decided)."), "15 of 16 seeds are not told"
-    said = told_step.three_steps(measured | {"C34t": again, "C34s": replace(waiting, seeds=16)})
-    assert said.endswith("Made again with 16 new seeds: step 2 −0.13 (decided) and step 3 −0.06 (open).")
+    assert "1 of them is open alone" in told_step.three_steps(measured | decided | {"C34s": undecided["C34s"]})
+    said = "Steps 2 and 3 are of 16 new seeds; the picture shows the 8 that all rows share."
+    assert told_step.three_steps(measured).endswith(said)
+    as_many = {name: replace(measured[name], seeds=8) for name in told_step.STEPS}
+    assert said not in told_step.three_steps(measured | as_many)
 
 
 def test_rows_say_in_one_line_what_they_change(store: Path) -> None:

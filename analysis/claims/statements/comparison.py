@@ -14,7 +14,6 @@ from analysis.claims.statements import refitted, refitted_glue
 from analysis.claims.statements.base import COMPARED_WITH, OPEN, Judgement, Region
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
-from analysis.claims.statements.rows import deciding_word
 from analysis.core.formatting import capitalised, join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import (
@@ -102,7 +101,7 @@ def shown_reading(judgement: Judgement, rule: Rule) -> str:
     """The reading whose number a statement shows: the hardest, the clearest if one suffices, or the largest."""
     if judgement.kind == "published":
         return "Largest"
-    return deciding_word(rule.get("quantifier", "")).capitalize()
+    return "Clearest" if rule.get("quantifier") == "some" else "Hardest"
 
 
 def trained_pair(judgement: Judgement, rule: Rule) -> str:

@@ -31,7 +31,7 @@ from analysis.claims.statements.base import (
 )
 from analysis.claims.statements.corrections import Ledger
 from analysis.claims.statements.deciding import with_deciding
-from analysis.core.formatting import interval_text, plural, significant
+from analysis.core.formatting import interval_text, plural, significant, with_interval
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import Contest, TrainingRules, rule_files, version_2_rules
 from analysis.statistics import Difference
@@ -313,12 +313,10 @@ def _count_sentence(
     if decider is not None and decider.value is not None and decider.line is not None:
         if statement["kind"] == "published":
             return f"{text} The largest difference: {decider.source}, {decider.note}."
-        text += (
-            f" The {rows.deciding_word(statement['quantifier'])} case is {decider.source}: {significant(decider.value)}"
-        )
-        text += (
-            f"{interval_text(decider.low, decider.high, '.3g')}, compared with a line at {significant(decider.line)}."
-        )
+        value = with_interval(decider.value, decider.low, decider.high)
+        words = "It is" if len(readings) == 1 else rows.deciding_words(decider, statement["quantifier"])
+        text += f" {words} {decider.source}: {value}"
+        text += f"; the line is at {significant(decider.line)}."
     return text
 
 

@@ -133,24 +133,33 @@ def _further(count: int, total: int) -> int:
     return next(more for more in itertools.count() if count + more >= MAJORITY_SHARE * (total + more))
 
 
+NAMED = 3
+"""The most readings of one standing that a sentence names."""
+
+
 def tally(readings: Sequence[Reading]) -> str:
-    """The count of readings that hold, and the exceptions, in words: `5 of 6 hold; exception: cpu-causal_bert_a-0`."""
-    holding = sum(reading.standing == HOLDS for reading in readings)
-    failing = [reading.source for reading in readings if reading.standing == FAILS]
-    undecided = [reading.source for reading in readings if reading.standing == OPEN]
-    text = f"{holding} of {plural(len(readings), 'reading')} {'holds' if len(readings) == 1 else 'hold'}"
-    if failing and len(failing) <= 3:
-        text += f"; {'exception' if len(failing) == 1 else 'exceptions'}: {'; '.join(failing)}"
-    elif failing:
-        text += f"; {len(failing)} do not, first {failing[0]}"
-    if undecided:
-        text += f"; open: {'; '.join(undecided[:3])}{' and others' if len(undecided) > 3 else ''}"
+    """The readings that hold, and those that do not, in words: `5 of 6 readings hold; it fails for GPT-2`."""
+    standing = {word: [one.source for one in readings if one.standing == word] for word in (HOLDS, FAILS, OPEN)}
+    count = len(readings)
+    for word, few, many in ((HOLDS, "Both readings hold", "All {} readings hold"),
+                            (FAILS, "Neither of two readings holds", "None of {} readings holds")):  # fmt: skip
+        if len(standing[word]) == count:
+            one = "The one reading holds" if word == HOLDS else "The one reading does not hold"
+            return {1: one, 2: few}.get(count, many.format(count))
+    text = f"{len(standing[HOLDS])} of {plural(count, 'reading')} hold"
+    for word, verb in ((FAILS, "it fails"), (OPEN, "it is open")):
+        if (names := standing[word]) and (len(names) <= NAMED or standing[OPEN]):
+            text += f"; {verb} for {join_names(names) if len(names) <= NAMED else plural(len(names), 'reading')}"
     return text
 
 
-def deciding_word(quantifier: str) -> str:
-    """One word for the reading that `deciding` returns: the clearest if one suffices, else the hardest."""
-    return "clearest" if quantifier == "some" else "hardest"
+def deciding_words(reading: Reading, quantifier: str) -> str:
+    """The words that lead to the reading that `deciding` returns."""
+    if quantifier == "some":
+        return "It is clearest for"
+    return {HOLDS: "It holds least clearly for", FAILS: "It fails most clearly for"}.get(
+        reading.standing, "It is furthest from holding for"
+    )
 
 
 def deciding(readings: Sequence[Reading], holds: str, quantifier: str) -> Reading | None:

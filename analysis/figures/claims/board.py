@@ -32,6 +32,14 @@ STANDINGS = {
     OPEN: ("has no decided statement yet", "have no decided statement yet"),
 }
 """The standing of a claim -> its words, of one claim and of several."""
+GROUPS = {
+    FOR: "Claims that hold so far",
+    AGAINST: "Claims that fail",
+    IN_PART: "Claims that hold in some statements and fail in others",
+    MIXED: "Claims with mixed evidence",
+    OPEN: "Claims of which nothing is decided yet",
+}
+"""The standing of a claim -> the heading of its group."""
 EVIDENCE = {
     "trainings": "Our own trainings decide",
     "command": "Open, and one command away",
@@ -65,6 +73,7 @@ def board() -> ClaimsBoard:
     ]
     content = {
         "groups": [group for group in groups if group["claims"]],
+        "standings": GROUPS,
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
@@ -121,7 +130,8 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
         "statement": heading.statement,
         "documents": heading.documents,
         "lean": heading.lean,
-        "decided": _decided(heading),
+        "decided": _decided(heading, quoted),
+        "standing": _standing(heading.parts),
         "sides": _sides(heading.parts),
         "statements": [
             _statement(part, changed=part.id in changed, quoted=part.id in quoted) | {"typical": part is shown}
@@ -143,15 +153,25 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
     }
 
 
-def _decided(heading: Heading) -> str:
-    """The sentence that says which statement decides a claim, and by which rule."""
+def _decided(heading: Heading, quoted: Set[str]) -> str:
+    """What decides a claim, and, where it falls, which statements of it stand that the first page rests on."""
     (decides,) = [part for part in heading.parts if part.decides]
-    return {
-        AGAINST: f"A claim falls with one statement, here with {decides.id}.",
+    words = {
+        AGAINST: f"As it is worded, the claim fails with {decides.id}: one statement is enough.",
         MIXED: f"No statement speaks against it, but {decides.id} is mixed.",
         FOR: "Nothing that is decided speaks against it.",
         OPEN: "Nothing about it is decided yet.",
     }[bearing(decides)]
+    standing = [part.id for part in heading.parts if part.id in quoted and bearing(part) == FOR]
+    if standing and bearing(decides) == AGAINST:
+        verb, says = ("stands", "says") if len(standing) == 1 else ("stand", "say")
+        words += f" The first page rests on {join_names(standing)}, which {verb} and {says} less."
+    aside = sum(bool(part.aside) for part in heading.parts)
+    if aside and (sides := _sides(heading.parts)):
+        words += (
+            f" {plural(aside, 'statement')} of it take{'s' if aside == 1 else ''} no side; {sides} counts the others."
+        )
+    return words
 
 
 def standings() -> str:

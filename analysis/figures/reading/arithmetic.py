@@ -142,7 +142,7 @@ def reading_concatenation(params: SplitParameters) -> Figure:
     result = concatenated(split)
     word, position = result.parts
     error = float(np.abs(result.mapped - (word + position)).max())
-    same = f"the same, but for rounding of {power_of_ten(error)}, as" if error else "exactly the same as"
+    rounding = f", but for rounding ({power_of_ten(error)} here)" if error else ", exactly"
     frame = pd.DataFrame(
         {
             "output": np.arange(1, OUTPUTS + 1),
@@ -157,11 +157,11 @@ def reading_concatenation(params: SplitParameters) -> Figure:
     ]
     text = (
         f"With {plural(len(rows) - split, 'dimension')} for the word and {split} for the position, the concatenated "
-        f"vector after the matrix is {same} the sum of the two mapped parts."
+        f"vector after the matrix is the sum of the two mapped parts{rounding}."
     )
     return Figure(
         title="Concatenated and mapped, or mapped and added",
-        finding=f"Concatenating and then multiplying is {same} multiplying and then adding",
+        finding=f"Concatenate and multiply, or multiply and add: the result is the same{rounding}",
         frame=lambda: frame,
         caption=(
             f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line separates "

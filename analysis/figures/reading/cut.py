@@ -137,7 +137,7 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
     line = marks.line_plot(
         own, x=x, y=y, theme=theme, color=colour, ends=("low", "high"), band=True, width=3, tooltip=tooltip
     )
-    draws = alt.Chart(random).mark_point(filled=True, size=marks.SEED, opacity=0.55, color=GREY)
+    draws = alt.Chart(random).mark_point(filled=True, size=marks.SEED, opacity=0.9, color=GREY)
     draws = draws.encode(x=x, y=y, tooltip=marks.tips(("rank:Q", "random directions"), ("value", "", ".4f")))
     here = pd.DataFrame({"rank": [kept], "value": [value], "text": [f"{value:.3f}"]})
     chosen = alt.Chart(here).encode(x=x, y=y)

@@ -179,11 +179,12 @@ def _largest_dimension(values: Float[ndarray, "part dim"], theme: Theme) -> list
     dimension = int(np.abs(values[-1]).argmax())
     word, position, segment, whole = values[:, dimension]
     name = pd.DataFrame(
-        {"dimension": [dimension + 0.5], "name": [f"dimension {dimension}: {signed(word, 3)} {signed(position, 3)} "
-         f"{signed(segment, 3)} = {signed(whole, 3)}"]}
+        {"dimension": [dimension + 0.5], "name": [f"largest, dimension {dimension}: word {signed(word, 3)}, position "
+         f"{signed(position, 3)}, segment {signed(segment, 3)}; sum {signed(whole, 3)}"]}
     )  # fmt: skip
     right = dimension > values.shape[1] / 2
     text = alt.Chart(name).mark_text(
         align="right" if right else "left", dx=12 if right else -12, fontSize=marks.TEXT, color=theme.ink
     )
-    return [text.encode(x=alt.X("dimension:Q"), y=alt.value(-8), text="name:N")]
+    tick = alt.Chart(name).mark_rule(color=theme.ink).encode(x="dimension:Q", y=alt.value(-8), y2=alt.value(0))
+    return [tick, text.encode(x=alt.X("dimension:Q"), y=alt.value(-12), text="name:N")]

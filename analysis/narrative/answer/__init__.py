@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from analysis.claims.statements.base import Ask, Judgement
 from analysis.core.registry import import_all
-from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Facts, Sentence
+from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Facts, Sentence, limit_in_words
 
 __all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
 
@@ -32,7 +32,7 @@ def tables(statements: Sequence[Judgement], ask: Ask) -> dict[str, list[dict[str
 
 
 def _row(index: int, sentence: Sentence, computed: ComputedSentence, facts: Facts) -> dict[str, object]:
-    limits = [facts[id] for id in sentence.tempered_by if id in facts]
+    limits = [(one, facts[one.statement]) for one in sentence.tempered_by if one.statement in facts]
     return {
         "place": index,
         "name": sentence.name,
@@ -50,14 +50,8 @@ def _row(index: int, sentence: Sentence, computed: ComputedSentence, facts: Fact
         "parameters": json.dumps(dict(sentence.values)),
         "tempered_by": json.dumps(
             [
-                {
-                    "id": one.id,
-                    "claim": one.parent,
-                    "verdict": one.verdict,
-                    "statement": one.statement,
-                    "sentence": one.sentence,
-                }
-                for one in limits
+                {"id": fact.id, "claim": fact.parent, "words": limit_in_words(tempering, fact)}
+                for tempering, fact in limits
             ],
             ensure_ascii=False,
         ),

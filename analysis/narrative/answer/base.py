@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.claims.statements.base import OPEN, Ask, Judgement
-from analysis.core.formatting import signed
+from analysis.claims.statements.base import FAILS, HOLDS, OPEN, Ask, Judgement
+from analysis.core.formatting import join_names, signed
 from analysis.core.registry import Registry
 from analysis.rules import encoder_rules
 
@@ -66,13 +66,43 @@ Tell = Callable[[Facts, Ask], ComputedSentence | None]
 """Function that computes a sentence from the ledger and the store; it returns None until its results are stored."""
 
 
+@dataclass(frozen=True)
+class Tempering:
+    """What a statement takes from a sentence of the answer, in words that hold for one verdict.
+
+    words: with the fields of `str.format` that `limit_in_words` fills.
+    """
+
+    statement: str
+    verdict: str
+    words: str
+
+
+def limit_in_words(tempering: Tempering, fact: Judgement) -> str:
+    """What a statement takes from a sentence; under another verdict than was foreseen, the statement and its finding.
+
+    Fields: effect; size, without its sign; low, high, line; holding and count of its readings; failing, the sources
+    of those that fail; hardest, that of the one that decides; found, its sentence.
+    """
+    if fact.verdict != tempering.verdict or (fact.effect is None and "{effect" in tempering.words):
+        return f"{fact.verdict.capitalize()}: {fact.statement} {fact.sentence}"
+    failing = [one.source for one in fact.readings if one.standing == FAILS]
+    hardest = [one.source for one in fact.readings if one.value == fact.effect]
+    text = tempering.words.format(
+        effect=fact.effect, size=abs(fact.effect or 0.0), low=fact.low, high=fact.high, line=fact.line,
+        holding=sum(one.standing == HOLDS for one in fact.readings), count=len(fact.readings),
+        failing=join_names(failing), hardest=join_names(hardest[:1]), found=fact.sentence.removeprefix("Open: "),
+    )  # fmt: skip
+    return text.replace("-0", "−0").replace("-1", "−1")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
     """One step of the answer. claim: the statement or claim that it rests on. page: where its evidence is shown.
 
     part: its place on Home. A reason for adding, or what speaks against it, stands in full; `more` is one press away;
     what a card says is not repeated.
-    tempered_by: ids of statements whose evidence points the other way or limits it, shown one press away.
+    tempered_by: statements whose evidence points the other way or limits it, shown one press away.
     """
 
     name: str
@@ -83,7 +113,7 @@ class Sentence:
     values: Mapping[str, str]
     tell: Tell
     part: Part = "more"
-    tempered_by: tuple[str, ...] = ()
+    tempered_by: tuple[Tempering, ...] = ()
 
 
 SENTENCES: Registry[Sentence] = Registry("sentence of the answer")

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from analysis.ablation.presets import ablate
-from analysis.ablation.variants import named
+from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import OPEN, SUPPORTED, Judgement, stored
+from analysis.claims.statements.base import COMPARED_WITH
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, signed
 from analysis.figures.experiments.contrasts import standing, turned
@@ -201,7 +202,13 @@ def compared(name: str) -> str:
         return f"{text}. The rules of this preset ask for {plural(len(encoder_rules().seeds), 'seed')} of both sides."
     standing = stored.standing(name, trainings.baseline) if preset == judged else None
     if standing is None or standing.missing:
-        return f"{text}. No rule that was fixed before these trainings judges this pair."
+        pair = f"{full_title(name)}{COMPARED_WITH}{full_title(trainings.baseline)}"
+        later = next((one for one in stored.statements() if one.kind == "final_loss" and one.pair == pair), None)
+        if later is None:
+            return f"{text}. No rule judges this pair."
+        return (
+            f"{text}. The verdict of {later.id} is “{later.verdict}”, by a rule that was written after these trainings."
+        )
     return f"{text}. The verdict is “{standing.word}”, by rules that were frozen before these trainings began."
 
 

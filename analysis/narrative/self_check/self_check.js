@@ -28,6 +28,7 @@ export default function ({ data, parentElement: root }) {
     const why = made(document, "p", "", { className: "why" });
     why.setAttribute("aria-live", "polite");
     const tried = new Set();
+    const link = (words) => made(document, "a", words, { href: check.address, target: "_self" });
     const labels = check.options.map((option, j) => {
       const label = made(document, "label");
       const input = made(document, "input", "", { type: "radio", name: `check-${i}` });
@@ -40,14 +41,13 @@ export default function ({ data, parentElement: root }) {
         sign.textContent = right ? "✓" : "✗";
         score();
         if (!right && tried.size < TRIES) {
-          why.replaceChildren("Not this one. Try again.");
+          why.replaceChildren("Not this one. Try again, or first ", link("read the step again"), ".");
           return;
         }
         labels[check.right].classList.add("right");
         labels[check.right].querySelector(".sign").textContent = "✓";
-        const link = made(document, "a", "Read the step again", { href: check.address, target: "_self" });
         const verdict = right ? "Right." : `Not this one either. It is: ${check.options[check.right]}.`;
-        why.replaceChildren(`${verdict} ${check.because} `, link);
+        why.replaceChildren(`${verdict} ${check.because} `, link("Read the step again"));
       };
       return label;
     });

@@ -2,14 +2,8 @@
 // afterwards, puts it into the address, and sends what lies behind the statements of the claim that is open.
 
 const SIGNS = { supported: "✓", contradicted: "✗", mixed: "≈", open: "○" };
-// The side of its claim that a statement speaks for: the colour of its strip, and the heading of claims that it decides.
-const BEARINGS = {
-  for: { verdict: "supported", title: "Claims that hold so far" },
-  against: { verdict: "contradicted", title: "Claims that something speaks against" },
-  mixed: { verdict: "mixed", title: "Claims with mixed evidence" },
-  open: { verdict: "open", title: "Claims of which nothing is decided yet" },
-  aside: { verdict: "aside", title: "" }, // never decides a claim
-};
+// The side of its claim that a statement speaks for -> the verdict whose colour its strip has.
+const BEARINGS = { for: "supported", against: "contradicted", mixed: "mixed", open: "open", aside: "aside" };
 const LOG_LINES = 3; // entries of a claim's log above its fold
 const SIDES = { for: "For", against: "Against", neither: "Neither side" };
 const EDGE = 46; // per cent of a strip's width from its middle to the farthest mark
@@ -24,7 +18,7 @@ const across = (place) => `${50 + EDGE * place}%`;
 // The rule's line is the middle of the strip, which the page's style draws through all rows, with the second line of a
 // statement that lies between two.
 function strip(statement) {
-  const box = make("span", { class: `strip ${BEARINGS[statement.bearing].verdict}` });
+  const box = make("span", { class: `strip ${BEARINGS[statement.bearing]}` });
   const places = statement.strip;
   if (!places) return box;
   if (places.far !== null) box.style.setProperty("--far", across(places.far));
@@ -282,10 +276,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
 
   function groups() {
     if (memory.state.by !== "verdict") return board.groups;
-    return Object.entries(BEARINGS).map(([bearing, { title }]) => ({
-      title,
-      claims: claims.filter((claim) => claim.statements.find((one) => one.decides).bearing === bearing),
-    }));
+    return Object.entries(board.standings).map(([standing, title]) => ({ title, claims: claims.filter((claim) => claim.standing === standing) }));
   }
 
   function redraw() {
@@ -299,7 +290,10 @@ export default function ({ data, parentElement: root, setStateValue }) {
     for (const group of groups()) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
-      const counted = `${group.claims.reduce((sum, claim) => sum + claim.statements.length, 0)} statements`;
+      const statements = group.claims.flatMap((claim) => claim.statements);
+      const matching = statements.filter(matches).length;
+      const number = matching < statements.length ? `${matching} of ${statements.length}` : statements.length;
+      const counted = `${memory.state.by === "verdict" ? `${group.claims.length} claims, ` : ""}${number} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), balance(group.sides))));
       for (const claim of visible) {
         count += 1;

@@ -3,7 +3,16 @@
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import fixed, plural, signed
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, nats, register, undecided
+from analysis.narrative.answer.base import (
+    ComputedSentence,
+    Facts,
+    Sentence,
+    Tempering,
+    fixed_sentences,
+    nats,
+    register,
+    undecided,
+)
 from analysis.rules import training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
@@ -114,7 +123,21 @@ register(
         link="The comparison",
         page="claims",
         values={"claim": "C17", "statement": "C17a"},
-        tempered_by=("C17i", "C17h", "C17g"),
+        tempered_by=(
+            Tempering(
+                "C17i",
+                SUPPORTED,
+                "If the scores keep the parts apart, too, a concatenation begins to use word "
+                "order after {effect:.2f} times the steps of adding.",
+            ),
+            Tempering(
+                "C17h",
+                OPEN,
+                "Whether a plain concatenation begins sooner is not decided: after {effect:.2f} times "
+                "the steps ({low:.2f} to {high:.2f}).",
+            ),
+            Tempering("C17g", OPEN, "{found}"),
+        ),
         tell=tell,
     )
 )
