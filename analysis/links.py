@@ -307,6 +307,7 @@ VIEWS: dict[str, View] = {
             {("look", "distances"): {"look": "distance"}, ("look", "measures"): {"look": "all"}},
         ),
         View("runs", "Runs", _fields(kind="", variant="", preset="", run=""), ("runs_curve", "runs_strip")),
+        View("data", "Data"),
         View("sql", "SQL", _fields(query=DEFAULT, part="table", mark="line", x="", y="", colour=""), ("sql_chart",)),
         View("import", "Bring your own"),
         View("about", "Method and data"),
