@@ -53,7 +53,7 @@ def test_a_need_that_all_methods_meet_is_valid_in_a_link_and_not_offered() -> No
     app = opened(needs=[*hidden, "longer"])
     fine(app)
     (buttons,) = [group for group in app.button_group if group.label == "I need"]
-    assert [option.content for option in buttons.options] == [NEEDS[name].title for name in board.deciding_needs()]
+    assert list(buttons.options) == [NEEDS[name].title for name in board.deciding_needs()]
     assert set(app.session_state["choose.needs"]) == {*hidden, "longer"}
 
 
