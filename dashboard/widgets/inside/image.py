@@ -47,7 +47,7 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         pickers.fixed("layer", layers)
     result = _decomposition(pickers, facts, uploaded)
     # Above both figures, since they are of both.
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Layer ({join_names(map(str, layers))} are stored)" if layers else "Layer"
         pickers.slider("layer", label, layers or list(range(result.layers)), width=CONTROL)
         strongest = f"the one that goes most by {term_label(str(pickers.get('term')))}"
