@@ -104,6 +104,8 @@ def _with_topic(part: str, topic: str, **more: Value) -> FieldsOf:
 
 
 MOVED: Mapping[str, tuple[str, FieldsOf]] = {
+    # The name of the room, which a reader may type.
+    "data": ("runs", lambda values: {}),
     "probe": _inside(lambda values: {"tab": "scores"}),
     "positions": _inside(lambda values: {"tab": "positions", "look": _look_of_positions(values)}),
     "interventions": _inside(lambda values: {"tab": "change", "look": _look_of_interventions(values)}),

@@ -173,8 +173,7 @@ def right_angles(model: str) -> CardAnswer:
     return CardAnswer(
         answer=answer,
         numbers=numbers if own < random else f"{numbers}; less their means {centred:.3f}",
-        note=f"With their means subtracted, words and positions have a mean absolute cosine of {centred:.3f}. "
-        f"{tilt(histogram)}",
+        note=tilt(histogram),
         curves=(
             CardCurve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
             CardCurve("dashed", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),

@@ -16,6 +16,7 @@ from analysis.narrative.choosing import NEEDS, PARTS
 from analysis.narrative.choosing.board import (
     VARIANT_NAMES,
     EncodingRow,
+    deciding_needs,
     described,
     given_up,
     headline,
@@ -46,14 +47,15 @@ LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 131072)
 
 def draw(pickers: Pickers) -> None:
     """The needs, the board of methods with the opened one, and folded every fact with its source."""
+    deciding = deciding_needs()
     needs = pickers.buttons(
         "needs",
         "I need",
-        list(NEEDS),
+        deciding,
         list(NEEDS),
         lambda need: NEEDS[need].title,
         help="Press as many as you like: a method must meet all of them. "
-        + " ".join(f"{need.title}: {need.means}" for need in NEEDS.values()),
+        + " ".join(f"{NEEDS[need].title}: {NEEDS[need].means}" for need in deciding),
         wrap=True,
     )
     answer, right = st.columns([3, 1], vertical_alignment="center")
@@ -95,7 +97,7 @@ def draw(pickers: Pickers) -> None:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
     if common:
-        st.caption(f"All of them meet the need “{join_names(common)}”, which has no column.")
+        st.caption(f"All of them meet “{join_names(common)}”, so it is not offered as a need.")
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(
             escape_markdown(

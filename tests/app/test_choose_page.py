@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.narrative.choosing import PARTS
+from analysis.narrative.choosing import NEEDS, PARTS, board
 from analysis.narrative.choosing.board import VARIANT_NAMES
 from analysis.narrative.choosing.settings import IN_USE
 from tests.app import shown as reader
@@ -46,6 +46,15 @@ def test_needs_are_in_the_address_and_answered() -> None:
     app = opened(needs=["longer", "order"])
     fine(app)
     assert any("of 10 methods can do it" in text.value for text in app.markdown)
+
+
+def test_a_need_that_all_methods_meet_is_valid_in_a_link_and_not_offered() -> None:
+    hidden = set(NEEDS) - set(board.deciding_needs())
+    app = opened(needs=[*hidden, "longer"])
+    fine(app)
+    (buttons,) = [group for group in app.button_group if group.label == "I need"]
+    assert list(buttons.options) == [NEEDS[name].title for name in board.deciding_needs()]
+    assert set(app.session_state["choose.needs"]) == {*hidden, "longer"}
 
 
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "needs"])

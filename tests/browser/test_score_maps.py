@@ -82,7 +82,7 @@ def test_the_keyboard_moves_the_cell_and_several_rows_are_a_mean(page: Page, add
     assert both == pytest.approx([(a + b) / 2 for a, b in zip(single, other, strict=True)], abs=0.011)
     expect(page).to_have_url(re.compile("query=5&key=5"))
     # Without a keyboard a switch stands for Shift; with one, Shift and an arrow keep the row that is left.
-    page.get_by_role("button", name="Select several tokens").click()
+    page.get_by_role("button", name="Select several tokens by their cells").click()
     press(page, ".maps .map >> nth=1", 3, 5)
     expect(page.locator(".why h3")).to_have_text(re.compile("2 tokens on “old”"))
     assert bars(page) == both

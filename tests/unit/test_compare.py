@@ -26,6 +26,15 @@ def both(**changes: object) -> tuple:
     return tuple(text_probe.TermsRequest.of(side).run(embedded_loaded()) for side in sides)
 
 
+def test_sides_that_lie_far_apart_have_one_scale_where_a_link_asks_for_it() -> None:
+    made, values = both(layer2=3), {**VIEWS["inside"].defaults(), "text": TEXT, "layer2": 3, "head": -1, "head2": 7}
+    limits = [colour_limits(FIGURES["compare_maps"].of({**values, "one_scale": one}, made)) for one in (False, True)]
+    assert len(limits[0]) == 2, "these two lie far apart"
+    assert limits[0][0] != limits[0][1]
+    assert len(limits[1]) == 3, "on one scale there is a difference to see"
+    assert len(set(limits[1])) == 1
+
+
 def test_a_side_that_names_nothing_takes_the_others_model_and_text() -> None:
     left, right = text_probe.sides({**DEFAULTS, "pair": "a dog ran ."})
     assert (right["model"], right["text"], right["pair"]) == (left["model"], TEXT, "a dog ran .")

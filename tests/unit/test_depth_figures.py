@@ -11,12 +11,13 @@ import pytest
 from analysis import store_build
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import percent
-from analysis.core.term_names import TERMS
+from analysis.core.term_names import FOUR, TERMS
 from analysis.figures import FIGURES, Figure, drawing
 from analysis.figures.depth import measured
 from analysis.figures.depth.basis import MEASURES
 from analysis.figures.depth.decoding import READINGS, TOGETHER
 from analysis.figures.drawing import Theme
+from analysis.figures.terms.term_marks import draw_bars
 from analysis.links import VIEWS
 from analysis.measurements.decoding.measure import HELD_BACK
 from analysis.narrative import geometry
@@ -246,6 +247,21 @@ def test_every_layer_and_head_has_its_cell(data: Any) -> None:
     assert effects.iloc[1, 1] == pytest.approx(0.5)
     assert sorted(drawn(drawing.panels(figure)[0], "value").value) == pytest.approx(sorted(table.to_numpy().ravel()))
     assert len(drawing.panels(figure, Theme())) == 1
+
+
+@pytest.mark.parametrize("values", [[0.98, 0.004, 0.002], [0.4, 0.3, 0.02], [0.03, -0.01, 0.01], [1.3, -0.3, 0.0]])
+def test_bars_of_shares_have_no_plus_and_an_axis_that_ends_at_the_tick_beyond_the_longest(values: list[float]) -> None:
+    bars = draw_bars(pd.DataFrame({"part": FOUR[:3], "value": values}), "share", Theme(), share=True).to_dict()
+    written = [row["written"] for rows in bars["datasets"].values() for row in rows if "written" in row]
+    assert written
+    assert not [text for text in written if text.startswith("+")]
+    (ticks,) = {
+        tuple(layer["encoding"]["x"]["axis"]["values"])
+        for layer in bars["layer"]
+        if "values" in (layer["encoding"].get("x", {}).get("axis") or {})
+    }
+    assert len(ticks) > 1
+    assert ticks[-2] < max(values) <= ticks[-1] + 1e-9
 
 
 def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data: Any) -> None:

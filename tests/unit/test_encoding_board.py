@@ -285,3 +285,15 @@ def test_directions_are_counted_by_their_shares() -> None:
     assert directions_with_most(direction_shares(table)) == count
     assert f"{count} of 64 directions" in FIGURES["encoding_overview"].of({"row": "rotary"}).finding
     assert directions_with_most(direction_shares(ENCODINGS["none"].table(64, 64))) == 0
+
+
+def test_a_need_is_offered_if_it_excludes_a_method(store: Path) -> None:
+    by_name = {method.variant: method for method in METHODS}
+    excluding = [name for name, need in NEEDS.items() if not all(need.met(by_name[way]) for way in IN_USE)]
+    assert board.deciding_needs() == excluding == differing_needs(rows())
+
+
+def test_names_of_methods_have_no_raw_superscript() -> None:
+    names = [board.trained_title(method) for method in METHODS]
+    assert not [name for name in names if "^" in name]
+    assert any("BERT-A, " in name for name in names)

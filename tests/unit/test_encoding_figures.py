@@ -434,7 +434,7 @@ def test_the_picked_encodings_are_black_and_the_untrained_ones_hollow(other):
 
 def test_every_count_of_encodings_is_of_all_of_them():
     for name in OF_ALL:
-        said = f" of {len(ENCODINGS) - 3} encodings (cosine of 128 positions, and 3 more are still random)"
+        said = f" of {len(ENCODINGS) - 3} computed or trained encodings (cosine of 128 positions)"
         assert said in made(name).finding
 
 

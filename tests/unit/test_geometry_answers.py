@@ -1,5 +1,6 @@
 """Proves that the four answers of the page Geometry are true of every stored model, by counting again in the store."""
 
+import contextlib
 import math
 import re
 import unicodedata
@@ -10,8 +11,10 @@ from scipy.special import gammaln
 
 from analysis import links
 from analysis.claims.statements import stored
+from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised
 from analysis.figures import FIGURES, drawing
+from analysis.figures.geometry.heads import LOWEST
 from analysis.figures.geometry.states import read_sentence
 from analysis.narrative.answer.sentences import read_back
 from analysis.narrative.geometry import FURTHER_PARTS, QUESTIONS, cards, models_in_words
@@ -257,3 +260,58 @@ def test_the_axis_of_cosines_holds_nearly_all_pairs(store: Path, dim: int) -> No
         rows = figure.frame()
         rows = rows[rows.subject.isin(["word_position", "word_position_centred"]) & (rows.along.abs() > high)]
         assert (rows.groupby("subject").value.sum() < 0.002).all()
+
+
+def test_a_head_beyond_the_axis_is_a_triangle_at_its_end_and_counted(store: Path) -> None:
+    counts = []
+    for model in models():
+        with contextlib.suppress(NoResults):
+            figure = FIGURES["geometry_heads"].of({"model": model})
+            stored_values = figure.frame()[figure.frame().measure.isin(["head_overlap", "head_loss"])].value
+            dots = [
+                row
+                for panel in drawing.panels(figure)
+                for rows in panel.to_dict()["datasets"].values()
+                for row in rows
+                if "beyond" in row
+            ]
+            counts.append(sum(row["beyond"] for row in dots))
+            assert min(row["at"] for row in dots) >= LOWEST
+            assert counts[-1] == (stored_values < LOWEST).sum()
+            assert (f"▼: {counts[-1]} head" in figure.caption) == (counts[-1] > 0)
+    assert 0 in counts, "a model without such a head has no sign of one"
+    assert max(counts) > 0
+
+
+def test_headings_say_what_their_cards_do_not(store: Path) -> None:
+    model = "all-MiniLM-L6-v2"
+    centred = value(
+        "SELECT value FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine' AND subject = "
+        "'word_position_centred' ORDER BY along DESC LIMIT 1",
+        model,
+    )
+    heading = FIGURES["geometry_cosines"].of({"model": model, "dim": 0}).finding
+    assert f"{centred:.3f} instead of" in heading
+    last = re.search(r"at the end (\d+ %) and (\d+ %)", QUESTIONS["states"].of(model).numbers)
+    assert last is not None
+    assert FIGURES["geometry_states"].of({"model": model}).finding.endswith(last[0])
+
+
+def test_the_name_of_the_middle_word_stands_right_of_it_below_the_curve_or_left_above_it(store: Path) -> None:
+    sides = set()
+    for model in models():
+        with contextlib.suppress(NoResults):
+            figure = FIGURES["geometry_calls"].of({"model": model, "word": ""})
+            margins = figure.frame().margin
+            panel = drawing.panels(figure)[0].to_dict()
+            (name,) = {
+                (row["name"], row["margin"], row["align"], row["dy"] > 0)
+                for rows in panel["datasets"].values()
+                for row in rows
+                if "name" in row
+            }
+            assert (name[0] == "") == (name[1] <= 0)
+            assert name[1] == pytest.approx(margins.iloc[(len(margins) - 1) // 2])
+            assert (name[2] == "left") == name[3]
+            sides.add(name[2])
+    assert sides

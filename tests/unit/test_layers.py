@@ -96,7 +96,11 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
         above = {layer for layer in range(len(mean)) if others[layer] > mean[layer, four].max()}
         most = max(leads.count(name) for name in leads)
         at = "every layer" if most == len(leads) else f"{most} of {len(leads)} layers"
-        assert figure.finding.endswith(f" at {at}")
+        scores, _, states = figure.finding.partition("; ")
+        assert scores.endswith(f" at {at}")
+        parts = {source: f"{100 * part:.0f} % {source}" for source, part in zip(SOURCES, run.carried[-1], strict=True)}
+        largest = SOURCES[int(run.carried[-1].argmax())]
+        assert {name for name, said in parts.items() if said in states} == {largest, "position"}
         assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
         more = re.search(r"all others together are more at (layers? [\d, and to]+), where (\w+ → \w+) is the", sizes)
         assert (_layers(more[1], len(leads)) if more else set()) == (above if measure == "share" else set())

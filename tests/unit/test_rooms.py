@@ -61,3 +61,7 @@ def test_a_page_of_today_keeps_its_link() -> None:
 )
 def test_the_page_of_an_address(address: str | None, path: str) -> None:
     assert path_of(address) == path
+
+
+def test_the_name_of_the_room_of_runs_leads_to_them() -> None:
+    assert moved("data", {}) == ("runs", VIEWS["runs"].defaults())

@@ -28,8 +28,8 @@ from analysis.core.colours import of_term
 from analysis.core.errors import AddendError, QueryError
 from analysis.core.term_names import FOUR
 from analysis.figures import FIGURES, drawing
-from analysis.figures.terms.distance import COLOURS
 from analysis.figures.terms.measures import term_label
+from analysis.figures.terms.term_marks import COLOURS
 from analysis.probes import text_probe
 from analysis.sql import public
 from analysis.sql import run_query as module

@@ -1118,6 +1118,9 @@ def test_the_strip_has_a_dot_for_each_run_of_one_preset_and_task(whole):
         figure = made("runs_strip", run=chosen)
         frame = figure.frame().set_index("run_id")
         assert set(frame.index) == set(of_task.run_id)
+        means = frame[frame.changed == ""].groupby("title").loss.mean()
+        if "nats apart" in figure.finding:  # Those that lie beyond the axis count, too.
+            assert f"the worst variant {means.max() - means.min():.2f} (means)" in figure.finding
         assert frame.loss.to_dict() == pytest.approx(of_task.set_index("run_id").loss.to_dict())
         dots, *_ = drawn(figure, "run_id", "at")
         assert (dots["at"] <= dots.run_id.map(frame.loss) + 1e-9).all()

@@ -47,11 +47,13 @@ class CompareParameters(ViewParameters):
     """The arrangement of the maps on both sides.
 
     head2: the right side's head, if it differs from the left one's. own_scale: whether each map has its own scale.
+    one_scale: whether both have one scale even where one side is pale on it.
     look: the figure that stands below the maps; the cell that it takes apart is outlined in them.
     """
 
     head2: int = -1
     own_scale: bool = False
+    one_scale: bool = False
     look: str = ""
 
     @property
@@ -266,7 +268,12 @@ def _side_of_cell(params: CompareParameters, views: Sequence[TokenView]) -> int:
     if any(params.term not in view.terms for view in views):
         return 0
     sizes = [_largest(view.terms[params.term]) for view in views]
-    return int(np.argmin(sizes)) if params.own_scale or _differ_much(sizes) else 0
+    return int(np.argmin(sizes)) if _own_scales(params, sizes) else 0
+
+
+def _own_scales(params: CompareParameters, sizes: Sequence[float]) -> bool:
+    """True if each map has a scale of its own. sizes: the largest score of each."""
+    return params.own_scale or (_differ_much(sizes) and not params.one_scale)
 
 
 @figure("compare_cell", CompareParameters, live=PAIR)
@@ -370,8 +377,9 @@ def far_apart(params: CompareParameters, pair: Pair) -> bool:
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale.
 
-    Where one side is so weak that it would be pale on that scale, each has a scale of its own, and the caption says how
-    much weaker it is. The difference would then show the stronger side again, and is not drawn.
+    Where one side is so weak that it would be pale on that scale, each has a scale of its own, unless a link asks for
+    one, and the caption says how much weaker it is. The difference would then show the stronger side again, and is not
+    drawn.
     """
     term = params.term
     for side, decomposition in zip(SIDES, pair, strict=True):
@@ -394,7 +402,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
     limits = {name: _largest(values) for name, (values, _) in maps.items()}
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
-    pale = _differ_much([limits[side] for side in SIDES])
+    pale = _differ_much([limits[side] for side in SIDES]) and not params.one_scale
     shown = [name for name in maps if name != "difference" or not pale]
     if pale and "difference" in maps:
         text += (

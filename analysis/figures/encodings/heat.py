@@ -22,6 +22,9 @@ from analysis.figures.encodings.sized import (
 from analysis.figures.figure import Figure, figure
 from analysis.figures.heatmap import heatmap, index_axes, painted, picture
 
+MAP_HEIGHT = 380
+"""Pixels of a map with its legend and title."""
+
 
 @figure("encoding_heat", EncodingPairParameters)
 def heat(params: EncodingPairParameters) -> Figure:
@@ -55,7 +58,8 @@ def heat(params: EncodingPairParameters) -> Figure:
         provenance=origins(shown),
         citation_keys=citation_keys(shown),
         draw=lambda theme: [
-            table_map(entry, limit, theme, marks.HALF, 300) for entry, (limit, _) in zip(shown, scales, strict=True)
+            table_map(entry, limit, theme, marks.HALF, MAP_HEIGHT)
+            for entry, (limit, _) in zip(shown, scales, strict=True)
         ],
         columns=2,
     )

@@ -181,7 +181,7 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
     entries, table = _measured(params)
     return Figure(
         **_shared("encoding_measures", params, entries, table, DRAWN),
-        title="Attention reads distances best off encodings at the right",
+        title="Attention reads distances best off encodings whose dots stand at the right of all columns",
         finding=_invariant(table, setting(params)),
         caption=sentences(
             "A grey stroke marks chance, and a dash means that rows are distances or all the same, so that there is "
@@ -318,10 +318,10 @@ def _symmetric(table: pd.DataFrame, condition: str) -> str:
 
 
 def _of_all(count: int, table: pd.DataFrame, condition: str) -> str:
-    """The count of all encodings, with the conditions of its measure, and how many it says nothing of."""
+    """The count of all encodings but those that are random here, with the conditions of its measure."""
     untrained, every = table.title[table.untrained].nunique(), table.title.nunique()
-    random = f", and {untrained} more are still random" if untrained else ""
-    return f"{count} of {every - untrained} encodings ({condition}{random})"
+    which = "computed or trained encodings" if untrained else "encodings"
+    return f"{count} of {every - untrained} {which} ({condition})"
 
 
 def _known(table: pd.DataFrame, name: str) -> pd.DataFrame:

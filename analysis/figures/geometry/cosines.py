@@ -95,6 +95,11 @@ def _angle(model: str, dim: int, means: dict[str, float]) -> str:
         return ""
     own, random = means["word_position"], expected_abs_cosine(dim)
     nearer = "nearer to" if own < random else "farther from"
+    if CENTRED in means:
+        return (
+            f"Less their means, words and positions have a mean absolute cosine of {means[CENTRED]:.3f} instead of "
+            f"{own:.3f}; random vectors of {dim} dimensions have {random:.3f}"
+        )
     return (
         f"Words and positions of {readable(model)} stand {nearer} right angles than random vectors of {dim} dimensions "
         f"(mean absolute cosine {own:.3f} against {random:.3f})"

@@ -222,6 +222,12 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
              "name": f"measured\nup to {words.along.max():.0f}"},
         ]
     )  # fmt: skip
+    if found.rank < found.measured:
+        # The numbers at the dashed line are of fewer directions than the blue dot.
+        named.loc[len(named)] = {
+            "along": found.measured, "value": found.words.value, "hue": blue, "align": "left", "dx": 4, "dy": -44,
+            "name": f"k = {found.measured}: {in_words}",
+        }  # fmt: skip
     at_rank = named.head(2).assign(along=[found.rank, found.measured])
     score = _score(cut, found.rank, x, y, theme) if cut else []
     return marks.panel(

@@ -8,17 +8,18 @@ import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core import colours
-from analysis.core.formatting import percent
+from analysis.core.formatting import percent, plural
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, geometry_figure, run_settings, stored_rows
 
 SHARED = "word_position"
+TRIANGLE = "▼"
 NAMED = 0.6
 """The part of a panel's width over which the name of random heads reaches, at most."""
-NEGATIVE = -0.05
-"""The share below which a term is said to grow."""
+LOWEST = -0.05
+"""The share at which the axis ends below zero; a triangle at its end stands for a head that lies beyond."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,6 @@ def heads(params: GeometryParameters) -> Figure:
     model = params.model
     rows = stored_rows(model, "head_overlap", "head_loss")
     overlap = rows[rows.measure == "head_overlap"]
-    # From zero, and below it: what is removed may have worked against the rest.
-    limits = (min(0.0, float(rows.value.min())) - 0.03, 1.03)
     below = int((overlap.value < overlap.baseline_low).sum())
     medians = rows.groupby("subject")[["value", "baseline"]].median()
     text = (
@@ -63,7 +62,13 @@ def heads(params: GeometryParameters) -> Figure:
         f"In {below} of {len(overlap)} heads, word and position share fewer directions than 95 % of random heads with "
         "the same singular values."
     )
-    negative = "A share below zero: without these directions the term grows, since they worked against the rest."
+    far = rows[rows.value < LOWEST]
+    beyond = (
+        f"{TRIANGLE}: {plural(len(far), 'head')} below the end of the axis, down to {percent(far.value.min())}. "
+        "Without these directions the term of such a head grows, since they worked against the rest."
+        if len(far)
+        else ""
+    )
     return geometry_figure(
         "How heads divide their directions between word and position",
         rows,
@@ -73,7 +78,7 @@ def heads(params: GeometryParameters) -> Figure:
             "directions has a share in word → word and one in position → position, by the mean square of what it "
             "adds (keys centred, over the probe set). Shared: the sum of the smaller of the two shares, 1 if both "
             "use the same directions. Lost: what a term loses without the smallest set of directions that holds 90 % "
-            f"of the other term. {negative if (rows.value < NEGATIVE).any() else ''} "
+            f"of the other term. {beyond} "
             "Layer 0 uses the sources of method frozen; deeper layers use method mean, where the "
             f"rest (word and context) is compared with position. Grey: 95 % range of {run_settings(rows)['draws']} "
             "random heads with the same singular values as a head, its ends averaged over the heads of a layer."
@@ -81,19 +86,14 @@ def heads(params: GeometryParameters) -> Figure:
         alt=f"{text} {losses} {below_chance}",
         finding=text.removesuffix("."),
         columns=3,
-        draw=lambda theme: [
-            _heads(rows[rows.subject == subject], panel, limits, theme) for subject, panel in PANELS.items()
-        ],
+        draw=lambda theme: [_heads(rows[rows.subject == subject], panel, theme) for subject, panel in PANELS.items()],
     )
 
 
-def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme: Theme) -> Chart:
-    """A dot a head, layer by layer and the smallest first; random heads as a grey bar a layer.
-
-    limits: of an axis that all panels share.
-    """
+def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
+    """A dot a head, layer by layer and the smallest first; random heads as a grey bar a layer."""
     medians = {column: percent(rows[column].median()) for column in ("value", "baseline")}
-    y = marks.number(alt.Y, "value", None, domain=limits, values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
+    y = marks.number(alt.Y, "value", None, domain=(LOWEST - 0.03, 1.03), values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
     x = marks.categories(alt.X, "layer", ["layer; in each, its heads", "from the least to the most"])
     random = panels.chart_rows(rows).groupby("layer", as_index=False)[["baseline_low", "baseline_high"]].mean()
     under = random.head(math.ceil(NAMED * len(random)))
@@ -101,22 +101,36 @@ def _heads(rows: pd.DataFrame, panel: Panel, limits: tuple[float, float], theme:
         [{"layer": random.layer.iloc[0], "value": under.baseline_high.max(), "name": "random heads",
           "align": "left", "dx": -12, "dy": -12, "hue": theme.colour(colours.SOFT)}]
     )  # fmt: skip
-    if (rows.value < NEGATIVE).any():
-        below = {"layer": random.layer.iloc[-1], "value": limits[0] / 2, "align": "right",
-                 "name": "below 0: without these\ndirections the term grows"}  # fmt: skip
-        named.loc[1] = named.loc[0].to_dict() | below | {"dx": 12, "dy": 0}
-    ordered = panels.chart_rows(rows).assign(order=rows.groupby("layer").value.rank(method="first"))
+    ordered = panels.chart_rows(rows).assign(
+        order=rows.groupby("layer").value.rank(method="first"),
+        at=rows.value.clip(lower=LOWEST),
+        beyond=rows.value < LOWEST,
+    )
+    if ordered.beyond.any():
+        lowest = rows.sort_values("value").iloc[0]
+        late = int(lowest.layer) > random.layer.median()
+        named.loc[len(named)] = named.loc[0].to_dict() | {
+            "layer": lowest.layer, "value": LOWEST, "name": percent(lowest.value),
+            "align": "right" if late else "left", "dx": -16 if late else -2, "dy": 0,
+        }  # fmt: skip
     dots = alt.Chart(ordered).mark_point(
         filled=True,
         size=marks.SEED,
         opacity=1,
         color=theme.colour(colours.TERMS[panel.hue]) if panel.hue else theme.ink,
     )
+    shape = alt.Shape("beyond:N", scale=alt.Scale(domain=[False, True], range=["circle", "triangle-down"]), legend=None)
     band = alt.Chart(random).mark_bar(width={"band": 1}, opacity=0.4, color=GREY)
     return marks.panel(
         band.encode(x=x, y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
         marks.rule(theme, y=0),
-        dots.encode(x=x, xOffset=alt.XOffset("order:O"), y=y, tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM)),
+        dots.encode(
+            x=x,
+            xOffset=alt.XOffset("order:O"),
+            y=marks.same_axis(y, "at"),
+            shape=shape,
+            tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM),
+        ),
         *panels.names_at(named, x, y, theme),
         theme=theme,
         width=marks.THIRD,

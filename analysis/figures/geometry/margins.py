@@ -22,6 +22,8 @@ LISTED = 7
 """Words of plain letters that are listed: those of them with the smallest margins."""
 ORDINARY = 3
 """The letters of the alphabet that a word has at least to be called an ordinary one."""
+ROOM = 0.25
+"""The part of the axis below a point that its name needs."""
 AXIS = "margin: distance to another word less distance to itself"
 
 
@@ -77,7 +79,9 @@ def _finding(rows: pd.DataFrame, lost: pd.DataFrame) -> str:
     clearly = f", half of them by a distance of {fixed(half)} or more" if half > 0 else ""
     few = 0 < len(lost) <= NAMED
     does = f"{len(lost)} {'does' if len(lost) == 1 else 'do'} not"
-    besides = f"; {does} ({join_names(map(in_words, lost.word))})" if few else ""
+    single = all(len(word.removeprefix("##")) == 1 for word in lost.word)
+    what = "" if not single else ": a single letter" if len(lost) == 1 else ": single letters"
+    besides = f"; {does}{what} ({join_names(map(in_words, lost.word))})" if few else ""
     return f"{stay} at every position{clearly}{besides}"
 
 
@@ -100,17 +104,23 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     area = alt.Chart(rows.assign(zero=0.0)).mark_area(opacity=0.15, color=blue)
     picked = rows[rows.word == selected].head(1)
     dot = alt.Chart(picked.assign(hue=_hues(picked, theme))).mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
-    middle = rows.iloc[(count - 1) // 2]
+    middle = float(rows.margin.iloc[(count - 1) // 2])
+    # Margins rise to the right: below the curve at its right there is room, above it at its left where it lies low.
+    right = middle - low > ROOM * (high - low)
     half = pd.DataFrame(
-        [{"rank": (count + 1) // 2, "margin": middle.margin, "dx": -8, "dy": -14, "align": "right", "hue": soft,
-          "name": f"half keep a distance of {fixed(float(middle.margin))} or more"}]
+        [{"rank": (count + 1) // 2, "margin": middle, "dx": 10 if right else -10, "dy": 14 if right else -30,
+          "align": "left" if right else "right", "hue": soft,
+          "name": f"half keep a distance\nof {fixed(middle)} or more" if middle > 0 else ""}]
     )  # fmt: skip
+    halfway = alt.Chart(half[half.name != ""]).mark_point(filled=True, opacity=1, size=marks.DOT, color=soft)
     return marks.panel(
         area.encode(x=x, y=marks.same_axis(y, "zero"), y2=alt.Y2("margin:Q")),
         marks.rule(theme, y=0),
         *marks.line_plot(rows, x=x, y=y, theme=theme, color=blue, dots=0, tooltip=TIPS),
+        halfway.encode(x=x, y=y),
         dot.encode(x=x, y=y, color=alt.Color("hue:N", scale=None), tooltip=marks.tips(*TIPS)),
-        *panels.names_at(half, x, y, theme),
+        # No halo over the shade below the curve.
+        *panels.names_at(half, x, y, theme)[1 if right else 0 :],
         theme=theme,
         width=marks.HALF,
         height=320,

@@ -106,11 +106,12 @@ def states(params: GeometryParameters) -> Figure:
         f"after the last layer, the word in {percent(found.at(WORD, last=True))} and the exact place in "
         f"{percent(found.at(EXACT, last=True))}"
     )
+    at_the_end = f"at the end {percent(found.at(WORD, last=True))} and {percent(found.at(EXACT, last=True))}"
     table = found.all[COLUMNS].reset_index(drop=True)
     chance = {name: float(rows.chance.iloc[0]) for name, rows in found.curves.groupby("series")}
     return Figure(
         title="Can word and position be read from every state?",
-        finding=sentence,
+        finding=f"{sentence}; {at_the_end}",
         frame=lambda: table,
         caption=(
             f"How often a simple decoder is right on held-out text, from the state that enters each layer. {sentence}; "

@@ -57,6 +57,7 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
     finding, sizes = _over_depth(frame, main, run.measure, by_layer)
+    finding = "; ".join(filter(None, (finding, _last_states(last))))
     return Figure(
         title="Against depth",
         finding=finding,
@@ -88,6 +89,20 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         ],
         columns=2,
     )
+
+
+def _last_states(parts: pd.Series) -> str:
+    """The largest part of the hidden states after the last layer, and that of positions, if any was followed.
+
+    >>> _last_states(pd.Series({"word": 0.9, "position": 0.06}))
+    'after the last layer, the hidden states are 90 % word and 6 % position'
+    """
+    if parts.empty:
+        return ""
+    largest = str(parts.idxmax())
+    named = [largest, "position"] if "position" in parts.index and largest != "position" else [largest]
+    listed = join_names(f"{percent(float(parts[name]))} {name}" for name in named)
+    return f"after the last layer, the hidden states are {listed}"
 
 
 def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others: pd.DataFrame) -> tuple[str, str]:

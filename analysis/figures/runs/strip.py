@@ -49,7 +49,7 @@ def strip(params: StripParameters) -> Figure:
     middle = rows.loss.median()
     limit = middle + largest_near(rows.loss - middle)
     rows = rows.assign(far=rows.loss > limit)
-    usual = rows[~rows.pale & ~rows.far].groupby("title").loss.agg(["count", "mean", "min", "max"])
+    usual = rows[~rows.pale].groupby("title").loss.agg(["count", "mean", "min", "max"])
     apart = (usual["max"] - usual["min"])[usual["count"] > 1]
     order = rows.groupby("title").loss.mean().sort_values().index.tolist()
     columns = ["run_id", "variant", "title", "preset", "changed", "seed", "loss", "steps", "created", "device"]
@@ -65,7 +65,7 @@ def strip(params: StripParameters) -> Figure:
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
             "Press one to see it in full.",
             "Pale: a run that changed a setting of its preset." if rows.pale.any() else "",
-            f"A triangle is a loss beyond {fixed(limit)}, which the heading leaves out." if rows.far.any() else "",
+            f"A triangle is a loss beyond {fixed(limit)}." if rows.far.any() else "",
         ),
         alt=f"Dots, one row per variant: {counted}, with losses from {fixed(rows.loss.min())} to "
         f"{fixed(rows.loss.max())}.",

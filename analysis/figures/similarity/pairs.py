@@ -59,8 +59,8 @@ def similarity_pairs(params: TokenPairParameters, result: Similarity) -> Figure:
     return Figure(
         title="The cosine as a sum over pairs of tokens",
         finding=(
-            f"Of all pairs, “{first[top[0]]}” in the first text and “{second[top[1]]}” in the second contribute most, "
-            f"{signed(float(UNIT * pairs[top]), 1)} hundredths of the cosine of {fixed(result.cosine, 3)}"
+            f"“{first[top[0]]}” with “{second[top[1]]}” adds most: {fixed(float(UNIT * pairs[top]), 1)} of the "
+            f"{fixed(UNIT * result.cosine, 1)} hundredths of the cosine"
         ),
         frame=frame,
         caption=(

@@ -17,6 +17,8 @@ COLOURS: dict[str, Colour] = dict(
     zip(GROUPS, (TERMS["word"], TERMS["word_to_position"], TERMS["position"], TERMS["bias"]), strict=True)
 )
 TOTAL, LESS, RUN = "cosine of the two texts", "without what positions add", "run without positions"
+HOW = {LESS: "(attention as it was)", RUN: "(attention changes, too)"}
+"""The difference between the two cosines without positions, below their names in the picture."""
 NUMBER_ROOM = 0.16
 """The part of the axis that is left for the numbers beside the bars."""
 
@@ -46,10 +48,11 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
         finding=_with_and_without(result),
         frame=lambda: frame,
         caption=(
-            f"Products with a position give {signed(positional, 3)} of it; each bar begins where the one above ends, "
-            "and the four end at the cosine. A part is the sum of the "
-            f"products of what two sources contribute, over the product of the vectors' lengths: {text}. Without "
-            f"what positions contribute to the final vectors the cosine is {fixed(result.without_parts, 3)}; {ran}. "
+            "Each bar begins where the one above ends, and the four end at the cosine; grey: the cosine without "
+            f"positions, twice. Products with a position give {signed(positional, 3)} of it. A part is the sum of "
+            f"the products of what two sources contribute, over the product of the vectors' lengths: {text}. Without "
+            "what positions contribute to the final vectors, but with attention patterns as they were, the cosine is "
+            f"{fixed(result.without_parts, 3)}; {ran}, where patterns change, too. "
             f"{method_note(result)}"
         ),
         alt=f"Bars of {len(groups)} parts that add up to the cosine {fixed(result.cosine, 3)}: {text}.",
@@ -64,11 +67,7 @@ def _with_and_without(result: Similarity) -> str:
         return f"The cosine is {cosine}"
     if fixed(without, 3) == cosine:
         return f"The cosine is {cosine}, with positions and run without them"
-    change = without - result.cosine
-    return (
-        f"The cosine is {cosine}; run without positions it is {fixed(without, 3)}, {fixed(abs(change), 3)} "
-        f"{'more' if change > 0 else 'less'}"
-    )
+    return f"The cosine is {cosine}; run without positions it is {fixed(without, 3)}"
 
 
 def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> Chart:
@@ -79,7 +78,13 @@ def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> C
         for (name, value), start, end in zip(groups.items(), [0.0, *ends[:-1]], ends, strict=True)
     ]
     whole = [
-        (name, 0.0, value, fixed(value, 3), theme.ink if name == TOTAL else theme.faint)
+        (
+            "\n".join(filter(None, (name, HOW.get(name)))),
+            0.0,
+            value,
+            fixed(value, 3),
+            theme.ink if name == TOTAL else theme.faint,
+        )
         for name, value in totals.items()
         if np.isfinite(value)
     ]
@@ -87,6 +92,7 @@ def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> C
     frame = frame.assign(right=frame[["start", "end"]].max(axis=1))
     low, high = min(0.0, float(frame[["start", "end"]].min().min())), float(frame.right.max())
     x = marks.number(alt.X, "start", "cosine", domain=(low, high + NUMBER_ROOM * (high - low)), ticks=6)
+    frame = frame.assign(label=frame.label.map(marks.level_labels(list(frame.label))))
     y = marks.labelled_rows(list(frame.label))
     base = alt.Chart(frame)
     bars = base.mark_bar(height={"band": 0.62}).encode(

@@ -1,14 +1,10 @@
 """The scores of one head, and each of its terms, against the distance of the key from the query."""
 
-from collections.abc import Sequence
-
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.colours import of_term
 from analysis.core.formatting import fixed, plural, signed
-from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -22,10 +18,11 @@ from analysis.figures.terms.maps import (
     shown_head,
 )
 from analysis.figures.terms.measures import term_label
+from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Decomposition
 
-COLOURS = {term_label(term): of_term(term) for term in FOUR} | {source: of_term(source) for source in SOURCES}
-"""The colours of lines that stand for a term or a source."""
+HEIGHT = 300
+"""Pixels of the plot."""
 MOST_DOTS = 60
 """Distances up to which each value has a dot: more of them would hide the lines."""
 
@@ -81,22 +78,19 @@ def _place(distance: int) -> str:
     return f"{plural(abs(distance), 'token')} {'before' if distance < 0 else 'after'}"
 
 
-def series_colours(names: Sequence[str], theme: Theme) -> alt.Color:
-    """The colours of terms and sources; the total has the ink's, and series of several terms have that of the rest."""
-    colours = {name: theme.colour(COLOURS.get(name, of_term("bias"))) for name in names}
-    return marks.hues("series", colours | ({"total": theme.ink} if "total" in colours else {}), marks.legend(columns=2))
-
-
 def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
-    """Lines against distance; the total is drawn darker."""
+    """Lines against distance, named at their ends; the total is drawn darker."""
+    rows = frame.assign(series=frame.term.map(term_label))
+    names = list(dict.fromkeys(rows.series))
+    low, high = min(0.0, float(rows["mean"].min())), max(0.0, float(rows["mean"].max()))
+    y = marks.number(alt.Y, "mean", "key-centred score, mean", domain=(low, high), nice=True, padding=6)
+    color = series_hues(names, theme)
     lines = marks.line_plot(
-        frame.assign(series=frame.term.map(term_label)),
-        x=marks.whole_numbers(alt.X, "distance", "distance, key minus query (tokens)"),
-        y=marks.number(alt.Y, "mean", "key-centred score, mean"), theme=theme,
-        color=series_colours([term_label(term) for term in frame.term.unique()], theme),
-        dots=marks.SEED if frame.distance.nunique() <= MOST_DOTS else 0, tooltip=(
+        rows, x=marks.whole_numbers(alt.X, "distance", "distance, key minus query (tokens)"), y=y, theme=theme,
+        color=color, dots=marks.SEED if frame.distance.nunique() <= MOST_DOTS else 0, tooltip=(
             ("series", "what"), "distance", ("mean", "", ".4f"), ("sd", "standard deviation", ".4f"),
             ("pairs", "pairs of tokens"),
         ),
     )  # fmt: skip
-    return marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.WIDE, height=260)
+    ends = line_names(rows.rename(columns={"mean": "value", "distance": "layer"}), names, y, theme, height=HEIGHT)
+    return marks.panel(marks.rule(theme, y=0), *lines, *ends, theme=theme, width=marks.WIDE, height=HEIGHT)

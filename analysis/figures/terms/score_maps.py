@@ -34,8 +34,8 @@ MOST_ROWS = LONG
 TOTALS = ("total", "pattern")
 """The maps after those of the terms: the model's own score, and attention after softmax."""
 EXPLAINED = {
-    "segment": "which text of a pair a token is in",
-    "bias": "what no other source owns: biases of projections and norms",
+    "segment": "the text of a pair",
+    "bias": "of projections and norms",
     "residual": "what the averages leave over",
     "mean": "the average of all hidden states",
 }
@@ -67,8 +67,8 @@ def rest_note(others: Sequence[str]) -> str:
     """A sentence on the terms that have no map of their own."""
     sources = dict.fromkeys(source for term in others for source in term.split("_to_") if source in EXPLAINED)
     names = " or ".join(f"{name} ({EXPLAINED[name]})" for name in sources)
-    count = "The product" if len(others) == 1 else f"The sum of the {len(others)} products"
-    return f"{count} of a query and a key in which one side is {names}."
+    count = "The product" if len(others) == 1 else f"The {len(others)} products"
+    return f"{count} with {names}."
 
 
 def _opening(terms: Mapping[str, ndarray], rest: Sequence[ndarray], total: ndarray, pattern: ndarray, term: str) -> Any:

@@ -209,7 +209,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
     bars = pd.DataFrame({"part": list(shown), "value": list(shown.values())})
     largest = max(parts, key=lambda part: abs(parts[part]))
     text = (
-        f"It scores {_patch(decomposition, key)} {signed(values['total'])}; the largest term is "
+        f"{capitalised(_patch(decomposition, key))} scores {signed(values['total'])}; the largest term is "
         f"{term_label(largest)}, {signed(values[largest])}."
     )
     return Figure(

@@ -18,6 +18,7 @@ from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, signed, signed_or_zero, uncapitalised
 from analysis.figures.experiments.board_rows import judged_presets, seeds_needed
+from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
 from analysis.literature import tables as published
@@ -136,6 +137,11 @@ def check_needs(needs: Iterable[str]) -> None:
     """Raises LinkError for a need that there is none of."""
     if unknown := [need for need in needs if need not in NEEDS]:
         raise LinkError(f"The link says needs={unknown[0]!r}; expected one of: {', '.join(NEEDS)}.")
+
+
+def deciding_needs() -> list[str]:
+    """The needs that some method in use does not meet: one that all meet decides nothing."""
+    return [name for name, need in NEEDS.items() if not all(need.met(method) for method in in_use())]
 
 
 @cached_until_store_changes(32)
@@ -478,4 +484,7 @@ def recipes(board: Sequence[EncodingRow]) -> str:
 
 def trained_title(method: Method) -> str:
     """The name of a method that was studied alone."""
-    return full_title(method.variant) if method.variant in VARIANTS else method.setup.title
+    if method.variant not in VARIANTS:
+        return method.setup.title
+    known = VARIANTS[method.variant].known_as
+    return full_title(method.variant).replace(known, spelled(known).replace(" (", ", ").rstrip(")"))

@@ -247,8 +247,12 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
             suffixes = ("", "2") if own else ("",)
             for suffix, side, result, values in zip(suffixes, SIDES, results, of_sides, strict=False):
                 _side_pickers(pickers, suffix, f", {side}" if own else "", result, values)
-            # Sides that lie far apart have scales of their own in any case.
-            if terms and not far_apart(CompareParameters.of(pickers.values()), (results[0], results[1])):
+            # Sides that lie far apart have scales of their own at first.
+            if terms and far_apart(CompareParameters.of(pickers.values()), (results[0], results[1])):
+                pickers.toggle(
+                    "one_scale", "One scale", help="Else each map has its own, since one is pale beside the other."
+                )
+            elif terms:
                 pickers.toggle("own_scale", "Each map on its own scale", help="Else one scale holds for all.")
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)

@@ -31,6 +31,8 @@ BELOW = {"": "None", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
 THUMBNAIL = 46
 """Pixels of a side of a small picture of an image that stored results are over."""
+CONTROL = 200
+"""Pixels of a control."""
 WORDS_ARE_PATCHES = "A word, in the names of terms, is the content of a patch of the image."
 PRESS = {"key": "the key", "patch": "the query (pink)"}
 """The fields of the link that a press on a patch can set, and their names."""
@@ -44,14 +46,15 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     if layers and pickers.get("layer") not in layers:
         pickers.fixed("layer", layers)
     result = _decomposition(pickers, facts, uploaded)
-    maps, beside = st.columns([7, 4], gap="large")
-    with beside:
+    # Above both figures, since they are of both.
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Layer ({join_names(map(str, layers))} are stored)" if layers else "Layer"
-        pickers.slider("layer", label, layers or list(range(result.layers)))
+        pickers.slider("layer", label, layers or list(range(result.layers)), width=CONTROL)
         strongest = f"the one that goes most by {term_label(str(pickers.get('term')))}"
-        pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest})
+        pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest}, width=2 * CONTROL)
         pressed = str(st.session_state.get(PRESSES, "key"))
         choose_once("press", "A press on a patch picks", PRESS, pressed, lambda one: _set(PRESSES, one), labelled=True)
+    maps, beside = st.columns([7, 4], gap="large")
     for name in ("patch", "key"):
         pickers.fixed(name, [-1, *range(len(result.tokens))])
     values = pickers.done()

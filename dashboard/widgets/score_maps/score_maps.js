@@ -249,8 +249,8 @@ class Board {
   several() {
     const box = this.part("several");
     box.replaceChildren();
-    const title = "A press, like one with Shift, adds its row; the sum is a mean over rows";
-    const add = put(box, "button", { type: "button", "aria-pressed": this.adding, title }, "Select several tokens");
+    const title = "A press on a cell, like one with Shift, adds its row; the sum is a mean over rows";
+    const add = put(box, "button", { type: "button", "aria-pressed": this.adding, title }, "Select several tokens by their cells");
     add.onclick = () => {
       this.adding = !this.adding;
       this.several();
