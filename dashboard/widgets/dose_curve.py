@@ -60,7 +60,7 @@ def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
     shown = [
         *(dot(kept, value, "") for kept, value in curve.random),
         dot(curve.marked, marked, "large"),
-        words(1, y(curve.trained), f"agreement with people, as trained {curve.trained:.3f}", ABOVE),
+        words(1, y(curve.trained), f"as trained {curve.trained:.3f}", ABOVE),
         words(last, y(curve.without), f"every position the mean {curve.without:.3f}", ABOVE_RIGHT),
         words(curve.marked, y(marked) + 8, f"{curve.marked}: {marked:.3f}", LEFT, "strong"),
         *(words(kept, y(value) + 2, "random", MIDDLE) for kept, value in curve.random[1:2]),
@@ -69,7 +69,7 @@ def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
             for kept in TICKS
             if kept <= last
         ),
-        words(math.sqrt(last), 115, "directions kept for positions", MIDDLE),
+        words(math.sqrt(last), 115, "directions kept for positions; height: agreement with people", MIDDLE),
     ]
     spoken = ", ".join(f"{value:.3f} with {kept}" for kept, value in zip(curve.kept, curve.values, strict=True))
     label = (

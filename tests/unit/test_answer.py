@@ -125,7 +125,7 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
         planted = {
             "C36d": {"verdict": SUPPORTED, "effect": -0.08, "low": -0.1, "high": high, "seeds": 8},
             "C36g": {"verdict": control, "answer": words, "effect": -0.04, "low": -0.07, "high": -0.01, "seeds": seeds},
-            "C36i": {"verdict": OPEN, "answer": "", "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": seeds},
+            "C36m": {"verdict": OPEN, "answer": "", "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": seeds},
         }
         judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")

@@ -325,7 +325,7 @@ def test_squares_of_lengths_add_up_where_the_summands_stand_at_right_angles(posi
         row["name"] for rows in figure.draw(Theme())[0].to_dict()["datasets"].values() for row in rows if "name" in row
     ]
     assert len(named) == 1
-    assert named[0].startswith(f"dimension {dimension}: ")
+    assert named[0].startswith(f"largest, dimension {dimension}: ")
 
 
 @pytest.mark.parametrize(("changes", "verb"), [([0.1, 2], "rises"), ([-1, -0.2], "falls"), ([-1, 1], "changes")])

@@ -192,7 +192,7 @@ def size(judgement: Judgement) -> PrintedSize:
 
 
 def _rounded(value: float, form: Form, unit: str) -> str:
-    """A number with one decimal of percent and points, as it is printed elsewhere if a correlation, else with two.
+    """A number with one decimal of percent and points, three of a correlation, whose line is small, else two.
 
     A tiny one has its power of ten.
     """
@@ -201,7 +201,7 @@ def _rounded(value: float, form: Form, unit: str) -> str:
     if form is _points or unit.startswith("points"):
         return signed_or_zero(100 * value if form is _points else value, 1)
     if form is _signed:
-        return form(value) if unit.startswith("correlation") else signed_or_zero(value)
+        return signed_or_zero(value, 3 if unit.startswith("correlation") else 2)
     return _plain(value) if form is _plain and abs(value) < 1e-3 else fixed(value)
 
 

@@ -108,7 +108,7 @@ GROUPS = (
             SingleChange("C36h", "a wider, flatter shape"),
             SingleChange("C36g", "then concatenated"),
             SingleChange("C36d", "both at once"),
-            SingleChange("C36i", "then added again, words a quarter wider", turned=True),
+            SingleChange("C36m", "then added again, words a quarter wider", turned=True),
         ),
         TO_CONCATENATION,
     ),
@@ -152,7 +152,6 @@ OTHERS = Group(
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
         SingleChange("C34j", "every layer: without the norm"),
-        SingleChange("C36m", "added, wider, 16 new seeds: concatenated"),
     ),
 )
 TOTAL, MATRIX = "C34b", "C34a"

@@ -29,7 +29,7 @@ ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 EQUALLY_NARROW = "C36b"
 """Concatenating against adding, with words of half of the width on both sides."""
-WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36i"
+WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36m"
 """Concatenating in a wider model of no more parameters against adding; and against adding in the same shape, with words
 as wide, and with words that take all its width."""
 _CONTRASTS = (*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS)
