@@ -17,9 +17,10 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, signed, signed_or_zero, uncapitalised
-from analysis.figures.experiments.board_rows import judged_presets, seeds_needed
+from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
+from analysis.figures.training.final_loss import seeds_needed
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS

@@ -86,7 +86,10 @@ SECOND = {
 """Figure -> the title of the fold in which it stands under another one that answers first."""
 ONLY_WHERE_STORED = ("training_loss_and_cost", "training_costs_others")
 """Figures that are left out where nothing of them is stored; where the first is, the second stands in its place."""
-FOLDED = {"experiments_contrasts_others": "Contrasts that are not run yet"}
+FOLDED = {
+    "experiments_contrasts_others": "Contrasts that are not run yet",
+    "training_gap": "Variants beyond the axis",
+}
 """Figure -> the title of its folded sentences, where they are no numbers."""
 ELSEWHERE = ("settings", "costs")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
