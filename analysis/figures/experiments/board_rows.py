@@ -4,6 +4,8 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import pandas as pd
+
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS, named, quote
 from analysis.core import frames
@@ -22,14 +24,13 @@ from analysis.figures.training.data import (
 )
 from analysis.figures.training.final_loss import compared_losses, is_imported, margin_of, seeds_needed
 from analysis.figures.training.plateau import plateau_exits
+from analysis.figures.training.timing import earlier_ratios, measured_preset
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import Ranks, difference, ranks
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
 BASELINE = BASELINES[MASKED]
-COST_PRESET = "cpu"
-"""The preset whose costs are shown where none were measured for the chosen one."""
 WIDTHS = {64: "width64", 128: "width128", 256: "width256"}
 """Width of a model -> the preset with which it is trained; these presets differ in little else."""
 NAN = float("nan")
@@ -73,7 +74,7 @@ class VariantRow:
     outcome: `baseline`; `lower` or `higher` by more than the margin of the rules; `same` within it; `unresolved`; `few`
     for too few seeds; or `` for a row that was not trained.
     standing: the word of the frozen rules. rank: the places that it may have; tied: variants it is not told apart from.
-    widths: by width. parameters, time: as multiples of the baseline's.
+    widths: by width. parameters, time: as multiples of the baseline's; earlier: the time by the measurement before.
     """
 
     variant: str
@@ -92,6 +93,7 @@ class VariantRow:
     widths: Mapping[int, Gap] = field(default_factory=dict)
     parameters: float | None = None
     time: float | None = None
+    earlier: float | None = None
 
     @property
     def trained(self) -> bool:
@@ -267,6 +269,7 @@ def board(preset: str) -> ExperimentsBoard:
             widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
             parameters=costs.get(name, {}).get("parameters"),
             time=costs.get(name, {}).get("time"),
+            earlier=costs.get(name, {}).get("earlier"),
         )
         for name, row in trained.items()
     ]
@@ -279,6 +282,7 @@ def board(preset: str) -> ExperimentsBoard:
             widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
             parameters=costs.get(name, {}).get("parameters"),
             time=costs.get(name, {}).get("time"),
+            earlier=costs.get(name, {}).get("earlier"),
         )
         for name in VARIANTS
         if name not in trained and (name in costs or any(name in gaps for gaps in widths.values()))
@@ -391,17 +395,17 @@ def _by_way(rows: Sequence[VariantRow]) -> tuple[VariantRow, ...]:
 
 
 def _costs(preset: str) -> tuple[str, dict[str, dict[str, float]]]:
-    """The preset whose costs are shown; and variant -> its parameters and time, over the baseline's."""
+    """The preset whose costs are shown; and variant -> its parameters and both its times, over the baseline's."""
+    shown = measured_preset(preset)
     rows = read.query(
-        "SELECT preset, variant, measure, value FROM newest_costs WHERE preset IN (?, ?) "
-        "AND measure IN ('parameters', 'step_ratio')",
-        [preset, COST_PRESET],
+        "SELECT variant, measure, value FROM newest_costs WHERE preset = ? AND measure IN ('parameters', 'step_ratio')",
+        [shown],
     )
-    shown = preset if (rows.preset == preset).any() else COST_PRESET
-    table = rows[rows.preset == shown].pivot(index="variant", columns="measure", values="value")
+    table = rows.pivot(index="variant", columns="measure", values="value")
     if BASELINE not in table.index:
         return shown, {}
     ratios = (table / table.loc[BASELINE]).rename(columns={"step_ratio": "time"})
+    ratios = ratios.assign(earlier=pd.Series(earlier_ratios(shown, BASELINE), dtype=float))
     return shown, {
         str(name): {str(measure): float(value) for measure, value in row.items() if value == value}
         for name, row in ratios.iterrows()
