@@ -151,8 +151,8 @@ def _draw_size(pickers: Pickers) -> ModelSize:
         )
         st.caption(
             "Parameters and arithmetic follow from formulas, for feed-forward layers of four times the width and "
-            f"{VOCABULARY:,} words. Time was measured on our encoder of width {choosing.measured_width(JUDGED)} and "
-            "does not change with your size."
+            f"{VOCABULARY:,} words. Time was measured on our encoder of width {choosing.measured_width(JUDGED)} "
+            f"(preset {choosing.measured_preset(JUDGED)}, the newest measurement) and does not change with your size."
         )
     return size
 

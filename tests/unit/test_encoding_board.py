@@ -14,7 +14,7 @@ from analysis.core.errors import LinkError
 from analysis.encodings import ENCODINGS
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, directions_with_most
-from analysis.figures.experiments.board_rows import seeds_needed
+from analysis.figures.training.final_loss import seeds_needed
 from analysis.narrative.choosing import METHODS, NEEDS, board, measured_preset
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.narrative.choosing.sizes import ModelSize

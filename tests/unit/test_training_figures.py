@@ -26,6 +26,7 @@ from analysis.figures.runs.stored import all_runs, newest_of_each_first, setting
 from analysis.figures.training import costs as training_costs
 from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
 from analysis.figures.training.data import select_trainings as select
+from analysis.figures.training.final_loss import seeds_needed
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, covering_curves, spread_names
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
@@ -519,23 +520,37 @@ def test_the_heading_of_other_settings_holds_with_every_baseline(store):
     assert whole_direction
 
 
-def test_a_difference_says_how_many_seeds_the_rules_ask_for_and_why_it_is_not_resolved(store):
+@pytest.mark.parametrize("preset", ["cpu2", "width128"])
+def test_final_losses_and_the_board_count_the_same_variants(store, preset):
+    """The committed runs: every row of the figure, and the counts of its heading, are those of the board."""
+    figure = made("training_gap", preset=preset)
+    outcomes = figure.frame().set_index("variant").outcome.to_dict()
+    shown = board(preset)
+    assert outcomes == {row.variant: row.outcome for row in shown.rows}
+    for outcome, words in (("lower", "{} variants ended at a lower"), ("higher", "{} at a higher"), ("few", "{} ha")):
+        if count := sum(row.outcome == outcome for row in shown.rows):
+            assert words.format(count) in figure.finding
+    gaps = figure.frame().gap.fillna(0)
+    assert gaps.is_monotonic_increasing or (figure.frame().n == 0).sum() > 1
+
+
+def test_a_difference_says_its_verdict_or_how_many_seeds_it_lacks_and_why_it_is_open(store):
     figure = made("training_gap", preset="cpu2")
     (rows,) = drawn(figure, "written")
     written = rows.set_index("title").written
-    for row in figure.frame().itertuples():
+    table = figure.frame()
+    needed = seeds_needed("cpu2")
+    for row in table.itertuples():
+        text = written.get(row.title) or next(one for one in figure.sentences if one.startswith(quote(row.title)))
+        assert (f"{row.n} of {needed} seeds" in text) == (row.outcome == "few") == (0 < row.n < needed)
         found = stored.standing(row.variant, "bert_a")
         if found is None:
             continue
-        text = written[row.title]
-        assert text.endswith(f"{row.n} of {row.asked} seeds" if row.n < row.asked else f"{row.n} seeds"), "as few"
-        assert ("open so far" in text) == bool(found.missing) == (row.n < row.asked)
-        unresolved = found.word == NOT_RESOLVED and not found.missing
+        unresolved = found.word == NOT_RESOLVED and not found.missing and row.outcome == "unresolved"
         reason = found.reason.replace(row.variant, "it").partition(" (it ")[0]
         assert (f"{quote(row.title)}, since {reason}" in figure.caption) == unresolved
     assert "never left" not in figure.caption, "Convergence says which seeds leave the plateau, by a stricter measure"
-    (unjudged,) = drawn(made("training_gap", preset="cpu"), "written")
-    assert not unjudged.written.str.contains(r"\d of \d|judged").any(), "no rules ask for these"
+    assert "not 5" not in figure.caption, "the seeds that are asked for are said once, as on the board"
 
 
 def test_the_axis_of_settings_holds_every_difference_on_both_sides_of_zero(store):
@@ -561,20 +576,19 @@ def test_what_is_stuck_in_a_setting_has_one_row(store):
 
 
 def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
-    """The committed runs; a difference far above the axis has a triangle at its edge in place of a diamond."""
+    """The committed runs; a difference far above the axis is said in words in place of a row."""
     figure = made("training_gap", preset="cpu2")
     (panel,) = drawing.panels(figure)
     datasets = [rows for rows in panel.to_dict()["datasets"].values() if rows]
     assert [rows[0] for rows in datasets if "from" in rows[0]] == [{"from": -0.05, "to": 0.05}]
     table = figure.frame()
-    widths = (table.high - table.low).dropna()
-    wide = set(table.title[(table.high - table.low > 3 * widths.median()) & (table.gap > 0.2)])
     rows = {row["title"] for rows in datasets if "written" in rows[0] for row in rows}
-    assert wide
-    assert rows == set(table.title)
-    diamonds = {row["title"] for rows in datasets if "p_holm" in rows[0] and "edge" not in rows[0] for row in rows}
-    triangles = {row["title"] for rows in datasets if "edge" in rows[0] for row in rows}
-    assert wide <= triangles - diamonds
+    beyond = set(table.title) - rows
+    assert beyond, "what lies far above the axis has no row"
+    assert table[table.title.isin(beyond)].gap.min() > table[table.title.isin(rows)].gap.max()
+    assert len(beyond) == len(figure.sentences)
+    assert all(any(quote(title) in one for one in figure.sentences) for title in beyond)
+    assert all(quote(title) in figure.caption for title in beyond)
     seeds = [row["title"] for rows in datasets if "seed" in rows[0] for row in rows]
     assert set(seeds) < rows, "no dot without a row"
 

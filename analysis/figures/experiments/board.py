@@ -138,6 +138,9 @@ def columns_note(shown: ExperimentsBoard) -> str:
         steps,
         f"Size and time are multiples of {named(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + ("." if PRESETS[shown.cost_preset].matched else ", whose sizes are not matched."),
+        "Two times are two measurements, which tell how far one can be relied on."
+        if any(row.earlier is not None for row in shown.rows)
+        else "",
         TIED if shown.ranks else "",
         shown.widths_note,
     )
@@ -169,9 +172,11 @@ def _records(row: VariantRow) -> list[dict[str, Any]]:
         add("plateau", row.steps.value, row.steps.low, row.steps.high, len(row.losses), row.steps.text)
     for width, gap in row.widths.items():
         add(f"width{width}", gap.value, gap.low, gap.high, gap.seeds, "" if gap.judged else "too few seeds")
-    for measure, ratio in (("parameters", row.parameters), ("time", row.time)):
-        if ratio is not None:
-            add(measure, ratio)
+    if row.parameters is not None:
+        add("parameters", row.parameters)
+    if row.time is not None:
+        low, high = (np.nan, np.nan) if row.earlier is None else sorted((row.time, row.earlier))
+        add("time", row.time, low, high)
     return records
 
 

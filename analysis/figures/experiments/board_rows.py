@@ -4,6 +4,8 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import pandas as pd
+
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS, named, quote
 from analysis.core import frames
@@ -20,27 +22,18 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.final_loss import compared_losses
+from analysis.figures.training.final_loss import compared_losses, is_imported, margin_of, seeds_needed
 from analysis.figures.training.plateau import plateau_exits
+from analysis.figures.training.timing import earlier_ratios, measured_preset
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import Ranks, difference, ranks
 from analysis.store import read
-from analysis.store.files import IMPORTED
 from analysis.store.paths import cached_until_store_changes
 
 BASELINE = BASELINES[MASKED]
-COST_PRESET = "cpu"
-"""The preset whose costs are shown where none were measured for the chosen one."""
 WIDTHS = {64: "width64", 128: "width128", 256: "width256"}
 """Width of a model -> the preset with which it is trained; these presets differ in little else."""
-FEWEST_SEEDS = 3
-"""Seeds from which a row is judged where no rule says how many there must be."""
 NAN = float("nan")
-
-
-def is_imported(preset: str) -> bool:
-    """True for a preset of rows that a reader imported."""
-    return preset.startswith(IMPORTED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +74,7 @@ class VariantRow:
     outcome: `baseline`; `lower` or `higher` by more than the margin of the rules; `same` within it; `unresolved`; `few`
     for too few seeds; or `` for a row that was not trained.
     standing: the word of the frozen rules. rank: the places that it may have; tied: variants it is not told apart from.
-    widths: by width. parameters, time: as multiples of the baseline's.
+    widths: by width. parameters, time: as multiples of the baseline's; earlier: the time by the measurement before.
     """
 
     variant: str
@@ -100,6 +93,7 @@ class VariantRow:
     widths: Mapping[int, Gap] = field(default_factory=dict)
     parameters: float | None = None
     time: float | None = None
+    earlier: float | None = None
 
     @property
     def trained(self) -> bool:
@@ -142,7 +136,7 @@ class ExperimentsBoard:
     @property
     def margin(self) -> float:
         """The difference in nats below which the rules count none; 0 for imported rows, which none judges."""
-        return _margin(self.preset)
+        return margin_of(self.preset)
 
     @property
     def judged(self) -> tuple[VariantRow, ...]:
@@ -237,19 +231,6 @@ def _among(beside: Sequence[VariantRow]) -> str:
     return f", among them {uncapitalised(_lower(beside))} that concatenate{named}" if beside else ""
 
 
-def seeds_needed(preset: str) -> int:
-    """The seeds that a verdict needs: those that the frozen rules plan, where they judge the preset."""
-    if preset in encoder_rules().recipes:
-        return len(encoder_rules().seeds)
-    if preset == training_rules().preset:
-        return max(map(len, training_rules().planned.values()))
-    return FEWEST_SEEDS
-
-
-def _margin(preset: str) -> float:
-    return 0.0 if is_imported(preset) else training_rules().margin
-
-
 def judged_presets() -> tuple[str, ...]:
     """The presets that frozen rules judge, the newest rules first."""
     return (*encoder_rules().recipes, training_rules().preset)
@@ -272,7 +253,7 @@ def board(preset: str) -> ExperimentsBoard:
     """The board of a preset. Raises NoResults where nothing at all is stored, AddendError for an unknown preset."""
     trainings = _trainings(preset)
     needed = seeds_needed(preset)
-    trained = _trained_rows(trainings, needed, _margin(preset)) if trainings is not None else {}
+    trained = _trained_rows(trainings, needed) if trainings is not None else {}
     trained, order = _with_ranks(trained)
     if is_imported(preset):
         # What was measured of variants of ours with the same names was not measured of these.
@@ -288,6 +269,7 @@ def board(preset: str) -> ExperimentsBoard:
             widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
             parameters=costs.get(name, {}).get("parameters"),
             time=costs.get(name, {}).get("time"),
+            earlier=costs.get(name, {}).get("earlier"),
         )
         for name, row in trained.items()
     ]
@@ -300,6 +282,7 @@ def board(preset: str) -> ExperimentsBoard:
             widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
             parameters=costs.get(name, {}).get("parameters"),
             time=costs.get(name, {}).get("time"),
+            earlier=costs.get(name, {}).get("earlier"),
         )
         for name in VARIANTS
         if name not in trained and (name in costs or any(name in gaps for gaps in widths.values()))
@@ -331,7 +314,7 @@ def _trainings(preset: str) -> Trained | None:
     return trainings if judged else None
 
 
-def _trained_rows(trainings: Trained, needed: int, margin: float) -> dict[str, VariantRow]:
+def _trained_rows(trainings: Trained, needed: int) -> dict[str, VariantRow]:
     """Variant -> its row, of what was trained by the recipe."""
     try:
         compared = {str(found.variant): found for found in frames.rows(compared_losses(trainings)[0])}
@@ -347,9 +330,7 @@ def _trained_rows(trainings: Trained, needed: int, margin: float) -> dict[str, V
         if gap and gap.judged and name in compared:
             found = compared[name]
             standing = str(found.standing)
-            outcome = _outcome(gap, margin)
-            if outcome != "same" and not found.told_apart:
-                outcome = "unresolved"
+            outcome = str(found.outcome)
         rows[name] = VariantRow(
             variant=name,
             title=title(name),
@@ -364,15 +345,6 @@ def _trained_rows(trainings: Trained, needed: int, margin: float) -> dict[str, V
             steps=exits.get(name),
         )
     return rows
-
-
-def _outcome(gap: Gap, margin: float) -> str:
-    """The word for a difference, by the place of its whole interval beside the margin."""
-    if gap.high < -margin:
-        return "lower"
-    if gap.low > margin:
-        return "higher"
-    return "same" if -margin <= gap.low and gap.high <= margin else "unresolved"
 
 
 def _gap(losses: Mapping[Hashable, float], baseline: Mapping[Hashable, float], needed: int) -> Gap | None:
@@ -423,17 +395,17 @@ def _by_way(rows: Sequence[VariantRow]) -> tuple[VariantRow, ...]:
 
 
 def _costs(preset: str) -> tuple[str, dict[str, dict[str, float]]]:
-    """The preset whose costs are shown; and variant -> its parameters and time, over the baseline's."""
+    """The preset whose costs are shown; and variant -> its parameters and both its times, over the baseline's."""
+    shown = measured_preset(preset)
     rows = read.query(
-        "SELECT preset, variant, measure, value FROM newest_costs WHERE preset IN (?, ?) "
-        "AND measure IN ('parameters', 'step_ratio')",
-        [preset, COST_PRESET],
+        "SELECT variant, measure, value FROM newest_costs WHERE preset = ? AND measure IN ('parameters', 'step_ratio')",
+        [shown],
     )
-    shown = preset if (rows.preset == preset).any() else COST_PRESET
-    table = rows[rows.preset == shown].pivot(index="variant", columns="measure", values="value")
+    table = rows.pivot(index="variant", columns="measure", values="value")
     if BASELINE not in table.index:
         return shown, {}
     ratios = (table / table.loc[BASELINE]).rename(columns={"step_ratio": "time"})
+    ratios = ratios.assign(earlier=pd.Series(earlier_ratios(shown, BASELINE), dtype=float))
     return shown, {
         str(name): {str(measure): float(value) for measure, value in row.items() if value == value}
         for name, row in ratios.iterrows()

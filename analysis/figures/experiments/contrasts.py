@@ -20,8 +20,8 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import seeds_needed
 from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.training.final_loss import seeds_needed
 from analysis.rules import all_encoder_rules, encoder_contests, encoder_rules, training_rules
 from analysis.store import read
 

@@ -22,6 +22,7 @@ from analysis.figures.experiments.board_rows import board, judged_presets
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, ORDERLESS, objective, title, usual_baseline
 from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.timing import TIMED
 from analysis.rules import training_rules
 from analysis.store import read
 
@@ -54,13 +55,6 @@ MOST_LOSS = 0.5
 """The largest difference of loss, in nats, whose bar is drawn to scale; a longer one fills its room."""
 UNJUDGED = "\N{EN DASH}"
 """The final loss of a variant with fewer seeds than the rules ask for."""
-WALL_CLOCK_ROUNDS = 15
-"""The rounds of measurements that timed by the clock on the wall, before the settings of a run named the clock."""
-TIMED = f"""
-    CAST(r.config ->> 'rounds' AS INTEGER) AS rounds,
-    coalesce(r.config ->> 'clock', if(rounds > {WALL_CLOCK_ROUNDS}, 'process_time', 'perf_counter')) AS clock
-"""
-"""The rounds and the clock of a run `r` in SQL."""
 CLOCKS = {"process_time": "the processor's time of the process alone", "perf_counter": "by the clock on the wall"}
 """The function of Python's `time` that measured -> the same in words."""
 LETTERS, ROW = 19, 26
@@ -216,18 +210,6 @@ def how_measured(rows: pd.DataFrame, measure: str) -> str:
         "parameters": "Parameters are counted, those of positions longer than any training text too.",
         "peak_memory_mib": "Memory is the peak of a process that does nothing else, its libraries included.",
     }[measure]
-
-
-def earlier_times(preset: str) -> pd.DataFrame:
-    """The measurement of each variant's time a step before the newest: variant, value, rounds and clock."""
-    return read.query(
-        f"""
-        SELECT c.variant, c.value, {TIMED} FROM costs c JOIN runs r USING (run_id)
-        WHERE c.preset = ? AND c.measure = 'step_ratio'
-        QUALIFY row_number() OVER (PARTITION BY c.variant ORDER BY r.created DESC, c.run_id) = 2
-        """,
-        [preset],
-    )
 
 
 def timed(rows: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ from analysis.claims.statements import stored
 from analysis.claims.statements.base import StandingRow
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
 from analysis.core import frames
-from analysis.core.formatting import fixed, plural, sentences, signed_or_zero
+from analysis.core.formatting import capitalised, fixed, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -25,19 +25,24 @@ from analysis.figures.training.data import (
     title,
 )
 from analysis.figures.training.row_marks import LETTERS, TRIANGLE, VARIANT, significant_or_hollow, way_hues, ways
-from analysis.rules import training_rules
+from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import (
     difference,
     holm,
     mean_interval,
     smallest_detectable,
 )
+from analysis.store.files import IMPORTED
 
 ALPHA = 0.05
 TWO_LINES = 36
 """Pixels of a row with two lines of text."""
-WORDS = {BETTER: "below 0", WORSE: "above 0", NOT_RESOLVED: "open"}
-"""The rules' words for a final loss, as the figure has them for every row."""
+FEWEST_SEEDS = 3
+"""Seeds from which a row is judged where no rule says how many there must be."""
+BASELINE, LOWER, HIGHER, SAME, OPEN, FEW = "baseline", "lower", "higher", "same", "unresolved", "few"
+"""The outcomes of a comparison with the baseline."""
+WORDS = {LOWER: "lower", HIGHER: "higher", SAME: "the same", OPEN: "open"}
+"""Outcome -> its word beside the row."""
 NAN = float("nan")
 FAR = 3
 """The width of an interval that is so many times as large as the median does not set the axis."""
@@ -56,14 +61,47 @@ def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
     return float(min(0, *low)), float(max(0, *high))
 
 
+def is_imported(preset: str) -> bool:
+    """True for a preset of rows that a reader imported."""
+    return preset.startswith(IMPORTED)
+
+
+def seeds_needed(preset: str) -> int:
+    """The seeds that a verdict needs: those that the frozen rules plan, where they judge the preset."""
+    if preset in encoder_rules().recipes:
+        return len(encoder_rules().seeds)
+    if preset == training_rules().preset:
+        return max(map(len, training_rules().planned.values()))
+    return FEWEST_SEEDS
+
+
+def margin_of(preset: str) -> float:
+    """The difference in nats below which the rules count none; 0 for imported rows, which none judges."""
+    return 0.0 if is_imported(preset) else training_rules().margin
+
+
+def outcome(low: float, high: float, margin: float, *, told_apart: bool) -> str:
+    """The outcome of a comparison with enough seeds, by the place of its whole interval beside the margin.
+
+    told_apart: by the rules or, where they do not judge it, after Holm's correction.
+    """
+    if -margin <= low and high <= margin:
+        return SAME
+    if not told_apart or not (high < -margin or low > margin):
+        return OPEN
+    return LOWER if high < -margin else HIGHER
+
+
 def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
     """A row per variant with its mean final loss and its difference to the baseline's, and the number of tests.
 
-    told_apart: by the frozen rules where they judge these runs, else by Holm's correction over the variants.
+    told_apart: by the frozen rules where they judge these runs, else by Holm's correction over the variants. outcome:
+    the one that the board has, too. The lowest difference stands first.
 
     Raises NoResults where the baseline was not run.
     """
     trainings.require_baseline()
+    needed, margin = seeds_needed(trainings.preset), margin_of(trainings.preset)
     base = trainings.baseline
     rows = []
     for name in trainings.variants:
@@ -91,13 +129,22 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
     verdicts = {name: "" if one is None or one.missing else one.word for name, one in judged.items()}
     table["standing"] = [verdicts[name] for name in table.variant]
     table["asked"] = [(len(planned.get(name, ())) or most) if judged[name] else 0 for name in table.variant]
-    table["reason"] = [_reason(judged[name], len(planned.get(name, ())), most) for name in table.variant]
+    table["reason"] = [_reason(judged[name]) for name in table.variant]
     table["told_apart"] = [
         verdicts[name] in (BETTER, WORSE) if verdicts[name] else bool(rejected)
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
     ]
-    table = table.assign(title=[title(name) for name in table.variant]).sort_values("mean", ignore_index=True)
-    return table, corrected.tests
+    table["outcome"] = [
+        BASELINE
+        if row.variant == base
+        else outcome(row.low, row.high, margin, told_apart=row.told_apart)
+        if row.n >= needed
+        else FEW
+        for row in frames.rows(table)
+    ]
+    place = table.gap.where(table.variant != base, 0.0)
+    table = table.assign(title=[title(name) for name in table.variant], place=place)
+    return table.sort_values(["place", "mean"], ignore_index=True).drop(columns="place"), corrected.tests
 
 
 @figure("training_gap", ComparedParameters)
@@ -109,9 +156,10 @@ def gap(params: ComparedParameters) -> Figure:
     trainings = select_trainings(params, baseline=params.baseline)
     table, tests = compared_losses(trainings)
     base = trainings.baseline
+    needed, margin = seeds_needed(trainings.preset), margin_of(trainings.preset)
     domain = _axis_range(table[~(table.gap > largest_near(table.gap))])
-    far = table.gap > domain[1]
-    within = table[~far]
+    far = table[table.gap > domain[1]]
+    within = table[~(table.gap > domain[1])]
     clipped = bool((within.low < domain[0]).any() or (within.high > domain[1]).any())
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
@@ -123,15 +171,14 @@ def gap(params: ComparedParameters) -> Figure:
             f"their means with intervals of 95 % (Student's t); {trainings.conditions()}. Colours say how positions "
             "are told, as in the learning curves.",
             f"Measured on {trainings.sample}. Below 0 is better.",
-            "A triangle at the right edge alone: a variant that ends beyond the axis." if far.any() else "",
-            "Filled: significantly different from 0 after Holm's correction over "
-            f"{plural(tests, 'variant')}; hollow: "
-            "not told apart from 0, which is not the same as no difference. The board asks for more, a difference "
-            f"beyond ±{training_rules().margin:g} nats.",
-            "At the right: below 0, above 0, the same or open by the frozen rules where they judge a variant, else "
-            "what the test says."
-            if table.standing.any()
+            f"A variant ends lower or higher where its whole interval lies beyond ±{margin:g} nats, which the rules "
+            "count as no difference, and the rules or, where they do not judge it, Holm's correction over "
+            f"{plural(tests, 'variant')} tell it apart; the board counts in the same way. Filled: lower, higher or the "
+            "same; hollow: open, or too few seeds."
+            if margin
             else "",
+            f"Not drawn, since they lie beyond the axis: {join_names(_far(far, needed))}." if len(far) else "",
+            _too_few(table, needed),
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
             unresolved(table),
             _resolution(table),
@@ -140,21 +187,35 @@ def gap(params: ComparedParameters) -> Figure:
         alt=f"Dots, one row per variant. {_summary(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
-        draw=lambda theme: _draw(table, runs, title(base), domain, theme),
+        sentences=tuple(f"{capitalised(text)}." for text in _far(far, needed)),
+        draw=lambda theme: _draw(within, runs, title(base), domain, needed, len(far), margin, theme),
     )
 
 
-def _reason(standing: StandingRow | None, own: int, most: int) -> str:
-    """The reason why the rules do not resolve a comparison; empty where they do, or compare nothing yet.
+def _far(far: pd.DataFrame, needed: int) -> list[str]:
+    """Each variant beyond the axis with its difference and its verdict."""
+    return [f"{quote(str(row.title))} {signed_or_zero(row.gap)} ({_verdict(row, needed)})" for row in frames.rows(far)]
 
-    own: the seeds that they ask for of its variant; most: of most others.
-    """
+
+def _too_few(table: pd.DataFrame, needed: int) -> str:
+    """A sentence on the variants with too few seeds, and whether the rules plan more; empty where all have enough."""
+    few = table[table.outcome == FEW]
+    if few.empty:
+        return ""
+    names = join_names([f"{quote(str(row.title))} ({row.n})" for row in frames.rows(few)])
+    complete = all(row.asked and row.n >= row.asked for row in frames.rows(few))
+    return f"Not judged, with fewer than {plural(needed, 'seed')}: {names}" + (
+        "; the rules plan no more of them." if complete else "."
+    )
+
+
+def _reason(standing: StandingRow | None) -> str:
+    """The reason why the rules do not resolve a comparison; empty where they do, or compare nothing yet."""
     if standing is None or standing.missing or not standing.reason:
         return ""
     # The rules count an evaluation below the plateau as leaving it, Convergence only where the next one is below, too:
     # whether it left in the end is said there alone.
-    reason = standing.reason.replace(standing.variant, "it").partition(" (it ")[0]
-    return f"{reason}; the rules ask for {own} seeds of it, not {most}" if own < most else reason
+    return standing.reason.replace(standing.variant, "it").partition(" (it ")[0]
 
 
 def _standing(trainings: Trained, variant: str) -> StandingRow | None:
@@ -163,10 +224,10 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
 
 
 def unresolved(table: pd.DataFrame) -> str:
-    """A sentence on the reason why each variant is open by the rules; empty where all that they judge are."""
+    """A sentence on the reason why each variant is open by the rules; empty where they leave none open."""
     reasons = [
         f"{quote(str(row.title))}, since {row.reason}"
-        for row in frames.rows(table[(table.standing == NOT_RESOLVED) & (table.reason != "")])
+        for row in frames.rows(table[(table.outcome == OPEN) & (table.standing == NOT_RESOLVED) & (table.reason != "")])
     ]
     return f"Open by the rules: {'; '.join(reasons)}." if reasons else ""
 
@@ -183,27 +244,40 @@ def _resolution(table: pd.DataFrame) -> str:
 
 
 def _summary(table: pd.DataFrame, base: str) -> str:
-    resolved = table[table.told_apart]
-    better, worse = ("; ".join(resolved.title[side]) or "none" for side in (resolved.gap < 0, resolved.gap > 0))
-    unresolved = int(((~table.told_apart) & (table.variant != base)).sum())
-    return f"Lower loss than {named(base)}: {better}. Higher: {worse}. Open: {plural(unresolved, 'variant')}."
+    better, worse = ("; ".join(table.title[table.outcome == side]) or "none" for side in (LOWER, HIGHER))
+    rest = int(table.outcome.isin((SAME, OPEN, FEW)).sum())
+    return f"Lower loss than {named(base)}: {better}. Higher: {worse}. Neither: {plural(rest, 'variant')}."
 
 
 def count_outcomes(table: pd.DataFrame, base: str) -> str:
-    """A sentence with the numbers of variants that end lower or higher than the baseline, or are not told apart."""
-    resolved = table[table.told_apart & (table.variant != base)]
-    unresolved = len(table) - len(resolved) - int((table.variant == base).any())
-    lower, higher = int((resolved.gap < 0).sum()), int((resolved.gap > 0).sum())
-    best = resolved.sort_values("gap").iloc[:1]
+    """A sentence with the numbers of variants by their outcome, as the board counts them."""
+    counts = table.outcome.value_counts()
+    lower, higher, same, undecided, few = (int(counts.get(one, 0)) for one in (LOWER, HIGHER, SAME, OPEN, FEW))
+    best = table[table.outcome == LOWER].sort_values("gap").iloc[:1]
     most = f" ({quote(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
-    text = f"{plural(lower, 'variant')} ended at a lower loss than {named(base)}{most}, {higher} at a higher one"
-    return f"{text}; {unresolved} {'is' if unresolved == 1 else 'are'} not told apart from it" if unresolved else text
+    parts = [
+        f"{plural(lower, 'variant')} ended at a lower loss than {named(base)}{most}, {higher} at a higher one",
+        f"{same} at the same" if same else "",
+        f"{undecided} {'is' if undecided == 1 else 'are'} open" if undecided else "",
+        f"{few} {'has' if few == 1 else 'have'} too few seeds" if few else "",
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def _draw(
-    table: pd.DataFrame, runs: pd.DataFrame, baseline: str, domain: tuple[float, float], theme: Theme
+    table: pd.DataFrame,
+    runs: pd.DataFrame,
+    baseline: str,
+    domain: tuple[float, float],
+    needed: int,
+    beyond: int,
+    margin: float,
+    theme: Theme,
 ) -> list[Chart]:
-    """The difference of each variant to the baseline: seeds, their mean with its interval, and beside it the loss."""
+    """The difference of each variant to the baseline: seeds, their mean with its interval, and beside it the loss.
+
+    beyond: the number of variants that lie beyond the axis, which have no row.
+    """
     order = table.title.tolist()
     labels = marks.wrapped_labels(order, LETTERS)
     base = table.variant[table.title == baseline]
@@ -220,7 +294,8 @@ def _draw(
     )  # fmt: skip
     y = marks.labelled_rows([labels[name] for name in order], grid=True)
     shown = table.assign(
-        written=[_difference(row) for row in frames.rows(table)],
+        written=[_difference(row, needed) for row in frames.rows(table)],
+        told_apart=table.outcome.isin((LOWER, HIGHER, SAME)),
         label=table.title.map(labels),
         way=ways(table.variant),
     )
@@ -229,7 +304,6 @@ def _draw(
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
     )  # fmt: skip
-    margin = training_rules().margin
     alike = alt.Chart(pd.DataFrame({"from": [-margin], "to": [margin]})).mark_rect(color=theme.grid)
     layers: list[Chart] = [alike.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), marks.rule(theme, x=0)]
     if len(seeds):
@@ -241,10 +315,9 @@ def _draw(
     columns = [
         "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "way",
     ]  # fmt: skip
-    far = shown.gap > domain[1]
-    layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=color)
-    # A triangle at the edge: the end of the interval, or the variant, lies beyond the axis.
-    for rows, end in ((far | (shown.high > domain[1]), 1), (~far & (shown.low < domain[0]), 0)):
+    layers += significant_or_hollow(shown[columns], x, y, theme, tooltip, color=color)
+    # A triangle at the edge: the end of the interval lies beyond the axis.
+    for rows, end in ((shown.high > domain[1], 1), (shown.low < domain[0], 0)):
         if rows.any():
             layers += marks.row_plot(
                 shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
@@ -255,22 +328,23 @@ def _draw(
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
-                f"lines: 95 % intervals; grey: within ±{margin:g} nats",
+                f"lines: 95 % intervals; grey: within ±{margin:g} nats; hollow: not decided",
                 "at the right: the difference, its verdict, the loss",
+                *([f"beyond {signed_or_zero(domain[1])}: {plural(beyond, 'variant')}, named below"] if beyond else []),
             ],
         )
     ]  # fmt: skip
 
 
-def _difference(row: Any) -> str:
+def _difference(row: Any, needed: int) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
-    chance = ("below 0" if row.gap < 0 else "above 0") if row.told_apart else "not told apart"
-    verdict = WORDS.get(row.standing, row.standing) or ("open so far" if row.asked else chance)
-    return f"{signed_or_zero(row.gap)}, {verdict}\n{row.mean:.2f}, {_seeds(row)}"
+    seeds = f"{row.n} of {plural(needed, 'seed')}" if row.outcome == FEW else plural(row.n, "seed")
+    verdict = "" if row.outcome == FEW else f", {_verdict(row, needed)}"
+    return f"{signed_or_zero(row.gap)}{verdict}\n{row.mean:.2f}, {seeds}"
 
 
-def _seeds(row: Any) -> str:
-    """The pairs of seeds, of those that the rules ask for where some are missing."""
-    return f"{row.n} of {row.asked} seeds" if row.n < row.asked else plural(row.n, "seed")
+def _verdict(row: Any, needed: int) -> str:
+    """The outcome of a row in a word, or its seeds where these are too few."""
+    return f"{row.n} of {plural(needed, 'seed')}" if row.outcome == FEW else WORDS[row.outcome]

@@ -24,6 +24,7 @@ from analysis.figures.training.costs import CostsParameters
 from analysis.figures.training.data import BASELINES, MASKED, title
 from analysis.figures.training.line_marks import padded_range
 from analysis.figures.training.row_marks import VARIANT, way_hues, ways
+from analysis.figures.training.timing import earlier_times
 from analysis.rules import training_rules
 
 BASELINE = BASELINES[MASKED]
@@ -65,7 +66,7 @@ class LossAgainstCostParameters(CostsParameters):
 def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
     """Final loss less adding's against a cost less adding's. Raises NoResults where no variant has both."""
     axis, stored = AXES[params.cost], costs.stored(params.preset)
-    earlier = costs.earlier_times(params.preset)
+    earlier = earlier_times(params.preset)
     rows = _rows(stored, params.preset, axis.measure, earlier)
     recipe, source = costs.board_preset(params.preset), stored[stored.measure == axis.measure]
     runs = source.drop_duplicates("run_id")
@@ -162,8 +163,13 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
     count = plural(len(others), "variant")
     ends = f"by {costs.percent_of(others.cost.min())} to {costs.percent_of(others.cost.max())}"
     if axis.measure in costs.MACHINE:
-        apart = (others.cost - others.earlier).abs().median()
-        noise = f"; two measurements of one variant differ by {_points(apart)}" if apart == apart else ""
+        apart = (others.cost - others.earlier).abs().dropna()
+        noise = (
+            f"; two measurements of one variant differ by {_points(apart.median())} in the median and "
+            f"{_points(apart.max())} at most"
+            if len(apart)
+            else ""
+        )
         return f"The {axis.noun} of {count} differs from adding's {ends}{noise}"
     free = others[(others.outcome == "lower") & (others.cost < NO_COST)].sort_values("gap")
     if free.empty:
@@ -177,7 +183,7 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
 
 
 def _points(share: float) -> str:
-    return f"about {plural(round(100 * share), 'point')}"
+    return plural(round(100 * share), "point")
 
 
 def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Chart:

@@ -4,7 +4,8 @@
 the stored results; `table` puts the cells together. Nothing here weighs one fact against another.
 """
 
-from analysis.narrative.choosing.evidence import measured_preset, measured_width
+from analysis.figures.training.timing import measured_preset
+from analysis.narrative.choosing.evidence import measured_width
 from analysis.narrative.choosing.methods import METHODS, Method, Pair
 from analysis.narrative.choosing.table import NEEDS, PARTS, Cell, MethodRow, lines
 

@@ -16,11 +16,13 @@ import pandas as pd
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, join_names, percent, plural, signed, signed_or_zero, uncapitalised
-from analysis.figures.experiments.board_rows import judged_presets, seeds_needed
+from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
+from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
+from analysis.figures.training.final_loss import seeds_needed
+from analysis.figures.training.timing import earlier_times, percent_range
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
@@ -86,6 +88,7 @@ class EncodingRow:
     parameters: float
     products: float
     time: float | None
+    earlier: float | None
 
     @property
     def worse(self) -> bool:
@@ -156,6 +159,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     times = read.query(
         "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'", [measured]
     ).set_index("variant")
+    before = earlier_times(measured).set_index("variant").value
     base_parameters, base_products = sizes.parameters("bert_a", size), sizes.products("bert_a", size)
     result = []
     for method, variant, form in [(m, *pair) for m in in_use() for pair in forms(m.variant).items()]:
@@ -178,6 +182,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
                 time=_time(name, times.value),
+                earlier=_time(name, before),
             )
         )
     return sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row)))
@@ -346,10 +351,12 @@ def _price(row: EncodingRow) -> str:
     """The time of a training step against that of added positions, as the end of a sentence; empty if not measured."""
     if row.time is None or row.baseline:
         return ""
-    more = row.time - 1
-    if abs(more) < WORTH_SAYING:
+    both = [row.time - 1, *([row.earlier - 1] if row.earlier is not None else [])]
+    if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
         return ", in the same time"
-    return f", and a step takes {percent(abs(more))} {'longer' if more > 0 else 'less'} on our processor"
+    longer = "longer" if row.time > 1 else "less"
+    measured = " in two measurements" if len(both) > 1 else ""
+    return f", and a step takes {percent_range(row.time, row.earlier)} {longer} on our processor{measured}"
 
 
 WORTH_SAYING = 0.03

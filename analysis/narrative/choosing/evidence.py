@@ -19,6 +19,7 @@ from analysis.figures.training.data import (
     select_trainings,
     usual_baseline,
 )
+from analysis.figures.training.timing import measured_preset
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.settings import USED
@@ -36,15 +37,6 @@ class Finding(NamedTuple):
     page: str = ""
     values: dict[str, Any] | None = None
     side: str = ""
-
-
-def measured_preset(preset: str) -> str:
-    """The preset itself, where costs were measured with it or with none; else the one with most measurements."""
-    rows = read.query(
-        "SELECT preset FROM newest_costs GROUP BY preset ORDER BY preset = ? DESC, count(*) DESC, preset LIMIT 1",
-        [preset],
-    )
-    return preset if rows.empty else str(rows.preset[0])
 
 
 def measured_width(preset: str) -> int:

@@ -14,14 +14,13 @@ from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import (
     ExperimentsBoard,
     VariantRow,
-    is_imported,
     judged_presets,
-    seeds_needed,
 )
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.figures.glue.headline import SURGERY
 from analysis.figures.training.data import stored_presets
+from analysis.figures.training.final_loss import is_imported, seeds_needed
 from analysis.links import Value
 from analysis.measurements.surgery.arms import ARMS
 from analysis.narrative.answer.stored import answer

@@ -86,7 +86,10 @@ SECOND = {
 """Figure -> the title of the fold in which it stands under another one that answers first."""
 ONLY_WHERE_STORED = ("training_loss_and_cost", "training_costs_others")
 """Figures that are left out where nothing of them is stored; where the first is, the second stands in its place."""
-FOLDED = {"experiments_contrasts_others": "Contrasts that are not run yet"}
+FOLDED = {
+    "experiments_contrasts_others": "Contrasts that are not run yet",
+    "training_gap": "Variants beyond the axis",
+}
 """Figure -> the title of its folded sentences, where they are no numbers."""
 ELSEWHERE = ("settings", "costs")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
@@ -124,7 +127,8 @@ def draw(pickers: Pickers) -> None:
         _pick_variants(pickers, runs, set(trainings.variant))
     values = pickers.done()
     show.copy_link(PAGE, values)
-    if preset not in ("", values["preset"]):
+    asked = str(values["preset"])
+    if preset not in ("", asked):
         values |= {"preset": preset}
     above = st.container()
     drawn = []
@@ -139,7 +143,7 @@ def draw(pickers: Pickers) -> None:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
     with above:
-        _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
+        _say_what_is_shown(values, [found for found in drawn if found], asked, judged=part not in UNJUDGED)
     if part == "contrasts":
         query = query_parameters(PAGE, {"part": "parts"})
         st.page_link("views/experiments.py", label=EARLIER, icon=":material/history:", query_params=query)
@@ -269,15 +273,16 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> Non
     )
 
 
-def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], *, judged: bool) -> None:
-    """Names the preset of the figures where it is not the chosen one, and the verdict on the recipe that is drawn.
+def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], asked: str, *, judged: bool) -> None:
+    """Names the preset of the figures where it is not the one asked for, and the verdict on the recipe that is drawn.
 
-    drawn: the values of each figure that there is. judged: whether the figures are of one recipe, which is judged.
+    drawn: the values of each figure that there is. asked: the preset of the link. judged: whether the figures are of
+    one recipe, which is judged.
     """
     shown = drawn[0] if drawn else values
-    if shown["preset"] != values["preset"]:
+    if shown["preset"] != asked:
         st.info(
-            f"Not measured with preset {escape_markdown(str(values['preset']))}; these numbers are of preset "
+            f"Not measured with preset {escape_markdown(asked)}; these numbers are of preset "
             f"{escape_markdown(str(shown['preset']))}.",
             icon=":material/swap_horiz:",
         )

@@ -15,11 +15,12 @@ from analysis.core.formatting import capitalised, join_names, plural, signed, si
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.published.table_parts import spelled
+from analysis.figures.training.timing import ratio_range
 from dashboard.widgets.moving_pictures import show_component
 
 STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 MOST_TICKS = 9
-NOT_MEASURED = "·"
+NOT_MEASURED = "not measured"
 LADDERS = 8
 """Rows that must be judged at several widths before the column of widths is drawn."""
 CLOSE = "close"
@@ -124,12 +125,11 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "ladder": {"low": min([*ladder, -0.1]), "high": max([*ladder, 0.1])},
         "heads": {
             "loss": "Final loss less adding’s, nats",
-            "told": ["Told at", "input | layers"],
-            "key": ["ring: by matrices of their own", "half: beside the words"],
+            "told": ["Told at", "input | layers", "ring: own matrix", "half: beside words"],
             "margin": f"grey: within ±{board.margin:g}, which counts as none" if board.margin else "",
             "numbers": [
                 ["parameters", "Size", "parameters"],
-                ["time", "Time", "a step"],
+                ["time", "Time", "a step, twice" if any(row.earlier is not None for row in board.rows) else "a step"],
             ],
         },
     }
@@ -167,7 +167,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         if row.steps
         else None,
         "widths": {width: _gap_data(gap) for width, gap in row.widths.items()},
-        "numbers": [_ratio(measure, getattr(row, measure)) for measure in ("parameters", "time")],
+        "numbers": [_ratio("parameters", row.parameters), _ratio("time", row.time, row.earlier)],
         "spoken": spoken(row, board, few),
     }
 
@@ -227,19 +227,23 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
         parts.append("never uses word order" if row.steps.never else f"uses word order after {row.steps.text} steps")
     for width, gap in row.widths.items():
         parts.append(f"at width {width} {signed(gap.value)} nats, {plural(gap.seeds, 'seed')}")
-    for name, words in (("parameters", "times the parameters"), ("time", "times the time of a step")):
-        if (ratio := getattr(row, name)) is not None:
-            parts.append(f"{ratio:.2f} {words}")
+    if row.parameters is not None:
+        parts.append(f"{row.parameters:.2f} times the parameters")
+    if row.time is not None:
+        times = ratio_range(row.time, row.earlier).replace("\N{EN DASH}", " to ")
+        parts.append(f"{times} times the time of a step")
     return ". ".join(parts) + "."
 
 
-def _ratio(name: str, ratio: float | None) -> dict[str, str]:
+def _ratio(name: str, ratio: float | None, earlier: float | None = None) -> dict[str, str]:
+    """A cost over adding's, by both measurements where there are two; bold where all say that it is much more."""
     if ratio is None:
         return {"name": name, "text": NOT_MEASURED, "weight": "weak"}
+    both = [ratio, earlier] if earlier is not None else [ratio]
     return {
         "name": name,
-        "text": f"× {ratio:.2f}",
-        "weight": "strong" if ratio > 1.1 else "weak" if abs(ratio - 1) < 0.055 else "",
+        "text": f"× {ratio_range(ratio, earlier)}",
+        "weight": "strong" if min(both) > 1.1 else "weak" if all(abs(one - 1) < 0.055 for one in both) else "",
     }
 
 

@@ -115,8 +115,8 @@ function header(root, board) {
   const column = (name, title, ...more) => put(head, "span", { class: name }, title && make("b", {}, title), ...more);
   const [axis, stepAxis, ladderAxis] = [make("span"), make("span"), make("span")];
   const narrow = make("span", { class: "narrow" }, "; steps, size and time have columns on a wider screen");
-  put(head, "span", { class: "first" }, ...board.heads.key.map((line) => make("span", { class: "told" }, line)), "press a row for its curves", narrow);
-  column("told", ...board.heads.told);
+  put(head, "span", { class: "first" }, "press a row for its curves", narrow);
+  column("told", board.heads.told[0], ...board.heads.told.slice(1).map((line) => make("span", {}, line)));
   column("loss", board.heads.loss, board.heads.margin, axis);
   column("value");
   column("right rank", board.ranked ? "Rank" : null, board.ranked ? `of ${board.ranked}` : null);
