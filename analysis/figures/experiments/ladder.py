@@ -16,7 +16,7 @@ from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
 from analysis.figures.training.line_marks import names_at_ends, padded_range
 from analysis.figures.training.row_marks import VARIANT
-from analysis.rules import encoder_rules
+from analysis.rules import all_encoder_rules, encoder_rules
 
 TOLD = 3
 """The most variants that the heading tells."""
@@ -61,6 +61,7 @@ def ladder(_: Parameters) -> Figure:
             "rules": f"version {encoder_rules().version}, SHA-256 {encoder_rules().sha256}",
         },
         draw=lambda theme: [_draw(table, shown.margin, theme)],
+        columns=2,
     )
 
 
@@ -69,7 +70,7 @@ def _trained_at(table: pd.DataFrame, width: int) -> list[str]:
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """The differences at the narrowest and the widest model, of the variants whose difference changes most."""
+    """The differences at the narrowest and at the widest model, of the variants whose difference changes most."""
     judged = table[table.judged]
     judged = judged[judged.groupby("variant").width.transform("size") > 1]
     if judged.empty:
@@ -77,12 +78,22 @@ def _finding(table: pd.DataFrame) -> str:
     narrow, wide = int(judged.width.min()), int(judged.width.max())
     both = judged.pivot(index="title", columns="width", values="value")[[narrow, wide]].dropna()
     same_side = (both[wide] * both[narrow] > 0).all()
-    for larger, smaller in ((wide, narrow), (narrow, wide)):
-        if len(both) > 1 and same_side and (both[larger].abs() > both[smaller].abs()).all():
-            return f"All {len(both)} ways gain or lose more against adding at width {larger} than at width {smaller}"
     changed = (both[wide] - both[narrow]).abs().sort_values(ascending=False).index[:TOLD]
     told = "; ".join(f"{name} {signed(both[narrow][name])} and {signed(both[wide][name])}" for name in changed)
+    for larger, smaller in ((wide, narrow), (narrow, wide)):
+        if len(both) > 1 and same_side and (both[larger].abs() > both[smaller].abs()).all():
+            return (
+                f"All {len(both)} differences from adding are larger at width {larger} than at width {smaller} "
+                f"(nats at width {narrow} and {wide}: {told})"
+            )
     return f"At width {narrow} and {wide}, nats from adding: {told}"
+
+
+def _planned(table: pd.DataFrame) -> list[str]:
+    """Lines on the widths that frozen rules ask for and at which no variant is trained."""
+    presets = {preset for rules in all_encoder_rules() for contest in rules.statements for preset in contest.presets}
+    waiting = [width for width, preset in WIDTHS.items() if preset in presets and width not in set(table.width)]
+    return [f"width {join_names(map(str, waiting))}: planned, not trained yet"] if waiting else []
 
 
 def _seeds(table: pd.DataFrame) -> str:
@@ -102,7 +113,7 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> Chart:
     dashes = marks.dashes("variant", {name: [1, 0] for name in dict.fromkeys(table.variant)})
     domain = padded_range(pd.concat([table.value, table.low, table.high, pd.Series([0.0])]).dropna(), 0.06)
     x = marks.number(
-        alt.X, "width", "width of the model", log=2, domain=(widths[0], widths[-1]), values=widths, form="d", padding=16
+        alt.X, "width", "width of the model", log=2, domain=(widths[0], widths[-1]), values=widths, form="d", padding=44
     )
     y = marks.number(alt.Y, "value", "final loss less adding's (nats; below 0 is better)", domain=domain, ticks=6)
     tooltip: tuple[marks.Tip, ...] = (
@@ -123,10 +134,14 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> Chart:
     ends = table[table.width == table.groupby("variant").width.transform("max")].assign(
         name=lambda rows: [f"{row.title} {signed(row.value)}" for row in frames.rows(rows)]
     )
+    starts = table[table.width == widths[0]].assign(name=lambda rows: [signed(value) for value in rows.value])
+    numbers = alt.Chart(starts).mark_text(align="right", dx=-9, fontSize=marks.TEXT, color=theme.ink)
+    layers.append(numbers.encode(x=x, y=y, text="name:N"))
     labels = names_at_ends(ends, "variant", hues, dashes, theme, domain=domain, height=HEIGHT)
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=marks.HALF, height=HEIGHT,
         title="Final loss less adding's, by width",
-        below=[f"lines: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, the same"],
+        below=[f"lines: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, the same",
+               *_planned(table)],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
