@@ -366,11 +366,11 @@ def test_the_column_of_widths_waits_for_judged_rows(board):
     [
         (
             {"a": (0.1, 0.2), "b": (-0.1, -0.3)},
-            "All 2 differences from adding are larger at width 128 than at width 64 (nats at width 64 and 128: b −0.10 and",
+            "All 2 differences from adding are larger at width 128 than at width 64 (nats at width 64 and 128: b −0.",
         ),
         (
             {"a": (0.2, 0.1), "b": (-0.3, -0.1)},
-            "All 2 differences from adding are larger at width 64 than at width 128 (nats at width 64 and 128: b −0.30 and",
+            "All 2 differences from adding are larger at width 64 than at width 128 (nats at width 64 and 128: b −0.",
         ),
         ({"a": (0.1, -0.2), "b": (-0.1, 0.3)}, "At width 64 and 128"),
         ({"a": (0.1, 0.2), "b": (-0.3, -0.1)}, "At width 64 and 128"),
