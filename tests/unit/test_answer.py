@@ -130,18 +130,18 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
         judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    assert "parameters, positions end 0.08 nats lower than added ones.\nA control of that shape is in" in sentence(
+    assert "parameters, positions end 0.08 nats lower than added.\nA control of that shape is in" in sentence(
         high=-0.06, control=OPEN
     )
     told_apart = sentence(high=-0.06, control=CONTRADICTED)
     assert "The control's own words." in told_apart
     assert "A control of that shape" not in told_apart
-    shape, wider = "In that shape, concatenating ends", "0.08 nats higher than adding with wider words"
+    shape, wider = "In this shape, concatenating ends", "0.08 nats higher than adding with wider words"
     both = sentence(high=-0.06, control=OPEN, seeds=8)
     equal = "0.04 nats lower than adding with words as wide"
-    assert f"{shape} {equal}, and {wider} (both are open)." in both
+    assert f"{shape} {equal}, and {wider} (both open)." in both
     one = sentence(high=-0.06, control=CONTRADICTED, seeds=8)
-    assert f"{shape} {wider} (that is open). The control's own words." in one
+    assert f"{shape} {wider} (open). The control's own words." in one
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
 
 
@@ -151,10 +151,10 @@ def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: P
         judged = [replace(one, seeds=seeds, **words[one.id]) if one.id in words else one for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    steps = "the first layer −0.14 and those of every layer −0.06"
+    steps = "the first layer −0.14 and of every layer −0.06"
     assert f"{steps} (each open alone)." in sentence(seeds=8, verdict=OPEN), "of as many seeds as the first step"
-    assert f"{steps} (each open alone); the last two from 16 new seeds." in sentence(seeds=16, verdict=OPEN)
-    assert f"{steps} (open); the last two from 16 new seeds." in sentence(seeds=16, verdict=SUPPORTED)
+    assert f"{steps} (each open alone); the last two of 16 new seeds." in sentence(seeds=16, verdict=OPEN)
+    assert f"{steps} (open); the last two of 16 new seeds." in sentence(seeds=16, verdict=SUPPORTED)
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
     for text in (sentences["lead"], sentences["told_once"]):
         places = [text[: found.start()] for found in re.finditer("every layer", text)]
         assert places
-        known = ("queries and keys of ", "those of ", "whole input of ", "with positions told in ")
+        known = ("queries and keys of ", " and of ", "whole input of ", "with positions told in ")
         assert all(place.endswith(known) for place in places), places
     (step,) = [step for step in stored.answer() if step.name == "told_once"]
     assert "C34e" in [limit.id for limit in step.tempered_by], "that the whole input gains nothing is one press away"

@@ -12,6 +12,7 @@ from analysis import store_build
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS, full_title
 from analysis.core.errors import AddendError, LinkError, NoResults
+from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, ladder, row_tables
 from analysis.figures.experiments.board import axis_range, caption
@@ -366,21 +367,24 @@ def test_the_column_of_widths_waits_for_judged_rows(board):
     [
         (
             {"a": (0.1, 0.2), "b": (-0.1, -0.3)},
-            "All 2 differences from adding are larger at width 128 than at width 64 (nats at width 64 and 128: b −0.",
+            "grow",
         ),
         (
             {"a": (0.2, 0.1), "b": (-0.3, -0.1)},
-            "All 2 differences from adding are larger at width 64 than at width 128 (nats at width 64 and 128: b −0.",
+            "shrink",
         ),
-        ({"a": (0.1, -0.2), "b": (-0.1, 0.3)}, "At width 64 and 128"),
-        ({"a": (0.1, 0.2), "b": (-0.3, -0.1)}, "At width 64 and 128"),
-        ({"a": (0.1, 0.2)}, "At width 64 and 128"),
+        ({"a": (0.1, -0.2), "b": (-0.1, 0.3)}, ""),
+        ({"a": (0.1, 0.2), "b": (-0.3, -0.1)}, ""),
+        ({"a": (0.1, 0.2)}, ""),
     ],
 )
 def test_the_ladder_says_of_all_what_holds_for_each(differences: dict[str, tuple[float, float]], said: str) -> None:
     rows = [(name, 64 * 2**place, value) for name, both in differences.items() for place, value in enumerate(both)]
     table = pd.DataFrame(rows, columns=["variant", "width", "value"]).assign(judged=True)
-    assert ladder._finding(table.assign(title=table.variant)).startswith(said)
+    finding = ladder._finding(table.assign(title=table.variant))
+    assert finding.startswith("Nats from adding at width 64 and 128: ")
+    assert all(f"{name} {signed(narrow)} and {signed(wide)}" in finding for name, (narrow, wide) in differences.items())
+    assert finding.endswith(f": all {said}" if said else tuple("0123456789"))
 
 
 def test_the_ladder_has_every_difference_at_every_width(store):
@@ -406,12 +410,13 @@ def test_the_ladder_has_every_difference_at_every_width(store):
         assert (row.seeds, row.judged) == (len(shared), len(shared) == len(encoder_rules().seeds))
     judged = table[table.judged].groupby("variant").width.nunique()
     several = judged[judged > 1].index
-    assert ("against adding" in figure.finding) == bool(len(several))
-    if "differences from adding are larger" in figure.finding:
+    assert ("Nats from adding" in figure.finding) == bool(len(several))
+    if figure.finding.endswith((": all grow", ": all shrink")):
         values = table[table.judged & table.variant.isin(several)].pivot(
             index="variant", columns="width", values="value"
         )
-        larger, smaller = (int(width) for width in re.findall(r"width (\d+) than at (\d+)", figure.finding)[0])
+        smaller, larger = (int(width) for width in re.findall(r"at width (\d+) and (\d+)", figure.finding)[0])
+        smaller, larger = (smaller, larger) if "grow" in figure.finding else (larger, smaller)
         assert (values[larger] * values[smaller] > 0).all()
         assert (values[larger].abs() > values[smaller].abs()).all()
     assert len(figure.finding) <= 175

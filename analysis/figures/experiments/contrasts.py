@@ -75,7 +75,7 @@ GROUPS = (
         "From adding once, one change after another",
         "width128",
         (
-            SingleChange("C34i", "a normalisation of their own"),
+            SingleChange("C34i", "words and positions equally strong"),
             SingleChange("C34t", "then queries and keys of the first layer alone"),
             SingleChange("C34s", "then queries and keys of every layer"),
             SingleChange("C34b", "all three at once"),

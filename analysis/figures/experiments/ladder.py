@@ -80,13 +80,11 @@ def _finding(table: pd.DataFrame) -> str:
     same_side = (both[wide] * both[narrow] > 0).all()
     changed = (both[wide] - both[narrow]).abs().sort_values(ascending=False).index[:TOLD]
     told = "; ".join(f"{name} {signed(both[narrow][name])} and {signed(both[wide][name])}" for name in changed)
+    names = f"Nats from adding at width {narrow} and {wide}: {told}"
     for larger, smaller in ((wide, narrow), (narrow, wide)):
         if len(both) > 1 and same_side and (both[larger].abs() > both[smaller].abs()).all():
-            return (
-                f"All {len(both)} differences from adding are larger at width {larger} than at width {smaller} "
-                f"(nats at width {narrow} and {wide}: {told})"
-            )
-    return f"At width {narrow} and {wide}, nats from adding: {told}"
+            return f"{names}: all {'grow' if larger == wide else 'shrink'}"
+    return names
 
 
 def _planned(table: pd.DataFrame) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.core.formatting import fixed, signed
+from analysis.core.formatting import fixed, signed, span
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme, colour_scale, part_around_zero
@@ -37,7 +37,7 @@ MAJORITY = "Majority class"
 FRAMED = 0.1
 """The share of the scale's end below which a cell is so pale that it has a frame."""
 FEW = 6
-"""The most rows of a table whose grey cells have room for their interval."""
+"""The most rows of a table whose cells have room for their interval."""
 PALE = 3
 """Stops of the scale that scores take, on which the ink is read everywhere."""
 HIGHEST = 100.0
@@ -56,14 +56,14 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     found = kinds(rows, relative=True)
     signs = found.map(SIGNS).fillna("")
     half = (rows.difference_high - rows.difference_low) / 2
-    wide = found.isin(OPEN) & half.notna() & (rows.title.nunique() <= FEW)
+    wide = half.notna() & (rows.title.nunique() <= FEW)
     return rows.assign(
         column=rows.task.map(_headings(content, rows)),
         open=found.isin(OPEN),
         bold=found == "different",
         written=[signed(value, 1) for value in rows.difference],
         text=[
-            f"{signed(value, 1)}\n± {fixed(ends, 1)}" if is_wide else f"{signed(value, 1)} {sign}".rstrip()
+            f"{signed(value, 1)} {sign}".rstrip() + (f"\n± {fixed(ends, 1)}" if is_wide else "")
             for value, sign, ends, is_wide in zip(rows.difference, signs, half, wide, strict=True)
         ],
         interval=interval_text(rows.difference_low, rows.difference_high),
@@ -109,6 +109,12 @@ def _correlations(rows: pd.DataFrame) -> list[str]:
     return ["; ".join(named)] if named else []
 
 
+def _seeds(rows: pd.DataFrame) -> list[str]:
+    """A line on the seeds of our own models; none for a published table."""
+    own = rows[rows.verdict != PUBLISHED]
+    return [f"{span(own.seeds)} seeds each"] if len(own) and own.seeds.notna().all() else []
+
+
 def _ordered_titles(rows: pd.DataFrame, column: str) -> list[str]:
     """Variants by their average, the highest first; those without one, below, by the mean of their tasks."""
     means = rows.groupby("title")[column].mean()
@@ -149,7 +155,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
             tooltip=(*TIPS, *DIFFERENCE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),
-            below=_correlations(group),
+            below=[*_seeds(group), *_correlations(group)],
         )
         for group in groups
     ]

@@ -182,9 +182,6 @@ def _largest_dimension(values: Float[ndarray, "part dim"], theme: Theme) -> list
         {"dimension": [dimension + 0.5], "name": [f"largest, dimension {dimension}: word {signed(word, 3)}, position "
          f"{signed(position, 3)}, segment {signed(segment, 3)}; sum {signed(whole, 3)}"]}
     )  # fmt: skip
-    right = dimension > values.shape[1] / 2
-    text = alt.Chart(name).mark_text(
-        align="right" if right else "left", dx=12 if right else -12, fontSize=marks.TEXT, color=theme.ink
-    )
+    text = alt.Chart(name).mark_text(align="left", fontSize=marks.TEXT, color=theme.ink)
     tick = alt.Chart(name).mark_rule(color=theme.ink).encode(x="dimension:Q", y=alt.value(-8), y2=alt.value(0))
-    return [tick, text.encode(x=alt.X("dimension:Q"), y=alt.value(-12), text="name:N")]
+    return [tick, text.encode(x=alt.value(0), y=alt.value(-14), text="name:N")]

@@ -212,7 +212,8 @@ def _hollow(
     if judged is None:
         return []
     written = [
-        f"{row.own_steps:,} steps that hide\n{percent(PRESETS[row.recipe].masked_share)}: as many words"
+        f"{row.own_steps:,} steps hiding {percent(PRESETS[row.recipe].masked_share)}:\nas many words predicted\n"
+        f"as in {row.steps:,} steps here"
         for row in frames.rows(judged)
     ]
     frame = judged.assign(written=written)
@@ -262,11 +263,23 @@ def _draw(
         table, x=x, y=share, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
+    # A mean of one seed has no interval, and is hollow.
+    counted = table.assign(written=[plural(count, "seed") for count in table.seeds])
+    numbers, single = alt.Chart(counted), alt.Chart(counted[counted.seeds == 1])
+    count_at = {"align": "left", "dx": 9, "dy": -9, "fontSize": marks.TEXT, "color": theme.ink}
+    hollow = {"shape": "diamond", "filled": True, "fill": theme.ground, "stroke": theme.ink, "strokeWidth": 2,
+              "size": marks.LARGE_DOT, "opacity": 1}  # fmt: skip
+    beside = {
+        name: [single.mark_point(**hollow).encode(x=x, y=channel), numbers.mark_text(**count_at).encode(
+            x=x, y=channel, text="written:N")]
+        for name, channel in (("gap", y), ("ratio", share))
+    }  # fmt: skip
     return [
         marks.panel(
             marks.rule(theme, y=0),
             *losses,
             *means,
+            *beside["gap"],
             *_hollow(judged, x, y, ("gap_low", "gap_high"), theme),
             theme=theme,
             width=marks.HALF,
@@ -277,6 +290,7 @@ def _draw(
         marks.panel(
             marks.rule(theme, y=1),
             *ratios,
+            *beside["ratio"],
             *_hollow(judged, x, share, ("ratio_low", "ratio_high"), theme),
             theme=theme,
             width=marks.HALF,

@@ -127,8 +127,7 @@ def draw(pickers: Pickers) -> None:
         _pick_variants(pickers, runs, set(trainings.variant))
     values = pickers.done()
     show.copy_link(PAGE, values)
-    asked = str(values["preset"])
-    if preset not in ("", asked):
+    if preset not in ("", values["preset"]):
         values |= {"preset": preset}
     above = st.container()
     drawn = []
@@ -143,7 +142,7 @@ def draw(pickers: Pickers) -> None:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
     with above:
-        _say_what_is_shown(values, [found for found in drawn if found], asked, judged=part not in UNJUDGED)
+        _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
     if part == "contrasts":
         query = query_parameters(PAGE, {"part": "parts"})
         st.page_link("views/experiments.py", label=EARLIER, icon=":material/history:", query_params=query)
@@ -273,16 +272,15 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> Non
     )
 
 
-def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], asked: str, *, judged: bool) -> None:
-    """Names the preset of the figures where it is not the one asked for, and the verdict on the recipe that is drawn.
+def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], *, judged: bool) -> None:
+    """Names the preset of the figures where it is not the chosen one, and the verdict on the recipe that is drawn.
 
-    drawn: the values of each figure that there is. asked: the preset of the link. judged: whether the figures are of
-    one recipe, which is judged.
+    drawn: the values of each figure that there is. judged: whether the figures are of one recipe, which is judged.
     """
     shown = drawn[0] if drawn else values
-    if shown["preset"] != asked:
+    if shown["preset"] != values["preset"]:
         st.info(
-            f"Not measured with preset {escape_markdown(asked)}; these numbers are of preset "
+            f"Not measured with preset {escape_markdown(str(values['preset']))}; these numbers are of preset "
             f"{escape_markdown(str(shown['preset']))}.",
             icon=":material/swap_horiz:",
         )

@@ -109,8 +109,8 @@ register(
             Tempering(
                 "C10h",
                 SUPPORTED,
-                "What the small encoder loses is the price of 14 dimensions, not of keeping the "
-                "two apart: losing 14 random directions of words costs it no less.",
+                "The small encoder pays for 14 lost dimensions, not for keeping the two apart: "
+                "losing 14 random directions of words costs it no less.",
             ),
             Tempering("C10f", OPEN, "Whether the separation costs anything after fine-tuning on GLUE is not decided."),
             Tempering(

@@ -27,8 +27,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         else "all planned runs are stored, and what they found does not decide these"
     )
     return ComputedSentence(
-        sentence=f"{len(undecided)} of {len(facts)} statements are still open: {why}. Each names "
-        "the experiment that would decide it.",
+        sentence=f"{len(undecided)} of {len(facts)} statements are open: {why}. Each names the experiment that would.",
         bold=f"{len(undecided)} of {len(facts)}",
         value=float(len(undecided)),
         query=QUERY,

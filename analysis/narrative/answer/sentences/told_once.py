@@ -23,7 +23,11 @@ TOLD = ("C34p", "C34o", "C34a")
 
 The others are below `tempered_by`, and on Claims.
 """
-STEPS = {"C34i": "equal strength", "C34t": "queries and keys of the first layer", "C34s": "those of every layer"}
+STEPS = {
+    "C34i": "words and positions equally strong",
+    "C34t": "queries and keys of the first layer",
+    "C34s": "of every layer",
+}
 """The contrasts that lead from adding once to telling the attention of every layer."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
@@ -44,11 +48,11 @@ class Remark:
 
 
 SHORTER = {
-    ("C34o", CONTRADICTED): "A matrix of its own for positions saves steps, too: {share} of those with the shared one.",
+    ("C34o", CONTRADICTED): "A matrix of its own saves steps, too: {share} of those with the shared one.",
     (
         "C34p",
         SUPPORTED,
-    ): "Told this way, an encoder begins to use word order after {share} of the steps that adding needs.",
+    ): "Told this way, encoders begin to use order after {share} of adding's steps.",
 }
 """Outcomes in other words than the fixed ones, which say less. {share}: a ratio of steps."""
 
@@ -96,7 +100,7 @@ def _steps(facts: Facts) -> str:
         for words, fact in known.items()
     )
     seeds = [fact.seeds or 0 for fact in known.values()]
-    more = f"; the last two from {seeds[-1]} new seeds" if seeds[1] == seeds[2] > seeds[0] else ""
+    more = f"; the last two of {seeds[-1]} new seeds" if seeds[1] == seeds[2] > seeds[0] else ""
     return f" Step by step: {parts}{' (each open alone)' if each else ''}{more}."
 
 
@@ -144,14 +148,14 @@ def _concatenated(facts: Facts) -> list[Remark]:
     if equal is not None and equal.verdict == SUPPORTED and equal.effect is not None:
         narrow = (
             "With words equally narrow (half of the width), concatenated positions end "
-            f"{nats(equal.effect)} than added ones."
+            f"{nats(equal.effect)} than added."
         )
         told.append(Remark(variant=sides[EQUALLY_NARROW][0], sentence=narrow))
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.high is None or fact.high >= 0:
         return told
     wider = (
         "Concatenated beside words of full width, in a wider, flatter model of no more parameters, positions end "
-        f"{nats(fact.effect)} than added ones."
+        f"{nats(fact.effect)} than added."
     )
     # What lies beside words that take all of the width stands in their row.
     shape = Remark(variant=sides[WIDER_WORDS][1], sentence=_in_one_shape(facts))
@@ -164,8 +168,8 @@ def _in_one_shape(facts: Facts) -> str:
     words = {SAME_SHAPE: "words as wide", WIDER_WORDS: "wider words"}
     measured = [_against(facts[name], text) for name, text in words.items() if undecided(facts.get(name))]
     if measured:
-        still = "both are" if len(measured) > 1 else "that is"
-        return f"In that shape, concatenating ends {', and '.join(measured)} ({still} open). {decided}".strip()
+        still = "both open" if len(measured) > 1 else "open"
+        return f"In this shape, concatenating ends {', and '.join(measured)} ({still}). {decided}".strip()
     return decided or "A control of that shape is in training."
 
 
@@ -206,7 +210,7 @@ def _rotary(facts: Facts) -> list[Remark]:
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
         return []
     size, seeds = nats(fact.effect), plural(fact.seeds or 0, "seed")
-    sentence = f"Turned into queries and keys, positions end {size} than added ones ({seeds}, another recipe)."
+    sentence = f"Turned into queries and keys, positions end {size} than added ({seeds}, another recipe)."
     return [Remark(variant=rotary_variant(), sentence=sentence)]
 
 
@@ -246,8 +250,8 @@ register(
             Tempering(
                 "C30d",
                 CONTRADICTED,
-                "Turning loses its lead if little is turned: with a tenth of the dimensions, "
-                "a decoder ends {size:.2f} nats higher at four times the length than with all.",
+                "With only a tenth of the dimensions turned, a decoder "
+                "ends {size:.2f} nats higher at four times the length than with all.",
             ),
         ),
         tell=tell,
