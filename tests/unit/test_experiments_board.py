@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,8 @@ from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, Experiment
 from analysis.figures.experiments.imported_rows import imported_boards
 from analysis.imports.base import UserMetadata
 from analysis.imports.plan import execute, plan
+from analysis.narrative.choosing import board as choosing_board
+from analysis.narrative.choosing.sizes import ModelSize
 from analysis.rules import encoder_rules
 from analysis.store import read
 from dashboard.widgets.experiments_board import LADDERS, board_data, row_data, spoken, told
@@ -355,6 +358,24 @@ def test_a_line_breaks_its_axis_where_the_head_says_so(board):
     assert bool(data["outliers"]) == ("beyond // the axis is broken" in caption(board, board.trainings)) == bool(beyond)
     if beyond:
         assert float(data["outliers"].removeprefix("> +")) <= min(row.gap.value for row in beyond)
+
+
+def test_times_on_the_board_and_in_which_encoding_are_one_measurement(store):
+    """The committed costs: whichever recipe is shown, unless it was measured itself; with the measurement before."""
+    chosen = {row.name: (row.time, row.earlier) for row in choosing_board.rows("cpu2", (), ModelSize()) if row.time}
+    shown = {row.variant: row for row in board_rows.board("cpu2").rows}
+    both = set(chosen) & set(shown)
+    assert "rotary" in both
+    for name in both:
+        assert (shown[name].time, shown[name].earlier) == pytest.approx(chosen[name])
+        text = row_data(shown[name], board_rows.board("cpu2"))["numbers"][1]["text"]
+        ends = [float(end) for end in text.removeprefix("× ").split("\N{EN DASH}")]
+        assert ends == sorted({round(time, 2) for time in chosen[name]})
+
+
+def test_a_cost_that_was_not_measured_is_said_in_words(board):
+    row = replace(board.rows[0], time=None, earlier=None)
+    assert row_data(row, board)["numbers"][1]["text"] == "not measured"
 
 
 def test_the_column_of_widths_waits_for_judged_rows(board):

@@ -328,7 +328,7 @@ def _draw(
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
-                f"lines: 95 % intervals; grey: within ±{margin:g} nats; hollow: not decided",
+                f"lines: 95 % intervals; grey: ±{margin:g} nats; hollow: open",
                 "at the right: the difference, its verdict, the loss",
                 *([f"beyond {signed_or_zero(domain[1])}: {plural(beyond, 'variant')}, named below"] if beyond else []),
             ],

@@ -50,6 +50,6 @@ def ratio_range(newest: float, earlier: float | None) -> str:
 
 
 def percent_range(newest: float, earlier: float | None) -> str:
-    """How far both measurements are from the baseline's time, without the sign: `19 % to 23 %`."""
+    """The distances of both measurements from the baseline's time, without their sign: `19 % to 23 %`."""
     ends = sorted(abs(ratio - 1) for ratio in (newest, earlier) if ratio is not None)
     return " to ".join(dict.fromkeys(percent(end) for end in ends))
