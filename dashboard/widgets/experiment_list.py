@@ -38,7 +38,7 @@ def show_experiments(listed: ExperimentList) -> None:
 
 
 def _so_far(statement: Judgement) -> str:
-    """What is measured of a statement, with its interval and the bound of its rule; "" where nothing is."""
+    """The number that is measured of a statement, with its interval and the bound of its rule; "" where nothing is."""
     printed = size(statement)
     if not printed.number:
         return ""

@@ -154,7 +154,7 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
 
 
 def _decided(heading: Heading, quoted: Set[str]) -> str:
-    """What decides a claim, and, where it falls, which statements of it stand that the first page rests on."""
+    """The statement that decides a claim and, where it falls, those of it stand that the first page rests on."""
     (decides,) = [part for part in heading.parts if part.decides]
     words = {
         AGAINST: f"As it is worded, the claim fails with {decides.id}: one statement is enough.",

@@ -68,7 +68,7 @@ Tell = Callable[[Facts, Ask], ComputedSentence | None]
 
 @dataclass(frozen=True)
 class Tempering:
-    """What a statement takes from a sentence of the answer, in words that hold for one verdict.
+    """The limit that a statement sets to a sentence of the answer, in words that hold for one verdict.
 
     words: with the fields of `str.format` that `limit_in_words` fills.
     """
@@ -79,7 +79,7 @@ class Tempering:
 
 
 def limit_in_words(tempering: Tempering, fact: Judgement) -> str:
-    """What a statement takes from a sentence; under another verdict than was foreseen, the statement and its finding.
+    """The words of a limit; under another verdict than was foreseen, the statement and its finding.
 
     Fields: effect; size, without its sign; low, high, line; holding and count of its readings; failing, the sources
     of those that fail; hardest, that of the one that decides; found, its sentence.
