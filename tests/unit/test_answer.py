@@ -151,10 +151,13 @@ def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: P
         judged = [replace(one, seeds=seeds, **words[one.id]) if one.id in words else one for one in facts()]
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
-    steps = "the first layer −0.14 and of every layer −0.06"
-    assert f"{steps} (each open alone)." in sentence(seeds=8, verdict=OPEN), "of as many seeds as the first step"
-    assert f"{steps} (each open alone); the last two of 16 new seeds." in sentence(seeds=16, verdict=OPEN)
-    assert f"{steps} (open); the last two of 16 new seeds." in sentence(seeds=16, verdict=SUPPORTED)
+    first, every = (
+        "The first layer alone: 0.14 nats lower than normalised",
+        "Every layer: 0.06 nats lower than the first",
+    )
+    open_step, decided = sentence(seeds=16, verdict=OPEN), sentence(seeds=16, verdict=SUPPORTED)
+    assert f"\n{first}, with 16 new seeds (open).\n{every} alone, with 16 new seeds (open)." in open_step
+    assert f"\n{first}, with 16 new seeds.\n{every} alone, with 16 new seeds (open)." in decided
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:

@@ -40,10 +40,6 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
     return rows
 
 
-NEARLY = 0.1
-"""The part of a length by which the sum may miss that of parts at right angles and still be called nearly so."""
-
-
 class Scale(NamedTuple):
     """The ends of the scales of every sum: of the values of dimensions, and of the lengths of vectors."""
 
@@ -166,11 +162,12 @@ def _lengths(values: Float[ndarray, "part dim"]) -> list[str]:
     *parts, whole = np.linalg.norm(values, axis=1)
     upright = float(np.sqrt(np.square(parts).sum()))
     squares = " + ".join(f"{length:.2f}²" for length in parts)
-    nearly = abs(whole - upright) < NEARLY * upright
+    units = values[:-1] / np.array(parts)[:, None]
+    largest = float(np.abs(units @ units.T - np.eye(len(parts))).max())
     return [
         "At right angles squares add up, not lengths:",
         f"√({squares}) = {upright:.2f}; the sum is {whole:.2f} long.",
-        f"So the {len(parts)} stand {'nearly' if nearly else 'not'} at right angles.",
+        f"The largest cosine between two of the {len(parts)} is {largest:.2f} in size.",
     ]
 
 
@@ -179,9 +176,11 @@ def _largest_dimension(values: Float[ndarray, "part dim"], theme: Theme) -> list
     dimension = int(np.abs(values[-1]).argmax())
     word, position, segment, whole = values[:, dimension]
     name = pd.DataFrame(
-        {"dimension": [dimension + 0.5], "name": [f"largest, dimension {dimension}: word {signed(word, 3)}, position "
-         f"{signed(position, 3)}, segment {signed(segment, 3)}; sum {signed(whole, 3)}"]}
+        {"dimension": [dimension + 0.5], "name": [f"largest, dimension {dimension}: sum {signed(whole, 3)}\nword "
+         f"{signed(word, 3)}, position {signed(position, 3)}\nsegment {signed(segment, 3)}"]}
     )  # fmt: skip
-    text = alt.Chart(name).mark_text(align="left", fontSize=marks.TEXT, color=theme.ink)
+    text = alt.Chart(name).mark_text(
+        align="left", fontSize=marks.TEXT, color=theme.ink, lineBreak="\n", lineHeight=marks.LABEL_LINE
+    )
     tick = alt.Chart(name).mark_rule(color=theme.ink).encode(x="dimension:Q", y=alt.value(-8), y2=alt.value(0))
-    return [tick, text.encode(x=alt.value(0), y=alt.value(-14), text="name:N")]
+    return [tick, text.encode(x=alt.value(0), y=alt.value(-14 - 2 * marks.LABEL_LINE), text="name:N")]

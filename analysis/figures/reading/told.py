@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, Setting, named
+from analysis.claims.statements import stored
 from analysis.core import frames
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed, signed_or_zero
@@ -18,7 +19,7 @@ from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
 from analysis.figures.training.row_marks import way_hues, ways
-from analysis.rules import all_encoder_rules, encoder_rules, training_rules
+from analysis.rules import all_encoder_rules, encoder_contests, encoder_rules, training_rules
 from analysis.statistics import difference
 
 ONCE, EVERY, ROTATED = "once", "in every layer", "as rotations, in every layer"
@@ -362,6 +363,19 @@ def change_in_words(variant: str) -> str:
     return f"{sign} {CHANGES[variant]}"
 
 
+def _with_new_seeds() -> dict[str, str]:
+    """Variant of a numbered step -> a second line with the same step of new seeds, where that was trained."""
+    steps: dict[str, str] = dict(zip(NUMBERED, ("bert_a", *NUMBERED), strict=False))
+    lines = {}
+    for one in stored.parts(CLAIM):
+        contest, rules = encoder_contests().get(one.id, (None, None))
+        if contest is None or rules is None or one.effect is None or rules.version == encoder_rules().version:
+            continue
+        if steps.get(contest.variant) == contest.baseline and not one.missing:
+            lines[contest.variant] = f"\n{signed(one.effect)} with {one.seeds} new seeds"
+    return lines
+
+
 def _words_of_changes(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
     """The one change that each row makes, above its bar and indented under the row that it changes."""
     words = [change_in_words(name) for name in frame.variant]
@@ -390,9 +404,10 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     color = way_hues(rows.way, theme, None)
     if not variant:
         changed = [end - start for start, end in zip(frame.start, frame.gap, strict=True)]
+        again = _with_new_seeds()
         rows["written"] = [
-            f"{whole}{f' ({signed_or_zero(step)})' if row else ''}"
-            for row, (whole, step) in enumerate(zip(rows.written, changed, strict=True))
+            f"{whole}{f' ({signed_or_zero(step)})' if row else ''}{again.get(name, '')}"
+            for row, (name, whole, step) in enumerate(zip(rows.variant, rows.written, changed, strict=True))
         ]
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)

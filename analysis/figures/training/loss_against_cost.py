@@ -249,7 +249,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
-            "bold: adding, the lowest, the one that Home quotes",
+            "bold: adding, the lowest, the one that Answer quotes",
             *(() if axis.measure in costs.MACHINE else ("and those that none beats in both",)),
             f"grey: within ±{margin:g} nats, which the rules call the same",
             "level lines: to an earlier measurement; upright: 95 % intervals"

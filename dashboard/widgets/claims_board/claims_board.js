@@ -67,9 +67,9 @@ function measured(statement) {
 
 // A square has the sign and the colour of its statement's verdict, as the count above; ⇄ marks what says the opposite of
 // its claim, and a statement that takes no side has a small square without a sign.
-function square(statement) {
-  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", statement.typical && "shown at the right"];
-  const classes = [statement.verdict, statement.opposes && "reversed", statement.aside && "outside", statement.typical && "typical"];
+function square(statement, typical) {
+  const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", typical && "shown at the right"];
+  const classes = [statement.verdict, statement.opposes && "reversed", statement.aside && "outside", typical && "typical"];
   return make("i", { class: classes.filter(Boolean).join(" "), title: words.filter(Boolean).join(", "), "data-id": statement.id },
     statement.aside ? "" : `${SIGNS[statement.verdict]}${statement.opposes ? "⇄" : ""}`);
 }
@@ -87,6 +87,10 @@ function usual(texts) {
   const [text, all] = [...counts].sort(([, one], [, other]) => other.length - one.length)[0] ?? ["", []];
   return all.length > 2 ? text : "";
 }
+
+// What the first page quotes comes first, then what decides the claim, what is decided, what is measured, what waits.
+const place = (one) => (one.quoted ? 0 : one.decides ? 1 : one.verdict !== "open" ? 2 : one.number ? 3 : 4);
+const inOrder = (statements) => [...statements].sort((one, other) => place(one) - place(other));
 
 // Statements that take no side follow those that do.
 const sided = (statements) => [...statements].sort((one, other) => Boolean(one.aside) - Boolean(other.aside));
@@ -160,9 +164,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
 
   function opened(claim) {
     const panel = make("div", { class: "panel", id: `panel-${claim.id}`, role: "region", "aria-label": claim.title });
-    // What the first page quotes comes first, then what decides the claim, what is decided, what is measured, what waits.
-    const place = (one) => (one.quoted ? 0 : one.decides ? 1 : one.verdict !== "open" ? 2 : one.number ? 3 : 4);
-    const ordered = [...claim.statements].sort((one, other) => place(one) - place(other));
+    const ordered = inOrder(claim.statements);
     const tinted = memory.state.statement || ordered[0]?.id;
     const scope = usual(claim.statements.map((one) => one.scope));
     const scoped = scope ? ` Unless a statement says otherwise, it is about ${scope}.` : "";
@@ -244,11 +246,13 @@ export default function ({ data, parentElement: root, setStateValue }) {
   }
 
   function row(claim) {
-    const typical = claim.statements.find((one) => one.typical);
+    // Under a filter the strip is that of a statement which matches it.
+    const shownOne = [...claim.statements].sort((one, other) => other.typical - one.typical || Boolean(other.number) - Boolean(one.number)).find(matches);
+    const typical = shownOne ?? claim.statements.find((one) => one.typical);
     const isOpen = memory.state.claim === claim.id;
     const line = make("button", { class: "g row", id: claim.id, "aria-expanded": String(isOpen), "aria-controls": isOpen ? `panel-${claim.id}` : null });
-    const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...sided(claim.statements).map((statement) => {
-      const mark = square(statement);
+    const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...sided(inOrder(claim.statements)).map((statement) => {
+      const mark = square(statement, statement === typical);
       mark.classList.toggle("off", !matches(statement));
       return mark;
     }));

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Ask, Judgement
-from analysis.core.formatting import join_names, percent, plural, signed, uncapitalised
+from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.figures.reading.told import COMPARED
 from analysis.narrative.answer.base import (
     ComputedSentence,
@@ -24,11 +24,10 @@ TOLD = ("C34p", "C34o", "C34a")
 The others are below `tempered_by`, and on Claims.
 """
 STEPS = {
-    "C34i": "words and positions equally strong",
-    "C34t": "queries and keys of the first layer",
-    "C34s": "of every layer",
+    "C34t": ("The first layer alone", "normalised"),
+    "C34s": ("Every layer", "the first alone"),
 }
-"""The contrasts that lead from adding once to telling the attention of every layer."""
+"""The steps that were made again with new seeds, which stand in the rows of their variants: the two sides in words."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 EQUALLY_NARROW = "C36b"
@@ -78,7 +77,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         seeds = plural(isolated.seeds or 0, "seed")
         return ComputedSentence(
             sentence=f"Telling positions only once, at the input, {bold} compared with telling them to the queries and "
-            f"keys of every layer through the same matrix ({seeds} each).{_steps(facts)}{_causes(facts)}",
+            f"keys of every layer through the same matrix ({seeds} each).{_causes(facts)}",
             bold=bold,
             heading="It is not the best way",
             value=isolated.effect,
@@ -88,20 +87,18 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return _from_several_differences(facts)
 
 
-def _steps(facts: Facts) -> str:
-    """The steps that lead there, after a space; empty while one of them is not measured."""
-    steps = {words: facts.get(name) for name, words in STEPS.items()}
-    known = {words: fact for words, fact in steps.items() if fact is not None and fact.effect is not None}
-    if len(known) < len(STEPS):
-        return ""
-    each = all(fact.verdict == OPEN for fact in known.values())
-    parts = join_names(
-        f"{words} {signed(fact.effect or 0.0)}{' (open)' if fact.verdict == OPEN and not each else ''}"
-        for words, fact in known.items()
-    )
-    seeds = [fact.seeds or 0 for fact in known.values()]
-    more = f"; the last two of {seeds[-1]} new seeds" if seeds[1] == seeds[2] > seeds[0] else ""
-    return f" Step by step: {parts}{' (each open alone)' if each else ''}{more}."
+def _steps(facts: Facts) -> list[Remark]:
+    """The remarks on steps that were made again, with the number of their new seeds."""
+    sides, known = _sides(), {name: facts[name] for name in STEPS if name in facts}
+    return [
+        Remark(
+            variant=sides[name][0],
+            sentence=f"{STEPS[name][0]}: {nats(fact.effect)} than {STEPS[name][1]}, with {fact.seeds} new seeds"
+            f"{' (open)' if fact.verdict == OPEN else ''}.",
+        )
+        for name, fact in known.items()
+        if fact.effect is not None
+    ]
 
 
 def _from_several_differences(facts: Facts) -> ComputedSentence | None:
@@ -133,7 +130,8 @@ def _from_several_differences(facts: Facts) -> ComputedSentence | None:
 
 def remarks(facts: Facts) -> tuple[Remark, ...]:
     """Outcomes of contrasts of one difference, of rotations and of concatenating, in the order of Home's rows."""
-    return (*_outcomes([facts[name] for name in TOLD if name in facts]), *_concatenated(facts), *_rotary(facts))
+    told = _outcomes([facts[name] for name in TOLD if name in facts])
+    return (*_steps(facts), *told, *_concatenated(facts), *_rotary(facts))
 
 
 def _causes(facts: Facts) -> str:
@@ -164,7 +162,9 @@ def _concatenated(facts: Facts) -> list[Remark]:
 
 def _in_one_shape(facts: Facts) -> str:
     """The controls of the wider concatenation: decided ones in the words of their rules, open ones in numbers."""
-    decided = fixed_sentences(facts, (SAME_SHAPE, WIDER_WORDS))
+    decided = fixed_sentences(facts, (SAME_SHAPE,))
+    if wider := fixed_sentences(facts, (WIDER_WORDS,)):
+        decided = f"{decided} {wider.removesuffix('.')} ({facts[WIDER_WORDS].seeds} new seeds).".strip()
     words = {SAME_SHAPE: "words as wide", WIDER_WORDS: "wider words"}
     measured = [_against(facts[name], text) for name, text in words.items() if undecided(facts.get(name))]
     if measured:
