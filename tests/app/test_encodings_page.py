@@ -9,7 +9,7 @@ from tests.app.shown import figures, opened, shown
 HEADINGS = {
     "values": ["The table itself", "How much each dimension moves"],
     "distance": ["Similarity against distance"],
-    "all": ["Attention reads distances best off encodings at the right"],
+    "all": ["Attention reads distances best off encodings whose dots stand at the right of all columns"],
 }
 
 

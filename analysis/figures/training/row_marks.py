@@ -20,20 +20,25 @@ LETTERS = 20
 """Letters of a line of a name: on a phone, longer ones would leave the marks little room."""
 
 
+UNKNOWN = "Of imported runs"
+"""The way of variants that are not ours, in the key."""
+
+
 def ways(variants: Iterable[str]) -> list[str]:
     """The title of each variant's way of telling positions, for the column `way` of a frame."""
-    return [WAYS[way(name)].title for name in variants]
+    return [WAYS[key].title if (key := way(name)) in WAYS else UNKNOWN for name in variants]
 
 
 def way_hues(
-    titles: Iterable[str], theme: Theme, place: Literal["top", "bottom"] | None = "top", *, columns: int = 8
+    drawn: Iterable[str], theme: Theme, place: Literal["top", "bottom"] | None = "top", *, columns: int = 8
 ) -> alt.Color:
-    """The colour of a row by its column `way`, as in the learning curves. titles: the ways that are drawn.
+    """The colour of a row by its column `way`, as in the learning curves. drawn: the ways of the rows.
 
     place: of the key; None for none. columns: the most that the key has; on a phone it has two.
     """
-    drawn = set(titles)
-    shown = {one.title: theme.colour(colours.of_way(name)) for name, one in WAYS.items() if one.title in drawn}
+    drawn = set(drawn)
+    titles = {name: one.title for name, one in WAYS.items()} | {"": UNKNOWN}
+    shown = {title: theme.colour(colours.of_way(name)) for name, title in titles.items() if title in drawn}
     wide = alt.expr(f"containerSize()[0] < {marks.PHONE} ? 2 : {min(columns, len(shown))}")
     key = marks.legend(place=place, columns=wide) if place else None
     if key is not None:
