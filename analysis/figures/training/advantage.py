@@ -205,6 +205,11 @@ def _summary(variant: str, base: str, rows: pd.DataFrame) -> str:
     )
 
 
+def _hollow_diamonds(base: alt.Chart, theme: Theme) -> alt.Chart:
+    style = {"fill": theme.ground, "stroke": theme.ink, "strokeWidth": 2}
+    return base.mark_point(shape="diamond", filled=True, size=marks.LARGE_DOT, opacity=1, **style)
+
+
 def _hollow(
     judged: pd.DataFrame | None, x: alt.X, y: alt.Y, ends: tuple[str, str], theme: Theme
 ) -> list[alt.LayerChart | alt.Chart]:
@@ -223,15 +228,7 @@ def _hollow(
         .mark_rule(color=theme.ink, strokeWidth=marks.LINE / 2)
         .encode(x=x, y=alt.Y(f"{ends[0]}:Q"), y2=alt.Y2(f"{ends[1]}:Q"))
     )
-    diamond = base.mark_point(
-        shape="diamond",
-        filled=True,
-        fill=theme.ground,
-        stroke=theme.ink,
-        strokeWidth=2,
-        size=marks.LARGE_DOT,
-        opacity=1,
-    )
+    diamond = _hollow_diamonds(base, theme)
     text = base.mark_text(
         align="left", dx=10, dy=16, lineBreak="\n", lineHeight=marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink
     ).encode(text="written:N")
@@ -267,10 +264,8 @@ def _draw(
     counted = table.assign(written=[plural(count, "seed") for count in table.seeds])
     numbers, single = alt.Chart(counted), alt.Chart(counted[counted.seeds == 1])
     count_at = {"align": "left", "dx": 9, "dy": -9, "fontSize": marks.TEXT, "color": theme.ink}
-    hollow = {"shape": "diamond", "filled": True, "fill": theme.ground, "stroke": theme.ink, "strokeWidth": 2,
-              "size": marks.LARGE_DOT, "opacity": 1}  # fmt: skip
     beside = {
-        name: [single.mark_point(**hollow).encode(x=x, y=channel), numbers.mark_text(**count_at).encode(
+        name: [_hollow_diamonds(single, theme).encode(x=x, y=channel), numbers.mark_text(**count_at).encode(
             x=x, y=channel, text="written:N")]
         for name, channel in (("gap", y), ("ratio", share))
     }  # fmt: skip

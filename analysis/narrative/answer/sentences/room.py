@@ -109,8 +109,8 @@ register(
             Tempering(
                 "C10h",
                 SUPPORTED,
-                "The small encoder pays for 14 lost dimensions, not for keeping the two apart: "
-                "losing 14 random directions of words costs it no less.",
+                f"The small encoder pays for {RANK} lost dimensions, not for keeping the two apart: "
+                f"losing {RANK} random directions of words costs it no less.",
             ),
             Tempering("C10f", OPEN, "Whether the separation costs anything after fine-tuning on GLUE is not decided."),
             Tempering(
@@ -123,7 +123,7 @@ register(
                 "C10c",
                 CONTRADICTED,
                 "In {holding} of {count} models positions take few directions; in {failing} "
-                "they spread almost as a random table does.",
+                "they take more than half as many as a random table.",
             ),
             Tempering(
                 "C11a",
