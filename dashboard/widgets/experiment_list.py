@@ -43,12 +43,8 @@ def _so_far(statement: Judgement) -> str:
     if not printed.number:
         return ""
     ends = interval_text(statement.low, statement.high, "+.2f") if statement.seeds else ""
-    line = (
-        f"; the rule’s line{'s are' if printed.line.startswith('±') else ' is'} at {printed.line}"
-        if printed.line
-        else ""
-    )
-    return f"<small><b>So far:</b> {escape(unbroken(f'{printed.number} {printed.unit}{ends}{line}.'))}</small>"
+    text = "; ".join(filter(None, (f"{printed.number} {printed.unit}{ends}", printed.line_in_words)))
+    return f"<small><b>So far:</b> {escape(unbroken(text))}.</small>"
 
 
 def _item(experiment: Experiment) -> str:

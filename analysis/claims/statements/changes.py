@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
-from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file
+from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file, run_days, training_days
 from analysis.core.formatting import join_names, plural
 from analysis.rules import RuleFile, rule_files
 
@@ -117,10 +117,10 @@ def _corrections(ledger: Ledger) -> Iterator[Change]:
 
 def _decided(current: Sequence[Judgement], ask: Ask) -> Iterator[Change]:
     """The statements about trainings that a frozen rule decided, on the day of the last training that they needed."""
-    created = {row["run_id"]: str(row["created"])[:10] for row in ask("SELECT run_id, created FROM runs")}
+    created = run_days(ask)
     frozen = {file.sha256: _day(file) for file in rule_files() if "frozen" in file.content}
     for judgement in current:
-        days = [created[reading.note] for reading in judgement.readings if reading.note in created]
+        days = training_days(judgement, created)
         if judgement.verdict not in (SUPPORTED, CONTRADICTED) or judgement.exploratory or not days:
             continue
         if max(days) >= frozen[judgement.rules_sha]:

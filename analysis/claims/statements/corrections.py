@@ -100,9 +100,10 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
         newest[judgement.id] = judgement
     for entry in content["withdrawn"]:
         supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"])
+    created = run_days(ask)
     for name, (again, seeds) in _made_again(newest).items():
         changed = f"{again.id} compares the same two on {plural(seeds, 'new seed')}, and takes its place."
-        supersede(newest.pop(name), WITHDRAWN, changed, _last_day(again, ask))
+        supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again, created)))
     return Ledger(
         current=tuple(newest[id] for id in sorted(newest)),
         superseded=tuple(sorted(superseded, key=lambda one: one.judgement.id)),
@@ -119,10 +120,14 @@ def _made_again(judged: Mapping[str, Judgement]) -> dict[str, tuple[Judgement, i
     return found
 
 
-def _last_day(judgement: Judgement, ask: Ask) -> str:
-    """The day of the last training that a statement needed, as 2026-11-25."""
-    created = {row["run_id"]: str(row["created"])[:10] for row in ask("SELECT run_id, created FROM runs")}
-    return max(created[reading.note] for reading in judgement.readings if reading.note in created)
+def run_days(ask: Ask) -> dict[str, str]:
+    """Run -> the day on which it was made, as 2026-11-25."""
+    return {row["run_id"]: str(row["created"])[:10] for row in ask("SELECT run_id, created FROM runs")}
+
+
+def training_days(judgement: Judgement, created: Mapping[str, str]) -> list[str]:
+    """The day of each training that a statement rests on. created: as `run_days` returns it."""
+    return [created[reading.note] for reading in judgement.readings if reading.note in created]
 
 
 def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:

@@ -135,17 +135,20 @@ def _further(count: int, total: int) -> int:
 
 NAMED = 3
 """The most readings of one standing that a sentence names."""
+WHOLE = {
+    HOLDS: ("The one reading holds", "Both readings hold", "All {} readings hold"),
+    FAILS: ("The one reading does not hold", "Neither of two readings holds", "None of {} readings holds"),
+}
+"""Standing -> its words where all readings have it: of one, of two and of more."""
 
 
 def tally(readings: Sequence[Reading]) -> str:
     """The readings that hold, and those that do not, in words: `5 of 6 readings hold; it fails for GPT-2`."""
     standing = {word: [one.source for one in readings if one.standing == word] for word in (HOLDS, FAILS, OPEN)}
     count = len(readings)
-    for word, few, many in ((HOLDS, "Both readings hold", "All {} readings hold"),
-                            (FAILS, "Neither of two readings holds", "None of {} readings holds")):  # fmt: skip
+    for word, words in WHOLE.items():
         if len(standing[word]) == count:
-            one = "The one reading holds" if word == HOLDS else "The one reading does not hold"
-            return {1: one, 2: few}.get(count, many.format(count))
+            return words[min(count, len(words)) - 1].format(count)
     text = f"{len(standing[HOLDS])} of {plural(count, 'reading')} hold"
     for word, verb in ((FAILS, "it fails"), (OPEN, "it is open")):
         if (names := standing[word]) and (len(names) <= NAMED or standing[OPEN]):

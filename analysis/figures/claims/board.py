@@ -12,7 +12,7 @@ from analysis.claims.statements.base import COMPARED_WITH, MIXED, OPEN, Change, 
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.stored import Heading
-from analysis.core.formatting import interval_text, join_names, plural, significant, uncapitalised
+from analysis.core.formatting import join_names, plural, significant, uncapitalised, with_interval
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import SEVERAL, as_told, strip
 from analysis.store import read
@@ -218,7 +218,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "readings": _readings(part),
         "unit": printed.unit,
         "sides": _compared_sides(part),
-        "line": printed.line,
+        "line": printed.line_in_words,
         "tour": TOUR.get(part.id, ""),
         "held": held,
         "strip": vars(places) if places else None,
@@ -264,7 +264,7 @@ def _place_in_words(part: Judgement) -> str:
     """The strip for readers who cannot see it: the number, its interval, and the values that support the statement."""
     if part.effect is None or part.region is None:
         return ""
-    number = f"{significant(part.effect)}{interval_text(part.low, part.high, '.3g')}"
+    number = with_interval(part.effect, part.low, part.high)
     return f"{number} {part.unit}; supports the statement: {part.region.words}"
 
 

@@ -51,6 +51,12 @@ class PrintedSize:
     row_unit: str = ""
 
     @property
+    def line_in_words(self) -> str:
+        """The place of the rule's bound: `the rule’s line is at −0.01`; empty where there is none."""
+        lines = "lines are" if self.line.startswith("±") else "line is"
+        return f"the rule’s {lines} at {self.line}" if self.line else ""
+
+    @property
     def short(self) -> str:
         """The number with the first words of its unit, for a row of few letters: `+0.11 nats`, `94.1 %`."""
         return f"{self.number} {self._unit_in_words}".strip()

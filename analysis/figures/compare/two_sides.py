@@ -268,12 +268,12 @@ def _side_of_cell(params: CompareParameters, views: Sequence[TokenView]) -> int:
     if any(params.term not in view.terms for view in views):
         return 0
     sizes = [_largest(view.terms[params.term]) for view in views]
-    return int(np.argmin(sizes)) if _own_scales(params, sizes) else 0
+    return int(np.argmin(sizes)) if params.own_scale or _pale(params, sizes) else 0
 
 
-def _own_scales(params: CompareParameters, sizes: Sequence[float]) -> bool:
-    """True if each map has a scale of its own. sizes: the largest score of each."""
-    return params.own_scale or (_differ_much(sizes) and not params.one_scale)
+def _pale(params: CompareParameters, sizes: Sequence[float]) -> bool:
+    """True if one map would be pale on one scale, and no link asks for that. sizes: the largest score of each."""
+    return _differ_much(sizes) and not params.one_scale
 
 
 @figure("compare_cell", CompareParameters, live=PAIR)
@@ -402,7 +402,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
     limits = {name: _largest(values) for name, (values, _) in maps.items()}
     weaker, stronger = sorted(SIDES, key=lambda side: limits[side])
-    pale = _differ_much([limits[side] for side in SIDES]) and not params.one_scale
+    pale = _pale(params, [limits[side] for side in SIDES])
     shown = [name for name in maps if name != "difference" or not pale]
     if pale and "difference" in maps:
         text += (

@@ -61,8 +61,7 @@ function sayings(statement) {
 // What an opened statement's number is of, and where the line of its strip lies.
 function measured(statement) {
   if (!statement.number) return null;
-  const line = `the rule’s ${statement.line.startsWith("±") ? "lines are" : "line is"} at ${statement.line}`;
-  return make("span", { class: "unit" }, [statement.unit, statement.sides, statement.line && line].filter(Boolean).join("; "));
+  return make("span", { class: "unit" }, [statement.unit, statement.sides, statement.line].filter(Boolean).join("; "));
 }
 
 // A square has the sign and the colour of its statement's verdict, as the count above; ⇄ marks what says the opposite of
@@ -247,8 +246,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
 
   function row(claim) {
     // Under a filter the strip is that of a statement which matches it.
-    const shownOne = [...claim.statements].sort((one, other) => other.typical - one.typical || Boolean(other.number) - Boolean(one.number)).find(matches);
-    const typical = shownOne ?? claim.statements.find((one) => one.typical);
+    const byRank = [...claim.statements].sort((one, other) => other.typical - one.typical || Boolean(other.number) - Boolean(one.number));
+    const typical = byRank.find(matches) ?? byRank[0];
     const isOpen = memory.state.claim === claim.id;
     const line = make("button", { class: "g row", id: claim.id, "aria-expanded": String(isOpen), "aria-controls": isOpen ? `panel-${claim.id}` : null });
     const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...sided(inOrder(claim.statements)).map((statement) => {
