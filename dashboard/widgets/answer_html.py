@@ -60,6 +60,11 @@ STYLE = """
   opacity: 0.55; }
 .answer .ways .dot { position: absolute; top: 4.5px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
   background: var(--ink); }
+.answer .ways .other .dot { background: var(--panel); border: 2px solid var(--ink); width: 9px; height: 9px;
+  margin: -1px 0 0 -4.5px; }
+.answer .all:not(:has(details[open])) .ways .further { display: none; }
+.answer .ways .further > * { background: var(--panel); }
+.answer .all details p { color: var(--soft); font-size: 0.9rem; }
 .answer .more { margin-top: 8px; }
 .answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
 .answer details .inside { display: grid; gap: 10px; padding: 6px 0 2px; }
@@ -248,7 +253,9 @@ def _limits(step: AnswerStep) -> str:
         f"{_link(limit.id, 'claims', {'claim': limit.claim, 'statement': limit.id})}</li>"
         for limit in step.tempered_by
     )
-    return f'<details class="limits"><summary>What speaks against or limits this</summary><ul>{rows}</ul></details>'
+    return (
+        f'<details class="limits"><summary>More on this, and what speaks against it</summary><ul>{rows}</ul></details>'
+    )
 
 
 def _link(name: str, page: str, values: Mapping[str, Value]) -> str:
@@ -272,49 +279,46 @@ def _picture(card: Card) -> str:
 
 
 def _ways(ways: Sequence[WayOfTelling], terms: Terms) -> str:
-    """The ways that the sentences quote, each with what they say of it, and the others one press away; "" for none."""
-    quoted = [way for way in ways if way.quoted]
-    if len(quoted) in (0, len(ways)):
+    """The ways that the sentences quote, each with what they say of it; a press shows the others in their rows."""
+    others = sum(not way.quoted for way in ways)
+    if others in (0, len(ways)):
         return ways_table(ways, terms)
-    further = f"{plural(len(ways) - len(quoted), 'way')} more; every one is under Experiments"
-    return ways_table(quoted, terms) + f"<details><summary>{further}</summary>{ways_table(_not_quoted(ways))}</details>"
-
-
-def _not_quoted(ways: Sequence[WayOfTelling]) -> list[WayOfTelling]:
-    """The ways that no sentence quotes, each after those that it is indented under."""
-    shown: list[WayOfTelling] = []
-    above: list[WayOfTelling] = []
-    for way in ways:
-        above = [*(one for one in above if one.changes < way.changes), way]
-        if not way.quoted:
-            shown += [one for one in above if one not in shown]
-    return shown
+    further = f"{plural(others, 'way')} more; every one is under Experiments"
+    inside = "They stand in the table above, tinted, each under the one that it was changed from."
+    return f"{ways_table(ways, terms)}<details><summary>{further}</summary><p>{inside}</p></details>"
 
 
 def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     """The ways of telling positions as a table whose second column is a picture; "" for none.
 
-    terms: the glossary of the page, with which a last column has what each row says.
+    terms: the glossary of the page, with which a last column has what each row says, and the rows that no sentence
+    quotes are shown only while the element below the table is open.
     """
     if not ways:
         return ""
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
-        f'<tr{"" if place else " class=adding"}><th scope="row" style="--changes:{way.changes}">'
+        f'<tr class="{_row_class(way, place)}"><th scope="row" style="--changes:{way.changes}">'
         f"{terms.explain(unbroken(way.name)) if terms else escape(unbroken(way.name))}</th>{_track(way, *ends)}"
         f'<td class="value">{signed_or_zero(way.difference) if place else "0"}</td>'
         f'<td class="steps">{way.steps:,}</td>{_remark(way, terms)}</tr>'
         for place, way in enumerate(ways)
     )
     seeds = plural(min(way.seeds for way in ways if not way.recipe), "seed")
+    hollow = "; hollow: another recipe" if any(way.recipe for way in ways) else ""
     remarks = '<th class="remark">What it shows</th>' if terms else ""
     return (
         f'<table class="ways"><caption>Encoders of width 128, each changed from the one that '
-        f"it is indented under ({seeds} each; bars are 95 % intervals; dashed: adding; rounded)</caption><thead><tr>"
-        '<th>How positions are told</th><th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
+        f"it is indented under ({seeds} each; bars are 95 % intervals; dashed: adding; rounded{hollow})</caption>"
+        "<thead><tr><th>How positions are told</th>"
+        '<th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
         f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'
         f"<tbody>{rows}</tbody></table>"
     )
+
+
+def _row_class(way: WayOfTelling, place: int) -> str:
+    return " ".join(filter(None, ("" if place else "adding", "" if way.quoted else "further", way.recipe and "other")))
 
 
 def scale_ticks(least: float, most: float) -> tuple[float, ...]:

@@ -47,6 +47,10 @@ def told(**changed: str) -> dict[str, str]:
     return {row["name"]: row["sentence"] for row in tables(facts(**changed), ask)["answers"]}
 
 
+def further(**changed: str) -> dict[str, str]:
+    return {row["name"]: row["further"].replace("\u00a0", " ") for row in tables(facts(**changed), ask)["answers"]}
+
+
 def test_every_sentence_is_told_and_leads_to_its_evidence(store: Path) -> None:
     steps = stored.answer()
     assert {step.name for step in steps} == {name for name, _ in SENTENCES.items()}
@@ -79,9 +83,11 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "loses some of its score" in told(C10d=CONTRADICTED)["room"]
     assert "has room for both" in told(C10d=SUPPORTED)["lead"]
     assert "has room for both" not in told(C10d=CONTRADICTED)["lead"]
-    assert "it gets back 99 % of" in told(C35a=SUPPORTED)["room"]
-    assert "it gets back only 99 % of" in told(C35a=CONTRADICTED)["room"]
-    assert "gets back" not in told(C35a=OPEN)["room"]
+    assert "gets back 99 % of" in further(C35a=SUPPORTED)["room"]
+    assert "gets back only 99 % of" in further(C35a=CONTRADICTED)["room"]
+    assert "gets back" not in further(C35a=OPEN)["room"]
+    assert "as many random directions, 7 %" in further(C35a=SUPPORTED, C35b=SUPPORTED)["room"]
+    assert "random directions, 7 %" not in further(C35a=SUPPORTED, C35b=OPEN)["room"]
     assert "rotations" not in told(C22c=OPEN)["lead"]
     assert "rotations" in told(C22c=SUPPORTED)["lead"]
     assert "Sharing the turned key" in told(C30e=SUPPORTED)["inside_heads"]
@@ -156,22 +162,20 @@ def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: P
         "Every layer: 0.06 nats lower than the first",
     )
     open_step, decided = sentence(seeds=16, verdict=OPEN), sentence(seeds=16, verdict=SUPPORTED)
-    assert f"\n{first}, with 16 new seeds (open).\n{every} alone, with 16 new seeds (open)." in open_step
-    assert f"\n{first}, with 16 new seeds.\n{every} alone, with 16 new seeds (open)." in decided
+    assert f"\n{first} (16 new seeds; open).\n{every} alone (16 new seeds; open)." in open_step
+    assert f"\n{first} (16 new seeds).\n{every} alone (16 new seeds; open)." in decided
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:
     planted = {"verdict": OPEN, "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": 8, "answer": ""}
     judged = [replace(one, **planted) if one.id == "C36f" else one for one in facts()]
-    rows = {row["name"]: row["sentence"] for row in tables(judged, ask)["answers"]}
+    rows = {row["name"]: row["further"] for row in tables(judged, ask)["answers"]}
     said = "Trained, a concatenation that is projected back ended 0.08 nats higher (open: +0.04 to +0.12)."
     assert said in rows["algebra"]
     judged = [
         replace(one, verdict=CONTRADICTED, answer="It ends apart.") if one.id == "C36f" else one for one in facts()
     ]
-    assert next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "algebra").endswith(
-        "apart."
-    )
+    assert next(row["further"] for row in tables(judged, ask)["answers"] if row["name"] == "algebra").endswith("apart.")
 
 
 def numbers(text: str) -> list[str]:
@@ -225,8 +229,8 @@ def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(s
     assert "as long" not in sentence(verdict=OPEN, seeds=8, **measured), "one control alone explains nothing"
     controls["C36l"] = {"verdict": SUPPORTED, "effect": -2.5}
     assert (
-        "adding these alone ends 2.50 nats lower than adding all; beside the words they end 0.40 nats higher than "
-        "added."
+        "adding the leading sinusoids alone ends 2.50 nats lower than adding all; concatenating them ends 0.40 nats "
+        "higher than adding them."
     ) in sentence(verdict=OPEN, seeds=8, **measured)
     assert "as the question proposes" not in sentence(verdict=OPEN, seeds=7, **measured)
     decided = sentence(verdict=CONTRADICTED, seeds=8, **measured | {"answer": "It costs 0.20 nats."})

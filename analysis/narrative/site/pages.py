@@ -1,7 +1,6 @@
 """The files of the site, put into their templates. Knows nothing of how charts are drawn."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -86,7 +85,6 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
     if (first := statements.first_verdicts_page()).is_file():
         data[first.name] = first.read_text(encoding="utf-8")
     ledger = claims(link, first=first.name if first.is_file() else "")
-    home = re.sub(r"(?s)<style>.*?</style>", lambda style: _short_style(style[0]), _level(home))
     return {"index.html": home, "tour.html": tour, CLAIMS: ledger, **data}
 
 
@@ -166,48 +164,10 @@ def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
 def _moving(picture: ModuleType, name: str) -> dict[str, Markup]:
     """The markup, style and script of a moving picture, to be put into a page."""
     return {
-        "html": Markup(_level(picture.asset(f"{name}.html"))),
-        "css": Markup(_short_style(picture.asset(f"{name}.css"))),
-        "js": _script(_short(picture.asset(f"{name}.js"))),
+        "html": Markup(picture.asset(f"{name}.html")),
+        "css": Markup(picture.asset(f"{name}.css")),
+        "js": _script(picture.asset(f"{name}.js")),
     }
-
-
-def _level(text: str) -> str:
-    """A text without indentation and empty lines."""
-    return "\n".join(line for line in map(str.strip, text.splitlines()) if line)
-
-
-QUOTED = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*')")
-SPACED = re.compile(r"(?<![-+]) *([-+])(?! *[-+]) *| *(=>|[,;:?{}()=*<>&|/]) *")
-"""Signs around which spaces mean nothing. Two of + and - keep the one between them: a - -b is not a--b."""
-INSIDE_STATEMENT = re.compile(r"(?<=[;,{(\[])\n")
-
-
-def _short(script: str) -> str:
-    """A script without comments, indentation and needless lines, since a reader loads it before anything moves."""
-    text = INSIDE_STATEMENT.sub("", _level("\n".join(map(_without_comment, script.splitlines()))))
-    parts = QUOTED.split(text)  # Every second one is quoted.
-    parts[::2] = [SPACED.sub(r"\1\2", part) for part in parts[::2]]
-    # The script stands in a JSON string, where each double quote takes a letter more.
-    parts[1::2] = [_single_quoted(part) for part in parts[1::2]]
-    return "".join(parts)
-
-
-def _single_quoted(text: str) -> str:
-    """A string of JavaScript between single quotes, where nothing in it needs another spelling then."""
-    return f"'{text[1:-1]}'" if text[0] == '"' and not set("'\\") & set(text) else text
-
-
-def _short_style(style: str) -> str:
-    """A style without comments and spaces that mean nothing."""
-    bare = re.sub(r"(?s)/\*.*?\*/", "", style)
-    return re.sub(r"\s*([{};,])\s*", r"\1", _level(bare)).replace(": ", ":")
-
-
-def _without_comment(line: str) -> str:
-    """A line of JavaScript up to its comment; two slashes inside quotation marks begin none."""
-    code, mark, _ = f" {line.strip()} ".partition(" // ")
-    return code if mark and all(code.count(quote) % 2 == 0 for quote in "\"'`") else line
 
 
 def _script(value: object) -> Markup:

@@ -26,24 +26,25 @@ def error_bound() -> float:
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """An identity needs no data; the error is that of rounding, and its bound is given. A training is told after it."""
+    """An identity needs no data; the error is that of rounding, and its bound is given. A training limits it."""
     del ask
     return ComputedSentence(
         sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
-        f"blocks. In the first layer, adding uses one block for both.{_trained(facts)}",
+        "blocks. In the first layer, adding uses one block for both.",
         bold="is already a sum",
         heading="It is already a sum",
         value=error_bound(),
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: error_bound()' AS computed_by",
+        further=_trained(facts),
     )
 
 
 def _trained(facts: Facts) -> str:
-    """The outcome of training such a concatenation, after a space: algebra does not say that both learn alike."""
+    """The outcome of training such a concatenation: algebra does not say that both learn alike. "" for none yet."""
     if decided := fixed_sentences(facts, (PROJECTED,)):
-        return f" {decided}"
+        return decided
     open_yet = undecided(facts.get(PROJECTED))
-    return f" Trained, a concatenation that is projected back {open_yet}." if open_yet else ""
+    return f"Trained, a concatenation that is projected back {open_yet}." if open_yet else ""
 
 
 register(

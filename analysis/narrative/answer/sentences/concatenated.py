@@ -47,10 +47,17 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     size = PRESETS[training_rules().preset]
     best = min(trained, key=lambda statement: statement.effect or 0.0)
     return ComputedSentence(
-        sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
-        f"same width {bold} than adding, by {_range(effects)} nats over {layouts} ({plural(best.seeds or 0, 'seed')} "
-        f"each), but its words are narrower too. {_equal_words(facts)}{_proposed(facts)}{_widths(facts)}"
-        f"{_earlier(ask, best.verdict)}",
+        sentence="\n".join(
+            (
+                f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
+                f"same width {bold} than adding, by {_range(effects)} nats over {layouts} "
+                f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}). Its words are narrower, too.",
+                _equal_words(facts),
+                *_proposed(facts),
+                *_widths(facts),
+                *_earlier(ask, best.verdict),
+            )
+        ),
         bold=bold,
         heading="A concatenation of the same width",
         value=best.effect,
@@ -76,43 +83,41 @@ def _equal_words(facts: Facts) -> str:
     return f"{decided} With words of 80 %, concatenating {open_yet}." if open_yet else decided
 
 
-def _proposed(facts: Facts) -> str:
-    """The arrangement that the question proposes, after a space; empty until all its seeds are trained.
+def _proposed(facts: Facts) -> list[str]:
+    """The arrangement that the question proposes; none until all its seeds are trained.
 
     What it does on longer texts is told, too: there it may end on the other side.
     """
     open_yet = undecided(facts.get(PROPOSED), " than adding all of them")
     told = f"Short words beside the leading sinusoids, as the question proposes, {open_yet}." if open_yet else ""
     told = fixed_sentences(facts, [PROPOSED]) or told
-    if not told:
-        return ""
-    return f" {told}{_on_longer_texts(facts)}"
+    return [told, *_on_longer_texts(facts)] if told else []
 
 
-def _on_longer_texts(facts: Facts) -> str:
-    """The two controls that tell the arrangement from its sinusoids on longer texts; empty until both are decided."""
+def _on_longer_texts(facts: Facts) -> list[str]:
+    """The two controls that tell the arrangement from its sinusoids on longer texts; none until both are decided."""
     alone, beside = facts.get(ALONE), facts.get(BESIDE)
     if alone is None or beside is None or OPEN in (alone.verdict, beside.verdict):
-        return ""
-    return (
-        f" On texts 4 times as long, adding these alone ends {nats(alone.effect or 0.0)} than adding all; beside "
-        f"the words they end {nats(beside.effect or 0.0)} than added."
-    )
+        return []
+    return [
+        f"On texts 4 times as long, adding the leading sinusoids alone ends {nats(alone.effect or 0.0)} than adding "
+        f"all; concatenating them ends {nats(beside.effect or 0.0)} than adding them."
+    ]
 
 
-def _widths(facts: Facts) -> str:
-    """The differences by width that are decided, after a space; empty if none is."""
+def _widths(facts: Facts) -> list[str]:
+    """The differences by width that are decided; none if none is."""
     decided = fixed_sentences(facts, WIDTHS)
-    return f" {decided}" if decided else ""
+    return [decided] if decided else []
 
 
-def _earlier(ask: Ask, verdict: str) -> str:
+def _earlier(ask: Ask, verdict: str) -> list[str]:
     """The result of the exploratory trainings, told only if it points the other way."""
     rows = ask(EARLIER_QUERY)
     effect = rows[0]["effect"] if rows else None
     if effect is None or effect >= 0 or verdict != CONTRADICTED:
-        return ""
-    return f" In a recipe that ended too early, the 80/20 split was ahead ({fixed(effect)} nats)."
+        return []
+    return [f"In a recipe that ended too early, the 80/20 split was ahead ({fixed(effect)} nats)."]
 
 
 register(

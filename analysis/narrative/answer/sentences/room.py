@@ -29,6 +29,8 @@ CUT = "C10d"
 """The statement on this cut. Its line is the loss of a correlation below which a score counts as kept."""
 TRAINED_ON = "C35a"
 """The statement on the encoder that is trained on with this cut. Its effect is the share that it does not recover."""
+AT_RANDOM = "C35b"
+"""The statement on the same training with as many random directions. Its effect is the share that it recovers."""
 OWN = (
     "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated "
     f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
@@ -51,24 +53,34 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         f"on sentence similarity ({row['separated']:.3f} of {row['intact']:.3f}{without})."
     )
     return ComputedSentence(
-        sentence=sentence + _trained_on(facts) + _others(ask, facts[CUT].line) + _narrow(ask),
+        sentence=sentence + _others(ask, facts[CUT].line) + _narrow(ask),
         bold=bold,
         heading=HEADINGS.get(verdict, "Is there room for both?"),
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
+        further=_trained_on(facts),
     )
 
 
 def _trained_on(facts: Facts) -> str:
-    """The part of what positions are worth that the encoder recovers once it is trained on with the cut."""
+    """The part of what positions are worth that the encoder recovers once it is trained on with the cut; "" for none.
+
+    Beside it stands the part that it recovers with a cut along random directions.
+    """
     fact = facts.get(TRAINED_ON)
     if fact is None or fact.effect is None or fact.verdict not in (SUPPORTED, CONTRADICTED):
         return ""
     only = "" if fact.verdict == SUPPORTED else "only "
+    control = facts.get(AT_RANDOM)
+    at_random = (
+        ""
+        if control is None or control.effect is None or control.verdict == OPEN
+        else f"; along as many random directions, {percent(1 - fact.effect - control.effect)}"
+    )
     return (
-        f" Trained on like this, it gets back {only}{percent(1 - fact.effect)} of what positions are worth to it "
-        f"({plural(fact.seeds or 0, 'seed')})."
+        f"Trained on with this cut, {default_model.NAME} gets back {only}{percent(1 - fact.effect)} of what positions "
+        f"are worth to it{at_random} ({plural(fact.seeds or 0, 'seed')})."
     )
 
 

@@ -93,8 +93,8 @@ def _steps(facts: Facts) -> list[Remark]:
     return [
         Remark(
             variant=sides[name][0],
-            sentence=f"{STEPS[name][0]}: {nats(fact.effect)} than {STEPS[name][1]}, with {fact.seeds} new seeds"
-            f"{' (open)' if fact.verdict == OPEN else ''}.",
+            sentence=f"{STEPS[name][0]}: {nats(fact.effect)} than {STEPS[name][1]} ({fact.seeds} new seeds"
+            f"{'; open' if fact.verdict == OPEN else ''}).",
         )
         for name, fact in known.items()
         if fact.effect is not None
