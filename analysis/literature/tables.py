@@ -12,7 +12,6 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.store import read
-from analysis.store.paths import cached_until_store_changes
 
 HYPER_PARAMETER = "hyper-parameter"
 GLUE_AVERAGE = "glue_average"
@@ -226,7 +225,6 @@ def _kind(table: Any) -> str:
     return table.task if table.tasks == 1 else f"{table.task} and {table.tasks - 1} more"
 
 
-@cached_until_store_changes(64)
 def load(table: str) -> Table:
     """A table by its id. Raises LinkError for one that is not there."""
     return load_all([table])[table]

@@ -19,7 +19,6 @@ from analysis.figures.geometry.directions import cut_apart, held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 from analysis.measurements.surgery.arms import RANK
-from analysis.store.paths import cached_until_store_changes
 
 COMMON = 0.05
 """The share of lost words from which words are said to collide."""
@@ -335,7 +334,6 @@ QUESTIONS: dict[str, Question] = {
 """The questions by the part of the page that shows their figure."""
 
 
-@cached_until_store_changes(32)
 def answer(part: str, model: str) -> CardAnswer:
     """The answer of a model to the question of a part of the page."""
     return QUESTIONS[part].of(model)

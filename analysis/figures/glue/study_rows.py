@@ -11,7 +11,6 @@ from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.store import read
 from analysis.store.files import IMPORTED
-from analysis.store.paths import cached_until_store_changes
 
 TUPE = "ke2021tupe|Table 1"
 PUBLISHED = "published"
@@ -53,7 +52,6 @@ class GlueParameters(Parameters):
     table: str = TUPE
 
 
-@cached_until_store_changes()
 def recipe(preset: str) -> Trained | None:
     """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
 
