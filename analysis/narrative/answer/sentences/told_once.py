@@ -24,8 +24,8 @@ TOLD = ("C34p", "C34o", "C34a")
 The others are below `tempered_by`, and on Claims.
 """
 STEPS = {
-    "C34t": ("The first layer alone", "normalised"),
-    "C34s": ("Every layer", "the first alone"),
+    "C34t": ("Told to the first layer alone", "added once, normalised"),
+    "C34s": ("Told to every layer", "told to the first alone"),
 }
 """The steps that were made again with new seeds, which stand in the rows of their variants: the two sides in words."""
 ROTARY = "C22c"
@@ -93,7 +93,7 @@ def _steps(facts: Facts) -> list[Remark]:
     return [
         Remark(
             variant=sides[name][0],
-            sentence=f"{STEPS[name][0]}: {nats(fact.effect)} than {STEPS[name][1]} ({fact.seeds} new seeds"
+            sentence=f"{STEPS[name][0]}, positions end {nats(fact.effect)} than {STEPS[name][1]} ({fact.seeds} new seeds"
             f"{'; open' if fact.verdict == OPEN else ''}).",
         )
         for name, fact in known.items()
