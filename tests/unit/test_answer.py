@@ -158,8 +158,8 @@ def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: P
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
     first, every = (
-        "Told to the first layer alone, positions end 0.14 nats lower than added once, normalised",
-        "Told to every layer, positions end 0.06 nats lower than told to the first",
+        "Told to the queries and keys of the first layer, positions end 0.14 nats lower than added once, normalised",
+        "Told to the queries and keys of every layer, positions end 0.06 nats lower than to those of the first",
     )
     open_step, decided = sentence(seeds=16, verdict=OPEN), sentence(seeds=16, verdict=SUPPORTED)
     assert f"\n{first} (16 new seeds; open).\n{every} alone (16 new seeds; open)." in open_step

@@ -24,8 +24,8 @@ TOLD = ("C34p", "C34o", "C34a")
 The others are below `tempered_by`, and on Claims.
 """
 STEPS = {
-    "C34t": ("Told to the first layer alone", "added once, normalised"),
-    "C34s": ("Told to every layer", "told to the first alone"),
+    "C34t": ("Told to the queries and keys of the first layer", "added once, normalised"),
+    "C34s": ("Told to the queries and keys of every layer", "to those of the first alone"),
 }
 """The steps that were made again with new seeds, which stand in the rows of their variants: the two sides in words."""
 ROTARY = "C22c"
@@ -93,8 +93,8 @@ def _steps(facts: Facts) -> list[Remark]:
     return [
         Remark(
             variant=sides[name][0],
-            sentence=f"{STEPS[name][0]}, positions end {nats(fact.effect)} than {STEPS[name][1]} ({fact.seeds} new seeds"
-            f"{'; open' if fact.verdict == OPEN else ''}).",
+            sentence=f"{STEPS[name][0]}, positions end {nats(fact.effect)} than {STEPS[name][1]} "
+            f"({fact.seeds} new seeds{'; open' if fact.verdict == OPEN else ''}).",
         )
         for name, fact in known.items()
         if fact.effect is not None
