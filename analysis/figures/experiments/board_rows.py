@@ -40,7 +40,7 @@ NAN = float("nan")
 class Gap:
     """A difference of final losses from the baseline's, in nats, paired by seed. seeds: pairs; needed: for a verdict.
 
-    low, high: the ends of the 95 % interval; NaN where there is none.
+    low, high: the ends of the 95 % interval; NaN where there is none. differences: by seed.
     """
 
     value: float
@@ -48,6 +48,7 @@ class Gap:
     high: float
     seeds: int
     needed: int
+    differences: Mapping[Hashable, float] = field(default_factory=dict)
 
     @property
     def judged(self) -> bool:
@@ -352,7 +353,15 @@ def _gap(losses: Mapping[Hashable, float], baseline: Mapping[Hashable, float], n
     result = difference(losses, baseline)
     if not result.n:
         return None
-    return Gap(value=result.mean, low=result.low, high=result.high, seeds=result.n, needed=needed)
+    differences = {seed: loss - baseline[seed] for seed, loss in losses.items() if seed in baseline}
+    return Gap(
+        value=result.mean,
+        low=result.low,
+        high=result.high,
+        seeds=result.n,
+        needed=needed,
+        differences=differences,
+    )
 
 
 def _exits(trainings: Trained) -> dict[str, Steps]:

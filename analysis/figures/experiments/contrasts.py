@@ -5,7 +5,6 @@ where the row above it ends, so that the steps of a path are seen to add up.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +28,8 @@ PARENTS = ("C34", "C36")
 """The claims whose statements are about where positions are told, and how narrow words are."""
 NATS = "nats per predicted token"
 OPEN = "open"
-CORRECTED, UNEVEN = "after correction", "seeds differ"
-"""Under the word of a contrast that is open although its interval is clear of the margin: why it is so."""
+CORRECTED, UNEVEN = "corrected", "uneven"
+"""Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 26
 """Letters in a line of a label: longer ones would leave the plot little room."""
 ROW = 30
@@ -231,6 +230,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
                 f"; those of {judged} were compared after its runs were stored." if judged in set(table.preset) else "."
             ),
             _corrected(here, found),
+            _new_seeds(table),
             " ".join(
                 f"The rule of {row.id} asks with a margin of {row.line:g} nats; its word here is that of the band, as "
                 "of all others."
@@ -292,8 +292,21 @@ def _corrected(here: pd.DataFrame, found: pd.DataFrame) -> str:
     which = "interval has all seeds and lies" if len(clear) == 1 else "intervals have all seeds and lie"
     return (
         f"{len(clear)} hollow {which} clear of the band ({CORRECTED}): the rules test all contrasts of a family "
-        f"together, and after Holm's correction{failed if lacking & {families[id] for id in clear} else ''} these are "
-        "still open."
+        f"together, and after Holm's correction{failed if lacking & {families[id] for id in clear} else ''} "
+        f"{'it is' if len(clear) == 1 else 'these are'} still open."
+    )
+
+
+def _new_seeds(table: pd.DataFrame) -> str:
+    """A sentence on the contrasts that have more seeds than the others; empty where all have as many."""
+    usual = int(table.seeds.mode().iloc[0])
+    more = table[table.seeds > usual]
+    if more.empty:
+        return ""
+    return (
+        f"{plural(len(more), 'contrast')} of {join_names(sorted(map(str, set(more.seeds))))} seeds "
+        f"{'rests' if len(more) == 1 else 'rest'} on other seeds than the board, whose differences of {usual} seeds "
+        "therefore differ a little."
     )
 
 
@@ -386,24 +399,22 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
 
 
 def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
-    """The size of a difference and its word; below, the seeds where some are missing, or the note."""
+    """The size of a difference and its word; below, its seeds and the note."""
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
-    below = f"{seeds} of {needed} seeds" if seeds < needed else note
-    return f"{signed_or_zero(effect)} {word}" + (f"\n{below}" if below else "")
+    below = f"{seeds} of {needed} seeds" if seeds < needed else plural(seeds, "seed")
+    return f"{signed_or_zero(effect)} {word}\n{below}" + (f", {note}" if note else "")
 
 
 def _finding(found: pd.DataFrame) -> str:
-    """The decided effects of telling in every layer, with its steps, and of a matrix of its own; else their number."""
+    """The decided effects of telling in every layer and of a matrix of its own; else the number that is decided."""
     by_id = {row.id: row for row in frames.rows(found)}
     measured, margin = frames.rows(found[found.effect.notna()]), _margin(found)
     words = {row.id: standing(row.verdict, row.low, row.high, margin) for row in measured}
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        parts.append(
-            f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}{_steps(by_id, words)}"
-        )
+        parts.append(f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}")
     if matrix != OPEN:
         changes = _changes(matrix, by_id[MATRIX])
         parts.append(f"a matrix of their own {changes.replace('the loss', 'it') if parts else changes}")
@@ -411,17 +422,6 @@ def _finding(found: pd.DataFrame) -> str:
         decided = sum(word != OPEN for word in words.values())
         return f"{decided or 'None'} of {plural(len(found), 'contrast')} {'are' if decided > 1 else 'is'} decided"
     return capitalised("; ".join(parts))
-
-
-def _steps(by_id: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    """The steps that lead to the total, and how many of them are open, in brackets; empty where one is not measured."""
-    steps = [change.statement for change in GROUPS[0].changes if change.statement != TOTAL]
-    if not all(id in words for id in steps):
-        return ""
-    undecided = sum(words[id] == OPEN for id in steps)
-    effects = join_names(signed_or_zero(by_id[id].effect) for id in steps)
-    alone = "each open alone" if undecided == len(steps) else f"{undecided} open alone" if undecided else ""
-    return f" (steps {effects}{', ' if alone else ''}{alone})"
 
 
 def _changes(word: str, row: Any) -> str:
@@ -444,12 +444,19 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
         f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
     ]
     # The second chart has as many lines above it, so that both begin at one height.
-    below = {0: key, 1: ["on the same scale", *[" "] * len(key[1:])]}
+    corrected = f"{CORRECTED}: open only after Holm's correction" if table.text.str.endswith(CORRECTED).any() else " "
+    below = {0: key, 1: ["; ".join(["same scale; open: not decided", *_half_decided(table)]), corrected]}
     first = "From the loss before a change to that after it"
     return [
         _chart(rows, domain, theme, str(name) or first, below[place])
         for place, (name, rows) in enumerate(table.groupby("chart", sort=False))
     ]
+
+
+def _half_decided(table: pd.DataFrame) -> list[str]:
+    """What the words say of contrasts of which one side alone is decided."""
+    other = {"not lower": "higher", "not higher": "lower"}
+    return [f"{word}: same or {side}" for word, side in other.items() if (table.word == word).any()]
 
 
 def _chart(table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title: str, below: list[str]) -> Chart:

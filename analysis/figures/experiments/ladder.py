@@ -1,26 +1,29 @@
 """Differences of final losses from adding's at several widths of the model: a line a variant."""
 
+import math
+
 import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS, ablate
-from analysis.ablation.variants import named, way
+from analysis.ablation.variants import named, quote, way
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, plural, sentences, signed, span
+from analysis.core.formatting import fixed, join_names, plural, sentences, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, board, default_preset
+from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, VariantRow, board, default_preset
 from analysis.figures.experiments.row_widths import width_rows
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
-from analysis.figures.training.line_marks import names_at_ends, padded_range
+from analysis.figures.training.line_marks import NAME_CHARACTERS, name_heights, padded_range, spread_names
 from analysis.figures.training.row_marks import VARIANT
 from analysis.rules import all_encoder_rules, encoder_rules
+from analysis.statistics import difference
 
-TOLD = 3
-"""The most variants that the heading tells."""
-HEIGHT = 380
+HEIGHT, CHANGE_HEIGHT = 360, 300
+"""Pixels of the plot of the widths, and of that of the changes."""
+CHANGES = ["variant", "title", "change", "change_low", "change_high"]
 
 
 @figure("experiments_ladder", Parameters)
@@ -33,7 +36,7 @@ def ladder(_: Parameters) -> Figure:
     rows = [row for row in (*shown.rows, *shown.others) if len(row.widths) > 1]
     if not rows:
         raise NoResults(f"No variant is trained at two widths yet. Run: {ablate(WIDTHS[64], [BASELINE, 'concat_20'])}")
-    table = pd.concat([width_rows(row) for row in rows], ignore_index=True)
+    table = pd.concat([width_rows(row).assign(**_change(row)) for row in rows], ignore_index=True)
     widths = sorted(set(table.width))
     recipes = join_names(f"{PRESETS[WIDTHS[width]].steps:,} at width {width}" for width in widths)
     return Figure(
@@ -49,6 +52,10 @@ def ladder(_: Parameters) -> Figure:
             f"Rings: fewer than {plural(int(table.needed.max()), 'seed')}, which decide nothing."
             if not table.judged.all()
             else "",
+            "Change: the difference at the widest model less that at the narrowest, with Welch's 95 % interval, since "
+            "seeds of two widths are no pairs."
+            if table.change.notna().any()
+            else "",
             f"Narrow models learn order late, so that each width has a recipe of its own ({recipes} steps, with the "
             "learning rate that its pilots chose): a difference between widths is one between recipes, too.",
         ),
@@ -60,60 +67,100 @@ def ladder(_: Parameters) -> Figure:
             "trainings": f"presets {join_names(WIDTHS[width] for width in widths)}",
             "rules": f"version {encoder_rules().version}, SHA-256 {encoder_rules().sha256}",
         },
-        draw=lambda theme: [_draw(table, shown.margin, theme)],
+        draw=lambda theme: _draw(table, shown.margin, theme),
         columns=2,
     )
+
+
+def _change(row: VariantRow) -> dict[str, float]:
+    """The change of a variant's difference from the narrowest to the widest model that are judged, with its interval.
+
+    NaN where fewer than two are judged.
+    """
+    judged = [gap for _, gap in sorted(row.widths.items()) if gap.judged]
+    if len(judged) < 2:
+        return dict.fromkeys(CHANGES[2:], math.nan)
+    found = difference(judged[-1].differences, judged[0].differences, paired=False)
+    return dict(zip(CHANGES[2:], (found.mean, found.low, found.high), strict=True))
 
 
 def _trained_at(table: pd.DataFrame, width: int) -> list[str]:
     return [str(name) for name in table.variant[table.width == width]]
 
 
-def _finding(table: pd.DataFrame) -> str:
-    """The differences at the narrowest and at the widest model, of the variants whose difference changes most."""
+def _ends(table: pd.DataFrame) -> tuple[pd.DataFrame, int, int]:
+    """The judged differences at the narrowest and at the widest model, a row a variant, and these two widths."""
     judged = table[table.judged]
     judged = judged[judged.groupby("variant").width.transform("size") > 1]
     if judged.empty:
-        return f"Of {plural(table.variant.nunique(), 'variant')}, none has enough seeds at two widths yet"
+        return judged, 0, 0
     narrow, wide = int(judged.width.min()), int(judged.width.max())
-    both = judged.pivot(index="title", columns="width", values="value")[[narrow, wide]].dropna()
+    return judged.pivot(index="title", columns="width", values="value")[[narrow, wide]].dropna(), narrow, wide
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """How the differences change from the narrowest to the widest model; of several ways, the one that changes most."""
+    both, narrow, wide = _ends(table)
+    if both.empty:
+        return f"Of {plural(table.variant.nunique(), 'variant')}, none has enough seeds at two widths yet"
+    changes = both[wide] - both[narrow]
     same_side = (both[wide] * both[narrow] > 0).all()
-    changed = (both[wide] - both[narrow]).abs().sort_values(ascending=False).index[:TOLD]
-    told = "; ".join(f"{name} {signed(both[narrow][name])} and {signed(both[wide][name])}" for name in changed)
-    names = f"Nats from adding at width {narrow} and {wide}: {told}"
-    for larger, smaller in ((wide, narrow), (narrow, wide)):
+    for larger, smaller, verb in ((wide, narrow, "grow"), (narrow, wide, "shrink")):
         if len(both) > 1 and same_side and (both[larger].abs() > both[smaller].abs()).all():
-            return f"{names}: all {'grow' if larger == wide else 'shrink'}"
-    return names
+            sizes = " to ".join(dict.fromkeys(fixed(size) for size in (changes.abs().min(), changes.abs().max())))
+            sides = {
+                (True, True): "Gains and losses against adding both",
+                (True, False): "Gains over adding",
+                (False, True): "Losses against adding",
+            }[bool((both[wide] < 0).any()), bool((both[wide] > 0).any())]
+            return f"{sides} {verb} with the width: each of the {len(both)} by {sizes} nats from {narrow} to {wide}"
+    most = str(changes.abs().idxmax())
+    return (
+        f"From width {narrow} to {wide} the difference from adding changes most for {quote(most)}: "
+        f"from {signed(both[narrow][most])} to {signed(both[wide][most])} nats"
+    )
 
 
-def _planned(table: pd.DataFrame) -> list[str]:
-    """Lines on the widths that frozen rules ask for and at which no variant is trained."""
+def _planned(table: pd.DataFrame) -> list[int]:
+    """The widths that frozen rules ask for and at which no variant is trained."""
     presets = {preset for rules in all_encoder_rules() for contest in rules.statements for preset in contest.presets}
-    waiting = [width for width, preset in WIDTHS.items() if preset in presets and width not in set(table.width)]
-    return [f"width {join_names(map(str, waiting))}: planned, not trained yet"] if waiting else []
+    return [width for width, preset in WIDTHS.items() if preset in presets and width not in set(table.width)]
 
 
 def _seeds(table: pd.DataFrame) -> str:
-    """The seeds at each width: `8 seeds at width 64 and 128`."""
+    """The seeds at each width: `8 seeds at every width`."""
     of_width = {width: span(table.seeds[table.width == width]) for width in sorted(set(table.width))}
     if len(set(of_width.values())) == 1:
         return f"{next(iter(of_width.values()))} seeds at every width"
     return ", ".join(f"{seeds} seeds at width {width}" for width, seeds in of_width.items())
 
 
-def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> Chart:
-    """A line a variant in the colour of its way, a dot a width with its interval; a ring where seeds are missing."""
-    widths = sorted(set(table.width))
+def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> list[Chart]:
+    """The differences by width and, where two widths are judged, by how much each changes between them."""
     hues = marks.hues(
         "variant", {name: theme.colour(colours.of_way(way(name))) for name in dict.fromkeys(table.variant)}
     )
-    dashes = marks.dashes("variant", {name: [1, 0] for name in dict.fromkeys(table.variant)})
+    changes = table[table.change.notna()].drop_duplicates("variant")
+    return [
+        _draw_widths(table, margin, hues, theme),
+        *([_draw_changes(changes, table, hues, theme)] if len(changes) else []),
+    ]
+
+
+def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: Theme) -> Chart:
+    """A line a variant in the colour of its way, a dot a width with its interval; a ring where seeds are missing.
+
+    A width that is planned has an empty place.
+    """
+    planned = _planned(table)
+    places = sorted({*table.width, *planned})
+    # The names need room at the right of the last dots.
+    end = max(places[-1], 2 * int(table.width.max()))
     domain = padded_range(pd.concat([table.value, table.low, table.high, pd.Series([0.0])]).dropna(), 0.06)
     x = marks.number(
-        alt.X, "width", "width of the model", log=2, domain=(widths[0], widths[-1]), values=widths, form="d", padding=44
+        alt.X, "width", "width of the model", log=2, domain=(places[0], end), values=places, form="d", padding=44
     )
-    y = marks.number(alt.Y, "value", "final loss less adding's (nats; below 0 is better)", domain=domain, ticks=6)
+    y = marks.number(alt.Y, "value", "final loss less adding's (nats)", domain=domain, ticks=6)
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, "width:Q", ("value", "difference", "+.3f"), *marks.interval_tips("+.3f"), "seeds:Q",
     )  # fmt: skip
@@ -129,17 +176,72 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> Chart:
             fill=alt.Undefined if judged else theme.ground,
         )  # fmt: skip
         layers.append(points.encode(x=x, y=y, color=hues))
-    ends = table[table.width == table.groupby("variant").width.transform("max")].assign(
-        name=lambda rows: [f"{row.title} {signed(row.value)}" for row in frames.rows(rows)]
-    )
-    starts = table[table.width == widths[0]].assign(name=lambda rows: [signed(value) for value in rows.value])
-    numbers = alt.Chart(starts).mark_text(align="right", dx=-9, fontSize=marks.TEXT, color=theme.ink)
-    layers.append(numbers.encode(x=x, y=y, text="name:N"))
-    labels = names_at_ends(ends, "variant", hues, dashes, theme, domain=domain, height=HEIGHT)
+    last = table.width == table.groupby("variant").width.transform("max")
+    numbers = alt.Chart(table[~last].assign(name=lambda rows: [signed(value) for value in rows.value]))
+    before = numbers.mark_text(align="right", dx=-9, fontSize=marks.TEXT, color=theme.ink)
+    layers.append(before.encode(x=x, y=y, text="name:N"))
+    if planned:
+        waiting = alt.Chart(pd.DataFrame({"width": planned, "text": "planned,\nnot trained yet"})).mark_text(
+            baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-marks.LABEL_LINE - 6,
+            fontSize=marks.TEXT, color=theme.colour(colours.SOFT),
+        )  # fmt: skip
+        layers.append(waiting.encode(x=x, y=alt.value("height"), text="text:N"))
     panel = marks.panel(
-        alt.layer(*layers), labels, theme=theme, width=marks.HALF, height=HEIGHT,
-        title="Final loss less adding's, by width",
-        below=[f"lines: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, the same",
-               *_planned(table)],
+        alt.layer(*layers), _names_beside(table[last], x, domain, theme), theme=theme, width=marks.HALF, height=HEIGHT,
+        title="Final loss less adding's: below 0 is better",
+        below=[f"bars: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, which counts as the same"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
+
+
+def _names_beside(ends: pd.DataFrame, x: alt.X, domain: tuple[float, float], theme: Theme) -> Chart:
+    """The name and the number of each line right of its last dot, moved up or down where two would touch."""
+    names = [f"{row.title} {signed(row.value)}" for row in frames.rows(ends)]
+    wrapped = [marks.wrap_label(name, NAME_CHARACTERS) for name in names]
+    frame = ends[["width"]].assign(
+        name=wrapped,
+        place=spread_names(ends.value.to_numpy(dtype=float), name_heights(names), domain, HEIGHT),
+        up=[-marks.LABEL_LINE / 2 * name.count("\n") for name in wrapped],
+    )
+    text = alt.Chart(frame).mark_text(
+        align="left", baseline="middle", dx=12, dy=alt.expr("datum.up"), lineBreak="\n",
+        lineHeight=marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink,
+    )  # fmt: skip
+    place = alt.Y("place:Q", scale=alt.Scale(domain=[HEIGHT, 0], nice=False), axis=None)
+    return text.encode(x=x, y=place, text="name:N")
+
+
+def _draw_changes(changes: pd.DataFrame, table: pd.DataFrame, hues: alt.Color, theme: Theme) -> Chart:
+    """A row a variant: by how much its difference moves, with the interval."""
+    _, narrow, wide = _ends(table)
+    names = marks.wrapped_labels(changes.title.tolist(), 20)
+    rows = changes.assign(
+        label=[names[name] for name in changes.title],
+        written=[
+            f"{signed(row.change)}\n{signed(row.change_low)} to {signed(row.change_high)}"
+            for row in frames.rows(changes)
+        ],
+    )
+    known = pd.concat([rows.change, rows.change_low, rows.change_high, pd.Series([0.0])]).dropna()
+    x = marks.number(alt.X, "change", "change of the difference (nats)", domain=padded_range(known, 0.06), ticks=5)
+    y = marks.labelled_rows(rows.label.tolist(), grid=True)
+    tooltip = (VARIANT, ("change", "", "+.3f"), *marks.interval_tips("+.3f", "change_low", "change_high"))
+    layers: list[Chart] = [
+        marks.rule(theme, x=0),
+        *marks.row_plot(
+            rows,
+            x=x,
+            y=y,
+            theme=theme,
+            ends=("change_low", "change_high"),
+            color=hues,
+            size=marks.LARGE_DOT,
+            tooltip=tooltip,
+        ),
+        marks.texts_beside(rows[["label", "written"]], y, theme),
+    ]
+    return marks.panel(
+        *layers, theme=theme, width=marks.HALF, height=min(CHANGE_HEIGHT, 80 * len(rows)),
+        title=f"Its change from width {narrow} to {wide}",
+        below=["bars: 95 % intervals (Welch's t)", "no rule was frozen for this change"],
+    )  # fmt: skip

@@ -30,6 +30,11 @@ CONTROLS = {
     "minilm_separated_at_random": "random directions are as many as the positions' own",
 }
 """Arms that change as much as others do, and in no way that helps."""
+CONTROL_WORDS = {
+    "minilm_permuted": "with positions exchanged",
+    "minilm_separated_at_random": "along random directions",
+}
+"""Arms that are controls, as the heading names them after another."""
 HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"
 """The outline of a diamond as a path whose hole runs against it."""
 
@@ -158,7 +163,7 @@ def refit_recovered(_: Parameters) -> Figure:
         citation_keys=("wang2020minilm", "raffel2020t5", "su2021roformer", "ke2021tupe"),
         summary=lambda: trained[["way", "value", "low", "high", "order", "stsb", "seeds"]],
         draw=lambda theme: _draw(frame, rules, theme),
-        columns=1,
+        columns=2,
     )
 
 
@@ -208,6 +213,11 @@ def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
         so_far = f" in the {ordinal} of {plural(asked, 'seed')}" if most.missing else ""
         share = percent(most.value)
         return f"After more training, {MODEL} with {said} gets back {share} of what positions are worth{so_far}"
+    if least.arm in CONTROL_WORDS:
+        return (
+            f"After more training, {MODEL} with {said} gets back {percent(most.value)} of what positions are worth; "
+            f"{CONTROL_WORDS[least.arm]} {percent(least.value)}"
+        )
     shares = f"{percent(least.value)} to {percent(most.value)}"
     return f"After more training, {MODEL} gets back {shares} of what positions are worth, most with {said}"
 
@@ -276,7 +286,7 @@ def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
-    """Recovered shares, on the scale from the encoder without positions to the intact one, with the word order found.
+    """Recovered shares, on the scale from the encoder without positions to the intact one, and the word order found.
 
     A way that is not trained under the rules has no row, save a control with a pilot.
     """
@@ -290,7 +300,8 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         written=[
             f"{percent(row.shown)}\npilot, 1 seed"
             if row.in_pilot
-            else f"{percent(row.shown)}\n{row.seeds} of {plural(asked, 'seed')}\nword order {row.order:.1f} %"
+            else f"{percent(row.shown)}\n"
+            + (f"{row.seeds} of {plural(asked, 'seed')}" if row.missing else plural(row.seeds, "seed"))
             for row in frames.rows(rows)
         ],
     )
@@ -306,7 +317,6 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
     tooltip = (
         ("way", "told"),
         ("shown", "recovered", ".1%"),
-        ("order", "exchanged words found, %", ".1f"),
         ("stsb", "similarity to people's ratings (Spearman)", ".3f"),
         "seeds",
     )
@@ -317,15 +327,45 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
             shape=HOLLOW_DIAMOND if in_pilot else "circle",
         )  # fmt: skip
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
-    below = ["shaded: enough by the rules; lines: 95 % intervals"]
-    if (rows[~rows.in_pilot].missing > 0).any():
-        below.append(f"hollow: fewer than the {asked} seeds that the rules ask for")
-    if rows.in_pilot.any():
-        below.append("diamonds: pilots, which decide nothing")
-    below += ["word order: exchanged words found;", _order_at_the_ends(frame, rules)]
+    note = alt.Chart(enough).mark_text(
+        align="right", baseline="bottom", dx=-4, fontSize=marks.TEXT, color=theme.colour(colours.SOFT)
+    )
+    layers.append(note.encode(x=marks.same_axis(x, "enough"), y=alt.value(12), text=alt.value("enough by the rules ▸")))
+    below = ["hollow: fewer seeds than asked, or a pilot"] if rows.in_pilot.any() or rows.missing.any() else []
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)
-    title = "Share recovered of what positions are worth"
-    return [marks.panel(*layers, theme=theme, width=520, height=height, title=title, below=below)]
+    recovered = marks.panel(
+        *layers, theme=theme, width=marks.HALF, height=height, title="Loss: share recovered, with 95 % interval",
+        below=below or [" "],
+    )  # fmt: skip
+    found = rows[rows.order.notna()]
+    return [recovered, *([_draw_order(found, frame, rules, height, theme)] if len(found) else [])]
+
+
+def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, height: float, theme: Theme) -> Chart:
+    """What the vectors of the same rows tell of word order, between those of the encoders at the two ends."""
+    order = frame.set_index("arm").order
+    ends = order[rules.floor], order[rules.control]
+    rows = found.assign(written=[f"{row.order:.1f} %" for row in frames.rows(found)])
+    known = [*ends, *rows.order, *rows.order_low.dropna(), *rows.order_high.dropna()]
+    room = 0.06 * (max(known) - min(known) or 1.0)
+    x = marks.number(
+        alt.X, "order", None, domain=(min(known) - room, max(known) + room), values=[round(end, 1) for end in ends]
+    )
+    x["axis"]["labelExpr"] = (
+        f"[format(datum.value, '.1f') + ' %', datum.value < {sum(ends) / 2:g} ? 'no position' : 'intact']"
+    )
+    y = marks.labelled_rows(rows.label.tolist(), grid=True)
+    tooltip = (("way", "told"), ("order", "found, %", ".1f"), *marks.interval_tips(".1f", "order_low", "order_high"))
+    layers: list[Chart] = [marks.rule(theme, x=round(end, 1)) for end in ends]
+    layers += marks.row_plot(
+        rows, x=x, y=y, theme=theme, ends=("order_low", "order_high"), size=marks.LARGE_DOT, color=theme.ink,
+        tooltip=tooltip,
+    )  # fmt: skip
+    layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
+    return marks.panel(
+        *layers, theme=theme, width=marks.HALF, height=height * len(rows) / len(_drawn(_others(frame, rules))),
+        title="Word order: exchanged words found", below=["guessing finds 50 %"],
+    )  # fmt: skip
 
 
 def _draw_pilots(frame: pd.DataFrame, theme: Theme) -> Chart:

@@ -65,7 +65,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
             f"the lowest and the highest seed; dot and number: the final loss on {trainings.sample}.",
             f"Seeds: {'; '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
             "Dotted: the step after which a variant has left the plateau.",
-            _rules_note(row, params.preset),
+            _rules_note(row, shown),
         ),
         alt="Lines of validation loss against steps: "
         + "; ".join(f"{rows[name].title} ends at {fixed(rows[name].loss or np.nan)}" for name in variants)
@@ -78,7 +78,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
 
 
 def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
-    """The steps until the row uses the order of words, as a share of the baseline's."""
+    """The steps until the row uses the order of words, as a share of the baseline's: that of the rules, if known."""
     baseline = shown.row(BASELINE)
     if row.outcome == "baseline" and row.steps and not row.steps.never:
         return f"Adding needs {row.steps.text} steps before the order of words helps it"
@@ -94,10 +94,8 @@ def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
             f"{quote(row.title)} begins to use word order after {row.steps.text} steps, which is not told apart from "
             f"adding’s {baseline.steps.text}"
         )
-    share = percent(row.steps.value / baseline.steps.value)
-    judged = judged_share(row, shown.preset)
-    other = f"; {percent(judged)} as the frozen rules count it" if judged and percent(judged) != share else ""
-    return f"{quote(row.title)} begins to use word order after {share} of adding’s steps{few}{other}"
+    share = judged_share(row, shown.preset) or row.steps.value / baseline.steps.value
+    return f"{quote(row.title)} begins to use word order after {percent(share)} of adding’s steps{few}"
 
 
 def judged_share(row: VariantRow, preset: str) -> float | None:
@@ -112,24 +110,32 @@ def judged_share(row: VariantRow, preset: str) -> float | None:
     return float(rows.effect.iloc[0]) if len(rows) else None
 
 
-def _rules_note(row: VariantRow, preset: str) -> str:
-    """A sentence on the count of the frozen rules, where they have one of this row; else empty."""
-    if judged_share(row, preset) is None:
+def _rules_note(row: VariantRow, shown: ExperimentsBoard) -> str:
+    """Sentences on the share that the frozen rules count, where they have one of this row; else empty."""
+    judged, baseline = judged_share(row, shown.preset), shown.row(BASELINE)
+    if judged is None:
         return ""
+    drawn = ""
+    if row.steps and baseline.steps and not row.steps.never and not baseline.steps.never:
+        drawn = f", and gives {percent(row.steps.value / baseline.steps.value)}"
     return (
-        "Here the crossing is interpolated between evaluations, and its level lies "
-        f"{PLATEAU_MARGIN:g} nats below the end of {named(ORDERLESS[MASKED])}; the frozen rules count to the first "
-        f"evaluation below {training_rules().plateau:g} nats, and take the mean ratio of pairs on logarithms."
+        f"The share of the steps, {percent(judged)}, is that of the frozen rules: they count to the first evaluation "
+        f"below {training_rules().plateau:g} nats, and take the mean ratio of pairs on logarithms. The picture "
+        f"interpolates between evaluations to a level {PLATEAU_MARGIN:g} nats below the end of "
+        f"{named(ORDERLESS[MASKED])}{drawn}."
     )
 
 
 def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[str, VariantRow], theme: Theme) -> Chart:
     """The curves with their names and final losses at the right."""
-    strong = {row.variant: theme.colour(colours.of_way(row.way)), BASELINE: theme.ink}
-    colour = {name: strong.get(name, theme.colour(colours.SOFT)) for name in ends.variant}
+    strong = (row.variant, BASELINE)
+    colour = {name: theme.colour(colours.of_way(rows[name].way)) for name in ends.variant}
     hue = marks.hues("variant", colour)
-    # A row that adds, too, has the colour of adding: dashes tell them apart.
-    dash = marks.dashes("variant", {name: [6, 3] if name != BASELINE == row.variant else [1, 0] for name in colour})
+    # A way of one colour with the row's is told apart by its dash.
+    dash = marks.dashes(
+        "variant",
+        {name: [6, 3] if name != row.variant and rows[name].way == row.way else [1, 0] for name in colour},
+    )
     low = float(min(lines["min"].min(), ends.value.min()))
     domain = (low - 0.1, TALLEST)
     x = marks.number(alt.X, "step", "training steps", domain=(0, int(lines.step.max())), ticks=5, form=",d", grid=False)
@@ -141,7 +147,7 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
     )  # fmt: skip
     tooltip = (("title", "variant"), ("step", "steps", ","), ("value", "mean loss", ".3f"), "seeds:Q")
     curves: list[Chart] = []
-    for width, group in clipped.groupby(clipped.variant.isin(list(strong)).map({False: 1.4, True: 2.6})):
+    for width, group in clipped.groupby(clipped.variant.isin(strong).map({False: 1.4, True: 2.6})):
         line = {"theme": theme, "color": hue, "dash": dash, "dots": 0, "width": float(str(width)), "tooltip": tooltip}
         curves += marks.line_plot(group, x=x, y=y, **line)
     dots = alt.Chart(ends).mark_point(filled=True, size=marks.DOT, opacity=1).encode(x=x, y=y, color=hue)

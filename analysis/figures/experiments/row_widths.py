@@ -27,7 +27,6 @@ def row_widths(params: RowCurvesParameters) -> Figure:
     shown = board(params.preset)
     stored = (one for one in (*shown.rows, *shown.others) if one.widths)
     row = shown.row(params.row) if params.row else next(stored, shown.row(""))
-    missing = [width for width in WIDTHS if width not in row.widths]
     if not row.widths:
         raise NoResults(
             f"{quote(row.title)} is not trained yet with the recipe of three widths "
@@ -46,7 +45,6 @@ def row_widths(params: RowCurvesParameters) -> Figure:
             f"Ring: fewer than {table.needed.max()} seeds, which is too few to judge."
             if not table.judged.all()
             else "",
-            f"Not trained yet: width {join_names(map(str, missing))}." if missing else "",
             "These trainings follow one recipe for all widths, which is not that of preset cpu2.",
         ),
         alt="Dots by width: " + "; ".join(f"width {found.width} {found.written}" for found in table.itertuples()) + ".",
@@ -106,6 +104,13 @@ def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
             strokeWidth=2,
         )  # fmt: skip
         layers.append(mark.encode(x=x, y=y))
+    missing = [width for width in WIDTHS if width not in set(table.width)]
+    if missing:
+        waiting = alt.Chart(pd.DataFrame({"width": missing, "text": "not\ntrained\nyet"})).mark_text(
+            baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-2 * marks.LABEL_LINE - 6,
+            fontSize=marks.TEXT, color=theme.colour(colours.SOFT),
+        )  # fmt: skip
+        layers.append(waiting.encode(x=x, y=alt.value("height"), text="text:N"))
     text = alt.Chart(table).mark_text(align="left", dx=10, dy=-10, fontSize=marks.PANEL_TITLE, color=accent)
     layers.append(text.encode(x=x, y=y, text="written:N"))
     return marks.panel(*layers, theme=theme, width=340, height=300)

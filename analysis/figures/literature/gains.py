@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.errors import StoreError
-from analysis.core.formatting import signed
+from analysis.core.formatting import join_names, signed, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -66,19 +66,17 @@ COMPARISONS = (
     ),
     GainOverBaseline(REMOVED, "Without content-to-position", DEBERTA, "-C2P", "DeBERTa-base"),
     GainOverBaseline(REMOVED, "Without position-to-content", DEBERTA, "-P2C", "DeBERTa-base"),
-    GainOverBaseline(
-        CONCATENATED, "Concatenated and projected back, sinusoidal", FUSION, "Concat+projection W[E;P]", "Add"
-    ),
+    GainOverBaseline(CONCATENATED, "Projected back, sinusoidal positions", FUSION, "Concat+projection W[E;P]", "Add"),
     GainOverBaseline(
         CONCATENATED,
-        "The same, learned positions",
+        "Projected back, learned positions",
         FUSION_ENCODINGS,
         "Learned Absolute: Concat+projection",
         "Learned Absolute: Add",
     ),
-    GainOverBaseline(CONCATENATED, "The same, rotary", FUSION_ENCODINGS, "RoPE: Concat+projection", "RoPE: Add"),
+    GainOverBaseline(CONCATENATED, "Projected back, rotary", FUSION_ENCODINGS, "RoPE: Concat+projection", "RoPE: Add"),
     GainOverBaseline(
-        CONCATENATED, "The same, relative", FUSION_ENCODINGS, "Relative: Concat+projection", "Relative: Add"
+        CONCATENATED, "Projected back, relative", FUSION_ENCODINGS, "Relative: Concat+projection", "Relative: Add"
     ),
     GainOverBaseline(
         CONCATENATED,
@@ -88,21 +86,21 @@ COMPARISONS = (
     ),
     GainOverBaseline(
         CONCATENATED,
-        "Parser, separate weights as well",
+        "Parser, weights of their own as well",
         PARSER,
         "factored attention q.k = qc.kc + qp.kp (block-diagonal weights)",
         "additive z=w+m+p",
     ),
     GainOverBaseline(
         CONCATENATED,
-        "Detector R101, 50 epochs each",
+        "Detector, 50 epochs against 50 of adding",
         DETECTOR,
         "Conditional DETR-R101 (concatenated), 50 epochs",
         "DETR-R101 (added), 50 epochs",
     ),
     GainOverBaseline(
         CONCATENATED,
-        "Detector R101, 50 epochs − 500 added",
+        "Detector, 50 epochs against 500 of adding",
         DETECTOR,
         "Conditional DETR-R101 (concatenated), 50 epochs",
         "DETR-R101 (added), 500 epochs",
@@ -146,8 +144,8 @@ def literature(_: Parameters) -> Figure:
         title="What papers report: concatenation, and no cross terms",
         finding=(
             f"Concatenating does better than adding in {int((concatenated.gain > 0).sum())} of {len(concatenated)} "
-            f"published comparisons; dropping the cross terms gains {signed(original.gain)} points of GLUE where "
-            f"it was proposed and {signed(replication.gain)} in a replication"
+            f"published comparisons; without CoLA, dropping the cross terms gains {signed(original.gain_without_cola)} "
+            f"points of GLUE, and {signed(replication.gain_without_cola)} in a replication"
         ),
         notes=(
             " Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
@@ -203,10 +201,10 @@ def _figure(
     return Figure(
         title=title,
         finding=finding,
-        frame=lambda: rows.drop(columns=["tip"]),
+        frame=lambda: rows.drop(columns=["tip", "metric"]),
         caption=(
             f"{len(means)} comparisons from {len(papers)} papers, each with the baseline of its own table; right of "
-            f"zero is better.{notes} Few of these papers print a spread, so no significance is claimed."
+            f"zero is better.{notes} {_spreads(rows)[:1].upper()}{_spreads(rows)[1:]}, so no significance is claimed."
         ),
         alt="Gains over each paper's own baseline. " + " ".join(sentences),
         command="python -m analysis query "
@@ -220,6 +218,14 @@ def _figure(
         citation_keys=tuple(papers),
         draw=lambda theme: _draw(rows, means, theme),
     )
+
+
+def _spreads(rows: pd.DataFrame) -> str:
+    """The papers that print a spread over seeds, in a phrase."""
+    printed = rows[rows.sd.notna()].drop_duplicates("paper").paper.tolist()
+    if not printed:
+        return "no paper prints a spread over seeds"
+    return f"only {join_names(printed)} print{'s' if len(printed) == 1 else ''} a spread over seeds"
 
 
 def _compared_tables() -> dict[str, published.Table]:
@@ -274,6 +280,7 @@ def _comparison_rows(comparison: GainOverBaseline, table: published.Table, share
                 "variant": cell.variant,
                 "baseline": comparison.baseline or "(the change as printed)",
                 "column": cell.column,
+                "metric": cell.metric_title.removesuffix(" (%)"),
                 "task": cell.task,
                 "value": cell.value,
                 "value_baseline": base.value if base else math.nan,
@@ -330,10 +337,19 @@ def _panel(
     unit = str(means.unit.iloc[0])
     columns = rows.groupby("comparison").column.unique()
     asked = {name: str(names[0]) if len(names) == 1 else f"{len(names)} tasks" for name, names in columns.items()}
-    sources = [f"{row.paper}; {asked[row.comparison]}; {row.read_in}" for row in frames.rows(means)]
+    metrics = rows.groupby("comparison").metric.unique()
+    measured = {
+        name: uncapitalised(found[0]) if len(found) == 1 else f"{len(found)} metrics" for name, found in metrics.items()
+    }
+    sources = [
+        "; ".join(filter(None, (row.paper, asked[row.comparison], measured[row.comparison], row.read_in)))
+        for row in frames.rows(means)
+    ]
     labels, y, papers, height = marks.grouped_rows(means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW)
     names = dict(zip(means.comparison, labels, strict=True))
-    x = marks.number(alt.X, "gain", ["worse ← 0 → better", unit], domain=extents[unit], padding=8, ticks=5)
+    x = marks.number(alt.X, "gain", unit, domain=extents[unit], padding=8, ticks=5)
+    # Under the zero itself, which is not in the middle of the axis.
+    x["axis"]["labelExpr"] = "datum.value === 0 ? [datum.label, 'worse ← | → better'] : datum.label"
     multiple = set(means.comparison[means.columns_compared > 1])
     singles = rows[rows.comparison.isin(multiple)].drop(columns=["caveat", "transcribed_from"])
     singles = singles.assign(label=singles.comparison.map(names), difference=[signed(gain, 3) for gain in singles.gain])
@@ -357,7 +373,7 @@ def _panel(
     written = diamonds.groupby("label", sort=False, as_index=False).agg(written=("written", "\n".join))
     layers.append(marks.texts_beside(written, y, theme))
     reading = "diamonds: the mean of the columns; dots: single columns" if multiple else "one column each"
-    below = [] if key else [reading]
+    below = marks.wrap_lines("; ".join(filter(None, ("" if key else reading, _spreads(rows)))), 60)
     return marks.panel(*layers, theme=theme, width=520, height=height, title=name, below=below)
 
 

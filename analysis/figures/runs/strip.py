@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.core.errors import NoResults
-from analysis.core.formatting import fixed, plural, sentences
+from analysis.core.formatting import fixed, plural, sentences, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -56,16 +56,15 @@ def strip(params: StripParameters) -> Figure:
     counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
     return Figure(
         title=f"Final losses with preset {preset}",
-        finding=f"The best and the worst seed of a variant end {fixed(float(apart.median()))} nats apart (median), the "
-        f"best and the worst variant {fixed(float(usual['mean'].max() - usual['mean'].min()))} (means)"
-        if len(apart) and len(usual) > 1
-        else f"{counted} of preset {preset}",
+        finding=_finding(apart.median(), usual["mean"][usual["mean"] <= limit]) or f"{counted} of preset {preset}",
         frame=lambda: rows[columns],
         caption=sentences(
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
             "Press one to see it in full.",
             "Pale: a run that changed a setting of its preset." if rows.pale.any() else "",
-            f"A triangle is a loss beyond {fixed(limit)}." if rows.far.any() else "",
+            f"A triangle is a loss beyond {fixed(limit)}; the number beside it is the largest."
+            if rows.far.any()
+            else "",
         ),
         alt=f"Dots, one row per variant: {counted}, with losses from {fixed(rows.loss.min())} to "
         f"{fixed(rows.loss.max())}.",
@@ -74,6 +73,17 @@ def strip(params: StripParameters) -> Figure:
         + " --csv",
         provenance={"runs": f"{len(rows)} runs, made from {rows.created.min()} to {rows.created.max()}"},
         draw=lambda theme: [_draw(rows, order, params.run, limit, theme)],
+    )
+
+
+def _finding(seeds: float, means: pd.Series) -> str:
+    """How far the means of the variants are apart beside the seeds of one; empty where one of the two is not known."""
+    variants = float(means.max() - means.min())
+    if not seeds > 0 or not variants > 0:
+        return ""
+    return (
+        f"The best and the worst variant end {fixed(variants)} nats apart, {significant(variants / seeds, 2)} times as "
+        f"far as the best and the worst seed of one ({fixed(seeds)} in the median)"
     )
 
 
@@ -103,5 +113,10 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
     )
     marked = rows[rows.run_id == chosen][["title", "at"]]
     ring = alt.Chart(marked).mark_point(filled=False, size=RING, color=theme.ink, strokeWidth=marks.LINE)
-    layers = [dots, *([ring.encode(x=x, y=y)] if len(marked) else [])]
+    most = runs[runs.far].groupby("title", as_index=False).loss.max()
+    largest = alt.Chart(most.assign(at=limit, written=[fixed(loss) for loss in most.loss])).mark_text(
+        align="right", dx=-8, fontSize=marks.TEXT, color=theme.ink
+    )
+    far = [largest.encode(x=x, y=y, text="written:N")] if len(most) else []
+    layers = [dots, *far, *([ring.encode(x=x, y=y)] if len(marked) else [])]
     return marks.panel(*layers, theme=theme, width=marks.HALF, height=ROW * len(order))

@@ -10,7 +10,7 @@ from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import fixed, percent, plural, sentences, signed
+from analysis.core.formatting import capitalised, fixed, percent, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -31,13 +31,15 @@ from analysis.store import read
 
 EXPLORATORY, LEADER = "cpu", "tupe_a"
 """The preset that was trained for several lengths, and the variant whose lead over adding it measures."""
-HEIGHT = 240
+HEIGHT = 280
+LINEAR, TICKS = 0.1, (-2, -1.5, -1, -0.5, -0.2, -0.1, 0, 0.1, 0.2, 0.5, 1, 2)
+"""The difference, in nats, below which the axis is nearly linear, and the numbers of the axis."""
 STEPS: marks.Tip = ("steps", "", ",")
 
 
 def _steps(trained: Sequence[float]) -> alt.X:
-    """Steps on a log scale, marked where something was trained."""
-    values, domain = sorted(set(trained)), (0.9 * min(trained), 1.1 * max(trained))
+    """Steps on a log scale, marked where something was trained, with room beside the first and the last."""
+    values, domain = sorted(set(trained)), (0.55 * min(trained), 1.6 * max(trained))
     return marks.number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
 
 
@@ -63,7 +65,7 @@ def advantage(params: SettingsParameters) -> Figure:
     runs = comparable[comparable.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
         title=f"How the advantage over {named(base)} changes with training",
-        finding=_leads(table, base),
+        finding=_leads(table, base, params),
         frame=lambda: table,
         caption=sentences(
             f"In this recipe ({params.preset}), {percent(PRESETS[params.preset].masked_share)} of the words are hidden."
@@ -176,21 +178,22 @@ def _table(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def _leads(table: pd.DataFrame, base: str) -> str:
-    """The first variant's difference at each length; of one that is lower at all of them, as its lead."""
+def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
+    """The first variant's difference at the shortest and at the longest training; of one that is lower, as its lead."""
     variant = str(table.variant.iloc[0])
     rows = table[table.variant == variant]
-    after = f"after {', '.join(f'{steps:,}' for steps in rows.steps)} steps"
-    last = " (the last with one seed)" if rows.seeds.iloc[-1] == 1 and (rows.seeds > 1).any() else ""
+    first, last = rows.iloc[0], rows.iloc[-1]
+    known = params.preset in PRESETS and params.objective == MASKED
+    hidden = f"With {percent(PRESETS[params.preset].masked_share)} of the words hidden, " if known else ""
+    seed = " (one seed)" if last.seeds == 1 < first.seeds else ""
     if (rows.gap < 0).all():
-        shrinks = " shrinks" if rows.gap.is_monotonic_increasing else ""
-        leads = ", ".join(fixed(-gap) for gap in rows.gap)
-        colon = ":" if shrinks else " is"
-        return (
-            f"The lead of {named(variant)} over {named(base)} in final loss{shrinks}{colon} {leads} nats {after}{last}"
-        )
-    gaps = ", ".join(signed(gap) for gap in rows.gap)
-    return f"The final loss of {named(variant)} differs from that of {named(base)} by {gaps} nats {after}{last}"
+        shrinks = "shrinks with training" if rows.gap.is_monotonic_increasing else "changes with training"
+        lead = f"the lead of {named(variant)} over {named(base)} {shrinks}"
+        ends = f"{fixed(-first.gap)} nats after {first.steps:,} steps, {fixed(-last.gap)} after {last.steps:,}"
+    else:
+        lead = f"the final loss of {named(variant)} less that of {named(base)} changes with training"
+        ends = f"{signed(first.gap)} nats after {first.steps:,} steps, {signed(last.gap)} after {last.steps:,}"
+    return capitalised(f"{hidden}{lead}: {ends}{seed}")
 
 
 def _summary(variant: str, base: str, rows: pd.DataFrame) -> str:
@@ -244,7 +247,16 @@ def _draw(
     color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x = _steps(trained)
-    y = marks.number(alt.Y, "gap", f"final loss less {baseline}'s (nats; below 0: lower)", zero=True)
+    # Differences shrink by ratios: on a linear axis all but the first would lie on one another.
+    y = marks.number(
+        alt.Y,
+        "gap",
+        [f"final loss less {baseline}'s", "(nats; logarithmic beyond {LINEAR:g})"],
+        zero=True,
+        values=TICKS,
+        grid=True,
+    )
+    y["scale"]["type"], y["scale"]["constant"] = "symlog", LINEAR
     means = marks.line_plot(
         table, x=x, y=y, theme=theme, color=color, ends=("gap_low", "gap_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("gap", "difference (nats)", "+.3f")),
@@ -255,18 +267,24 @@ def _draw(
         tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
     )  # fmt: skip
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
-    share = marks.number(alt.Y, "ratio", f"share of {baseline}'s steps (1: as many)", domain=(0, top))
+    share = marks.number(alt.Y, "ratio", f"share of {baseline}'s steps (1: as many)", domain=(0, top), ticks=5)
     ratios = marks.line_plot(
         table, x=x, y=share, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
     # A mean of one seed has no interval, and is hollow.
-    counted = table.assign(written=[plural(count, "seed") for count in table.seeds])
+    counted = table.assign(
+        of_gap=[f"{signed(row.gap)}\n{plural(row.seeds, 'seed')}" for row in frames.rows(table)],
+        of_ratio=[f"{percent(row.ratio)}\n{plural(row.seeds, 'seed')}" for row in frames.rows(table)],
+    )
     numbers, single = alt.Chart(counted), alt.Chart(counted[counted.seeds == 1])
-    count_at = {"align": "left", "dx": 9, "dy": -9, "fontSize": marks.TEXT, "color": theme.ink}
+    count_at = {
+        "align": "right", "dx": -9, "dy": -marks.LABEL_LINE / 2, "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
+        "fontSize": marks.TEXT, "color": theme.ink,
+    }  # fmt: skip
     beside = {
         name: [_hollow_diamonds(single, theme).encode(x=x, y=channel), numbers.mark_text(**count_at).encode(
-            x=x, y=channel, text="written:N")]
+            x=x, y=channel, text=f"of_{name}:N")]
         for name, channel in (("gap", y), ("ratio", share))
     }  # fmt: skip
     return [

@@ -246,9 +246,8 @@ def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
         return ""
     return (
         f"Variants in which positions have matrices of their own do {_shares(less)} less arithmetic than adding, "
-        "because sizes are matched: their feed-forward layers are narrower by the parameters of these matrices. A "
-        "feed-forward layer multiplies every token; these matrices multiply the table of positions, once for all "
-        "texts of a step."
+        "because sizes are matched: the parameters of these matrices, which multiply the table of positions once for "
+        "all texts of a step, are taken from the feed-forward layers, which multiply every token."
     )
 
 
@@ -259,9 +258,8 @@ def more_with_narrower_words(rows: pd.DataFrame, preset: str) -> str:
     if more.empty or more.min() <= 0:
         return ""
     return (
-        f"Variants whose words are narrower do {_shares(more)} more than adding, because sizes are matched: the "
-        "parameters that their table of words saves go into wider feed-forward layers. A row of a table is looked up, "
-        "which takes no arithmetic."
+        f"Variants whose words are narrower do {_shares(more)} more: the parameters that their table of words saves, "
+        "whose rows are only looked up, go into wider feed-forward layers. At layers of one size they would do no more."
     )
 
 

@@ -11,7 +11,7 @@ from analysis.claims.statements import stored
 from analysis.claims.statements.base import StandingRow
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
 from analysis.core import frames
-from analysis.core.formatting import capitalised, fixed, join_names, plural, sentences, signed_or_zero
+from analysis.core.formatting import fixed, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -177,18 +177,18 @@ def gap(params: ComparedParameters) -> Figure:
             "same; hollow: open, or too few seeds."
             if margin
             else "",
-            f"Not drawn, since they lie beyond the axis: {join_names(_far(far, needed))}." if len(far) else "",
+            f"Triangles at the edge lie beyond the axis: {join_names(_far(far, needed))}." if len(far) else "",
+            _counts_of_the_rest(table),
             _too_few(table, needed),
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
-            unresolved(table),
+            unresolved(table, margin),
             _resolution(table),
             trainings.description(),
         ),
         alt=f"Dots, one row per variant. {_summary(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
-        sentences=tuple(f"{capitalised(text)}." for text in _far(far, needed)),
-        draw=lambda theme: _draw(within, runs, title(base), domain, needed, len(far), margin, theme),
+        draw=lambda theme: _draw(table, runs, title(base), domain, needed, margin, theme),
     )
 
 
@@ -223,13 +223,18 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
     return stored.standing(variant, trainings.baseline) if trainings.preset == training_rules().preset else None
 
 
-def unresolved(table: pd.DataFrame) -> str:
-    """A sentence on the reason why each variant is open by the rules; empty where they leave none open."""
-    reasons = [
-        f"{quote(str(row.title))}, since {row.reason}"
-        for row in frames.rows(table[(table.outcome == OPEN) & (table.standing == NOT_RESOLVED) & (table.reason != "")])
-    ]
-    return f"Open by the rules: {'; '.join(reasons)}." if reasons else ""
+def unresolved(table: pd.DataFrame, margin: float) -> str:
+    """A sentence on the reason why each variant is open; empty where none is. margin: in nats."""
+    reasons: dict[str, list[str]] = {}
+    for row in frames.rows(table[table.outcome == OPEN]):
+        if row.standing == NOT_RESOLVED and row.reason:
+            reason = str(row.reason)
+        elif row.high < -margin or row.low > margin:
+            reason = "the test that corrects for the number of variants does not tell it apart"
+        else:
+            reason = f"the interval lies partly within ±{margin:g} nats and partly beyond"
+        reasons.setdefault(reason, []).append(quote(str(row.title)))
+    return " ".join(f"Open, since {reason}: {join_names(names)}." for reason, names in reasons.items())
 
 
 def _resolution(table: pd.DataFrame) -> str:
@@ -250,18 +255,30 @@ def _summary(table: pd.DataFrame, base: str) -> str:
 
 
 def count_outcomes(table: pd.DataFrame, base: str) -> str:
-    """A sentence with the numbers of variants by their outcome, as the board counts them."""
+    """A sentence with the numbers of variants that end lower and higher, as the board counts them."""
     counts = table.outcome.value_counts()
-    lower, higher, same, undecided, few = (int(counts.get(one, 0)) for one in (LOWER, HIGHER, SAME, OPEN, FEW))
+    lower, higher = (int(counts.get(one, 0)) for one in (LOWER, HIGHER))
     best = table[table.outcome == LOWER].sort_values("gap").iloc[:1]
-    most = f" ({quote(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats)" if lower > 1 else ""
+    most = f", {quote(best.title.iloc[0])} most, by {fixed(-best.gap.iloc[0])} nats" if lower > 1 else ""
+    compared = int((table.variant != base).sum())
+    ends = "ends" if lower == 1 else "end"
+    return (
+        f"{lower or 'None'} of {plural(compared, 'variant')} {ends} at a lower loss than {named(base)}{most}; {higher} "
+        f"{'ends' if higher == 1 else 'end'} higher"
+    )
+
+
+def _counts_of_the_rest(table: pd.DataFrame) -> str:
+    """A sentence on the number of variants that end neither lower nor higher; empty where there is none."""
+    counts = table.outcome.value_counts()
+    same, undecided, few = (int(counts.get(one, 0)) for one in (SAME, OPEN, FEW))
     parts = [
-        f"{plural(lower, 'variant')} ended at a lower loss than {named(base)}{most}, {higher} at a higher one",
-        f"{same} at the same" if same else "",
+        f"{same} {'ends' if same == 1 else 'end'} at the same loss" if same else "",
         f"{undecided} {'is' if undecided == 1 else 'are'} open" if undecided else "",
         f"{few} {'has' if few == 1 else 'have'} too few seeds" if few else "",
     ]
-    return "; ".join(filter(None, parts))
+    said = join_names(filter(None, parts))
+    return f"Of the others, {said}." if said else ""
 
 
 def _draw(
@@ -270,14 +287,14 @@ def _draw(
     baseline: str,
     domain: tuple[float, float],
     needed: int,
-    beyond: int,
     margin: float,
     theme: Theme,
 ) -> list[Chart]:
     """The difference of each variant to the baseline: seeds, their mean with its interval, and beside it the loss.
 
-    beyond: the number of variants that lie beyond the axis, which have no row.
+    A triangle at the edge stands for a difference beyond the axis.
     """
+    far = table.gap > domain[1]
     order = table.title.tolist()
     labels = marks.wrapped_labels(order, LETTERS)
     base = table.variant[table.title == baseline]
@@ -315,13 +332,15 @@ def _draw(
     columns = [
         "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "way",
     ]  # fmt: skip
-    layers += significant_or_hollow(shown[columns], x, y, theme, tooltip, color=color)
-    # A triangle at the edge: the end of the interval lies beyond the axis.
-    for rows, end in ((shown.high > domain[1], 1), (shown.low < domain[0], 0)):
+    layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=color)
+    # A small triangle at the edge: the end of the interval lies beyond the axis. A large one: the difference does.
+    small, large = marks.SEED, marks.LARGE_DOT
+    beyond, below = ~far & (shown.high > domain[1]), ~far & (shown.low < domain[0])
+    for rows, end, size in ((far, 1, large), (beyond, 1, small), (below, 0, small)):
         if rows.any():
             layers += marks.row_plot(
                 shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
-                ends=None, shape=TRIANGLE if end else "triangle-left", size=marks.SEED, color=color, tooltip=tooltip,
+                ends=None, shape=TRIANGLE if end else "triangle-left", size=size, color=color, tooltip=tooltip,
             )  # fmt: skip
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [
@@ -330,7 +349,7 @@ def _draw(
             below=[
                 f"lines: 95 % intervals; grey: ±{margin:g} nats; hollow: open",
                 "at the right: the difference, its verdict, the loss",
-                *([f"beyond {signed_or_zero(domain[1])}: {plural(beyond, 'variant')}, named below"] if beyond else []),
+                *(["triangle at the edge: beyond the axis"] if far.any() else []),
             ],
         )
     ]  # fmt: skip

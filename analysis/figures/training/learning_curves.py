@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import named
-from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import capitalised, fixed, join_names, percent, sentences, signed
 from analysis.figures import marks
@@ -289,7 +288,7 @@ def _draw(
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
     if target is not None and not enlarged:
-        note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s last evaluation"]})
+        note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s last evaluation: {target:.2f}"]})
         layers.append(
             alt.Chart(note)
             .mark_text(align="left", dx=4, dy=10, fontSize=marks.TEXT, color=theme.ink)
@@ -326,10 +325,12 @@ def _draw(
 
 
 def _crossing_names(crossings: pd.DataFrame, axis: str, end: float, theme: Theme, *, x: alt.X, y: alt.Y) -> list[Chart]:
-    """The name of each crossing of the baseline's end, with its share of the training, one above another."""
+    """The name of each crossing of the baseline's end, with its share of the training; one for crossings together."""
     layers: list[Chart] = []
-    for place, row in enumerate(frames.records(crossings)):
-        written = f"{row['title']} after {percent(row[axis] / end)}"
+    shares = pd.Series([percent(step / end) for step in crossings[axis]], index=crossings.index)
+    for place, (share, rows) in enumerate(crossings.groupby(shares, sort=False)):
+        row = rows.iloc[0]
+        written = f"{' and '.join(map(named, rows.variant))} after {share}"
         name = alt.Chart(pd.DataFrame([{axis: row[axis], "value": row["value"], "written": written}]))
         # Below the dashed line and left of the crossing, where no curve has been yet; its own name stands above.
         style: dict[str, Any] = {"align": "right", "dx": -6, "dy": 2 * NAME_LINE + NAME_LINE * place}

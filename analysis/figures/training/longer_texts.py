@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.ablation.variants import VARIANTS, named, quote, way
 from analysis.core import colours, frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, join_names, percent, sentences, span
+from analysis.core.formatting import capitalised, join_names, percent, plural, sentences, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -27,8 +27,6 @@ from analysis.figures.training.row_marks import VARIANT, stripes, way_hues, ways
 from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)
-NAMED, ROOM = 2, 125
-"""The most variants of a group that the heading names, and the letters up to there within which it names any."""
 LEAST_GAIN = 0.15
 """Nats that positions must gain in every seed at the training length; the share of a smaller gain that is kept says
 little. It is three times the margin below which two losses count as the same."""
@@ -149,7 +147,7 @@ def _shares(
 
 
 def _finding(table: pd.DataFrame, control: str) -> str:
-    """The variant that keeps most of what positions gain, the most that any other keeps, and those that lose all."""
+    """The variant that keeps most of what positions gain, and the most that any other keeps."""
     times = int(table.times.max())
     last = table[table.times == times]
     texts = f"On texts {times} times as long"
@@ -169,13 +167,7 @@ def _finding(table: pd.DataFrame, control: str) -> str:
         said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions gain ({best})"
     else:
         said = f"{texts} no variant keeps anything of what positions gain"
-    lost = [quote(name) for name in kept[kept.kept_high < 0].title]
-    if not lost:
-        return said
-    names = join_names(lost)
-    short = len(lost) <= NAMED and len(said) + len(names) <= ROOM
-    whom = names if short else f"{len(lost)} of {len(kept)}"
-    return f"{said}; {whom} {'ends' if len(lost) == 1 else 'end'} significantly worse than without them"
+    return said
 
 
 def _at_most(share: float) -> str:
@@ -240,7 +232,7 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
     if len(weak):
         layers += marks.line_plot(
             weak, x=x, y=y, theme=theme, tooltip=tooltip, color=theme.faint, detail="variant:N",
-            width=marks.THIN_LINE, dots=marks.SEED,
+            width=marks.THIN_LINE, dots=0,
         )  # fmt: skip
     hues = marks.hues("variant", {name: _colour(name, theme) for name in chosen})
     dashes = marks.dashes("variant", {name: marks.DASH if name == control else [1, 0] for name in chosen})
@@ -253,7 +245,18 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=LOSSES, height=height,
         title=f"Loss at {join_names(map(str, times))} times the training length",
-        below=[f"dashed: {title(control)}" if control in chosen else " "],
+        below=[
+            "; ".join(
+                filter(
+                    None,
+                    (
+                        f"dashed: {title(control)}" if control in chosen else "",
+                        f"grey: the {weak.variant.nunique()} others" if len(weak) else "",
+                    ),
+                )
+            )
+            or " "
+        ],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 
@@ -268,10 +271,12 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         share_high=lambda rows: (100 * rows.kept_high).where(rows.variant != control),
     )
     last = rows[rows.times == longest]
+    most = int(last.seeds.max())
     texts = last.assign(
         written=[
             "the control" if row.variant == control else "no gain to keep" if row.share != row.share
             else percent(row.share / 100) + (f" {WORSE}" if row.kept_high < 0 else "")
+            + (f" ({plural(row.seeds, 'seed')})" if row.seeds < most else "")
             for row in frames.rows(last)
         ]
     )  # fmt: skip
@@ -299,7 +304,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
             )  # fmt: skip
     layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
     between = f"small: at {', '.join(f'{number}' for number in times[1:-1])}×" if len(times) > 2 else ""
-    worse = f"{WORSE}: than with no positions, significantly" if (last.kept_high < 0).any() else ""
+    worse = f"{WORSE}: than with no positions; {most} seeds" if (last.kept_high < 0).any() else f"{most} seeds"
     return marks.panel(
         *layers,
         theme=theme,

@@ -249,14 +249,16 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
-            "bold: adding, the lowest, the one that Answer quotes",
-            *(() if axis.measure in costs.MACHINE else ("and those that none beats in both",)),
-            f"grey: within ±{margin:g} nats, which the rules call the same",
-            "level lines: to an earlier measurement; upright: 95 % intervals"
-            if rows.before.notna().any()
-            else "black line: joins those that none beats; bars: 95 % intervals"
-            if len(corners) > 1
-            else "bars: 95 % intervals",
+            "bold: adding, the one that Answer quotes, and the lowest"
+            + ("" if axis.measure in costs.MACHINE else " or unbeaten"),
+            f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
+            *(
+                ("level lines: to an earlier measurement",)
+                if rows.before.notna().any()
+                else ("black line: joins those that none beats in both",)
+                if len(corners) > 1
+                else ()
+            ),
             *(() if matched else ("sizes are not matched: some variants have more parameters",)),
         ],
     )  # fmt: skip

@@ -31,6 +31,8 @@ from analysis.statistics import (
 )
 
 NAN = float("nan")
+STEPS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+"""The numbers of the axis."""
 
 
 @dataclass(frozen=True)
@@ -153,19 +155,30 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
     table = pd.concat([exits.table, pd.DataFrame([never])], ignore_index=True)
     labels = marks.wrapped_labels(table.title.tolist(), LETTERS)
     censored = table.censored > 0
-    shown = table[["title", "n", "low", "high"]].assign(
+    start = 0.85 * float(min(seeds.step.min(), table["mean"].min()))
+    most = int(table.n.max())
+    shown = table[["title", "n", "high"]].assign(
+        # An interval may reach below zero, which has no place on a scale of ratios.
+        low=table.low.clip(lower=start),
         label=table.title.map(labels),
         way=ways(table.variant),
         # The mean of runs that ended before they left is no step at which anything happened.
         step=table["mean"].mask(censored, end),
         censored=censored,
+        few=table.n < most,
         written=[_in_words(row) for row in frames.rows(table)],
     )
     layers = seeds_and_means(
         seeds[["title", "seed", "step", "censored"]].assign(label=seeds.title.map(labels)),
         shown,
         marks.number(
-            alt.X, "step", "steps until a model leaves the plateau", domain=(0, 1.03 * end), ticks=10, form=",d"
+            alt.X,
+            "step",
+            "steps until the plateau is left (equal distances: equal ratios)",
+            domain=(start, 1.05 * end),
+            log=10,
+            values=[step for step in STEPS if start <= step <= end],
+            form=",d",
         ),
         marks.labelled_rows([labels[name] for name in table.title], grid=True),
         theme,
@@ -178,10 +191,15 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
             theme=theme,
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
-            title="Steps until the plateau is left",
+            title=marks.wrap_lines(
+                f"The plateau is left once the loss is {PLATEAU_MARGIN:g} nats below {exits.level:.2f}, where "
+                f"{named(orderless)} ends",
+                60,
+            ),
             below=[
                 "diamond and bar: mean and 95 % interval; dot: a seed",
-                "triangle: had not left when the training ended",
+                "triangle: had not left when the training ended"
+                + (f"; hollow: fewer than {most} seeds" if (shown.few & ~shown.censored).any() else ""),
             ],
         )
     ]
@@ -191,4 +209,7 @@ def _in_words(row: Any) -> str:
     """The mean with its seeds, or the seeds that did not leave."""
     if not row.censored:
         return f"{row.told} (n = {row.n})"
-    return "never" if row.told == "never" else f"{row.censored} of {plural(row.n, 'seed')} did not leave"
+    if row.told == "never":
+        return "never"
+    reached = ", median not reached" if 2 * row.censored >= row.n else ""
+    return f"{row.censored} of {row.n} stayed{reached}"

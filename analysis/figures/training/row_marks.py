@@ -102,9 +102,10 @@ def seeds_and_means(
     """Seeds in grey, and their means as diamonds with intervals, in the colours of `color`.
 
     A triangle is a seed that did not reach the goal within its run or, if hollow, a mean that is therefore a lower
-    bound.
+    bound. Hollow, too, are means of which the column `few` says, where there is one, that they lack seeds.
     """
     exact, bounds = means[~means.censored], means[means.censored]
+    lacking = exact.few if "few" in exact else pd.Series(False, index=exact.index)
     # Drawn first, so that seeds inside stay visible.
     layers = marks.row_plot(
         bounds, x=x, y=y, theme=theme, ends=None, color=color, shape=TRIANGLE, size=RING, filled=False,
@@ -115,7 +116,9 @@ def seeds_and_means(
         layers += marks.row_plot(
             selected, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
         )
-    layers += marks.row_plot(
-        exact, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, color=color, tooltip=tooltip
-    )
+    for few, rows in exact.groupby(lacking):
+        layers += marks.row_plot(
+            rows, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, color=color, tooltip=tooltip,
+            filled=not few,
+        )  # fmt: skip
     return [*layers, marks.texts_beside(means, y, theme)]

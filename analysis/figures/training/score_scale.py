@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import NoResults
-from analysis.core.formatting import fixed, join_names, percent, plural, sentences, signed, significant
+from analysis.core.formatting import capitalised, fixed, join_names, percent, plural, sentences, signed, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -67,7 +67,7 @@ def score_scale(params: TrainingParameters) -> Figure:
             "Standard deviation of a query's scores over the keys, before softmax: the wider, the fewer keys get the "
             f"attention; {trainings.conditions()}. A score that is higher by 1 gives a key e times the weight.",
             "The root of the mean variance over queries and heads. Thin: one seed; thick: the geometric mean of seeds. "
-            "The axis is logarithmic",
+            "The axis is logarithmic.",
             drawn_once(spreads, variants),
             _ends(spreads, trainings.baseline),
             text,
@@ -102,7 +102,7 @@ def drawn_once(spreads: pd.DataFrame, variants: Sequence[str]) -> str:
     apart = percent(float((of.max() / of.min() - 1).max()))
     return (
         f"{join_names(map(title, shared))}: one curve, since the position term is shared by all layers, whose spreads "
-        f"are at most {apart} apart"
+        f"are at most {apart} apart."
     )
 
 
@@ -152,11 +152,14 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     course = (logarithms - np.log(others)).map(math.exp)
     course = course[course.index.isin(both)]
     first, end = float(course[early]), float(course.iloc[-1])
-    text = (
-        f"The scores of {named(name)} spread {significant(first, 2)} times as far as {named(baseline)}'s in layer "
-        f"{first_layer} after {early:,.0f} of {last:,.0f} steps"
+    sharper = {True: "more sharply", False: "less sharply"}
+    how = f"{sharper[first > 1]} than {named(baseline)} early on and {sharper[end > 1]} at the end"
+    if (first > 1) == (end > 1):
+        how = f"{sharper[end > 1]} than {named(baseline)} throughout"
+    return (
+        f"{capitalised(named(name))} attends {how}: its scores in layer {first_layer} spread {significant(first, 2)} "
+        f"times as far after {early:,.0f} steps, {significant(end, 2)} times at the end"
     )
-    return f"{text}, and {significant(end, 2)} times at the end"
 
 
 def _ends(spreads: pd.DataFrame, baseline: str) -> str:
@@ -166,7 +169,7 @@ def _ends(spreads: pd.DataFrame, baseline: str) -> str:
         return ""
     name = _compared(ratios)
     layers = join_names(f"{significant(float(ratio), 2)} (layer {layer})" for layer, ratio in ratios[name].items())
-    return f"At the end, the scores of {named(name)} spread as far as {named(baseline)}'s times {layers}"
+    return f"At the end, the scores of {named(name)} spread as far as {named(baseline)}'s times {layers}."
 
 
 def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
@@ -244,11 +247,11 @@ def _together(
     shared, layers = shared_variants(variants), sorted(set(mean.layer))
 
     def name(variant: str, layer: int) -> str:
-        return (
-            title(variant)
-            if len(layers) == 1 or variant in shared
-            else f"{title(variant)}, layer\N{NO-BREAK SPACE}{layer}"
-        )
+        if len(layers) == 1:
+            return title(variant)
+        if variant in shared:
+            return f"{title(variant)}, {'both' if len(layers) == 2 else 'all'}\N{NO-BREAK SPACE}layers"
+        return f"{title(variant)}, layer\N{NO-BREAK SPACE}{layer}"
 
     def by_curve(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
         named = frame.assign(
@@ -280,8 +283,7 @@ def _together(
         width=marks.WIDE,
         height=TALL,
         title="Spread of the scores, and the number where it ends",
-        below=["strong: a line a layer, the mean over seeds; one line where layers have the same scores of positions",
-               "thin: seeds"] if len(layers) > 1 else ["strong: the mean over seeds; thin: seeds"],
+        below=["higher: fewer words get the attention; strong: the mean over seeds; thin: seeds"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 

@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.ablation.variants import VARIANTS, named
+from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import percent
+from analysis.core.formatting import percent, signed
 from analysis.figures import Figure, stored_figure
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.costs import (
@@ -18,6 +19,7 @@ from analysis.figures.training.costs import (
     more_of_other_causes,
     more_with_narrower_words,
     more_without_positions,
+    percent_of,
     stored,
 )
 from analysis.figures.training.data import (
@@ -31,7 +33,7 @@ from analysis.figures.training.data import (
     usual_recipe,
 )
 from analysis.figures.training.data import index as stored_trainings
-from analysis.figures.training.final_loss import unresolved
+from analysis.figures.training.final_loss import margin_of, unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.verdict import verdict_of
@@ -88,7 +90,6 @@ ONLY_WHERE_STORED = ("training_loss_and_cost", "training_costs_others")
 """Figures that are left out where nothing of them is stored; where the first is, the second stands in its place."""
 FOLDED = {
     "experiments_contrasts_others": "Contrasts that are not run yet",
-    "training_gap": "Variants beyond the axis",
 }
 """Figure -> the title of its folded sentences, where they are no numbers."""
 ELSEWHERE = ("settings", "costs")
@@ -293,6 +294,16 @@ def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], 
                 st.markdown(escape_markdown(result.sentence))
 
 
+def _show_numbers_on_a_phone(rows: pd.DataFrame, noun: str) -> None:
+    """Every point of the figure in a table, which only a phone shows: it has no room for their names."""
+    drawn = rows[rows.gap.notna()].sort_values("gap")
+    lines = [
+        f"| {escape_markdown(row.title)} | {signed(row.gap)} | {percent_of(row.cost)} |" for row in frames.rows(drawn)
+    ]
+    with st.container(key=f"phone_only.{PAGE}.costs"):
+        st.markdown("\n".join([f"| variant | loss, nats | {noun} |", "|:--|--:|--:|", *lines]))
+
+
 def _say_how_costs_change_with_size(costs: pd.DataFrame) -> None:
     """A line with the cost of one variant at this size and at a usual one, and the link to any other size."""
     parameters = costs[costs.measure == "parameters"].set_index("variant").value
@@ -339,19 +350,20 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             return None
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
-        if name == "training_gap" and (sentence := unresolved(figure.frame())):
+        margin = margin_of(str(figure_values["preset"]))
+        if name == "training_gap" and (sentence := unresolved(figure.frame(), margin)):
             st.markdown(escape_markdown(sentence))
         preset = str(figure_values["preset"])
         if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":
             rows = stored(preset)
-            said = (
-                less_with_own_matrices(rows, preset),
-                more_with_narrower_words(rows, preset),
-                more_of_other_causes(rows, preset),
-            )
+            said = (less_with_own_matrices(rows, preset), more_with_narrower_words(rows, preset))
             if any(said):
-                with st.expander("Why variants of one size differ in arithmetic"):
-                    st.markdown(escape_markdown("\n\n".join(filter(None, said))))
+                st.markdown(escape_markdown(" ".join(filter(None, said))))
+            if others := more_of_other_causes(rows, preset):
+                with st.expander("Other causes of more arithmetic"):
+                    st.markdown(escape_markdown(others))
+        if name == "training_loss_and_cost":
+            _show_numbers_on_a_phone(figure.frame(), AXES_OF_COSTS[str(figure_values["cost"])].noun)
         if name == "training_costs":
             if sentence := more_without_positions(figure.frame(), preset):
                 st.markdown(escape_markdown(sentence))
