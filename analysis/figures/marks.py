@@ -263,7 +263,8 @@ def grouped_rows(
     y = labelled_rows(order, gap=0, whole=True)
     whole, broken = (-LABEL_LETTER * max(map(len, lines)) for lines in (names, "\n".join(wrapped).splitlines()))
     left = alt.expr(f"{_WHOLE} ? {whole} : {broken}")
-    text = {"align": "left", "fontSize": PANEL_TITLE, "fontWeight": 600}
+    lines = f"-{LABEL_LINE / 2:g} * (length(split(datum.group, '\\n')) - 1)"
+    text = {"align": "left", "fontSize": PANEL_TITLE, "fontWeight": 600, "lineBreak": "\n", "dy": alt.expr(lines)}
     base = alt.Chart(titles).encode(x=alt.value(left), y=y, text=alt.Text("group:N"))
     written = alt.layer(
         base.mark_text(**text, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),

@@ -171,13 +171,13 @@ def row(variant, way, outcome):
     [
         (
             {"rotary": "lower", "tupe_a": "lower", "concat_20": "higher"},
-            "All 2 variants that tell positions to the attention of every layer beat adding; of 1 other none do, among "
-            "them none of 1 that concatenate",
+            "All 2 variants that tell positions to the attention of every layer beat adding; of 1 other none do, "
+            "those that concatenate included",
         ),
         (
             {"tupe_a": "lower", "no_cross": "same", "first_layer_attention": "lower", "concat_20": "lower"},
-            "1 of 2 variants that tell positions to the attention of every layer beat adding; of 2 others 2 do, among "
-            "them 1 of 1 that concatenate",
+            "1 of 2 variants that tell positions to the attention of every layer beat adding; of 2 others 2 do, 1 of "
+            "them by concatenating",
         ),
         ({"rotary": "higher"}, "None of 1 variants that tell positions to the attention of every layer beat adding"),
         ({"every_layer_hidden": "lower", "no_position": "higher"}, "1 of 2 variants beat adding"),
@@ -241,8 +241,8 @@ def test_curves_end_at_the_boards_losses(store):
         assert f"{shown.row(variant).title} ends at {loss:.2f}" in figure.alt
 
 
-def test_a_share_of_steps_that_the_rules_count_otherwise_is_named(store):
-    """The rules of version 2 count whole evaluations: the statement's own number stands beside the board's."""
+def test_a_share_of_steps_is_that_of_the_rules_where_they_have_one(store):
+    """The rules of version 2 count whole evaluations: the heading has their number, the caption the board's as well."""
     shown = board_rows.board(JUDGED)
     stated = read.query(
         "SELECT pair, effect FROM statements WHERE unit LIKE '%steps' AND scope LIKE '%preset cpu2' AND effect IS NOT "
@@ -252,10 +252,12 @@ def test_a_share_of_steps_that_the_rules_count_otherwise_is_named(store):
     for pair, effect in zip(stated.pair, stated.effect, strict=True):
         variant = pair.removesuffix(" compared with Added once (BERT-A)")
         row = next(row for row in shown.rows if full_title(row.variant) == variant)
-        finding = FIGURES["experiments_curves"].make({"preset": JUDGED, "row": row.variant}).finding
+        figure = FIGURES["experiments_curves"].make({"preset": JUDGED, "row": row.variant})
         shares = [f"{100 * effect:.0f} %", f"{100 * row.steps.value / shown.row(BASELINE).steps.value:.0f} %"]
-        if "of adding’s steps" in finding:
-            assert all(share in finding for share in shares), finding
+        if "of adding’s steps" in figure.finding:
+            assert shares[0] in figure.finding
+            assert re.findall(r"\d+ %", figure.finding) == shares[:1], "one number for one thing"
+            assert all(share in figure.caption for share in shares)
             named += shares[0] != shares[1]
     assert named >= 3
 
@@ -403,9 +405,14 @@ def test_the_ladder_says_of_all_what_holds_for_each(differences: dict[str, tuple
     rows = [(name, 64 * 2**place, value) for name, both in differences.items() for place, value in enumerate(both)]
     table = pd.DataFrame(rows, columns=["variant", "width", "value"]).assign(judged=True)
     finding = ladder._finding(table.assign(title=table.variant))
-    assert finding.startswith("Nats from adding at width 64 and 128: ")
-    assert all(f"{name} {signed(narrow)} and {signed(wide)}" in finding for name, (narrow, wide) in differences.items())
-    assert finding.endswith(f": all {said}" if said else tuple("0123456789"))
+    assert (f"{said} with the width" in finding) == bool(said)
+    changes = {name: abs(wide - narrow) for name, (narrow, wide) in differences.items()}
+    if said:
+        assert f"each of the {len(changes)} by {min(changes.values()):.2f} to {max(changes.values()):.2f}" in finding
+    else:
+        most = max(changes, key=changes.__getitem__)
+        narrow, wide = differences[most]
+        assert f"most for {most}: from {signed(narrow)} to {signed(wide)} nats" in finding
 
 
 def test_the_ladder_has_every_difference_at_every_width(store):
@@ -431,13 +438,35 @@ def test_the_ladder_has_every_difference_at_every_width(store):
         assert (row.seeds, row.judged) == (len(shared), len(shared) == len(encoder_rules().seeds))
     judged = table[table.judged].groupby("variant").width.nunique()
     several = judged[judged > 1].index
-    assert ("Nats from adding" in figure.finding) == bool(len(several))
-    if figure.finding.endswith((": all grow", ": all shrink")):
+    assert figure.finding.startswith("Of ") != bool(len(several))
+    if re.search("(grow|shrink) with the width", figure.finding):
         values = table[table.judged & table.variant.isin(several)].pivot(
             index="variant", columns="width", values="value"
         )
-        smaller, larger = (int(width) for width in re.findall(r"at width (\d+) and (\d+)", figure.finding)[0])
+        smaller, larger = (int(width) for width in re.findall(r"from (\d+) to (\d+)$", figure.finding)[0])
         smaller, larger = (smaller, larger) if "grow" in figure.finding else (larger, smaller)
         assert (values[larger] * values[smaller] > 0).all()
         assert (values[larger].abs() > values[smaller].abs()).all()
     assert len(figure.finding) <= 175
+    for variant, rows in table[table.variant.isin(several) & table.judged].groupby("variant"):
+        sides = [
+            [by_width[width][variant][seed] - by_width[width][BASELINE][seed] for seed in paired[variant, width]]
+            for width in (rows.width.max(), rows.width.min())
+        ]
+        welch = stats.ttest_ind(*sides, equal_var=False)
+        interval = welch.confidence_interval(0.95)
+        assert rows.change.unique() == pytest.approx([np.mean(sides[0]) - np.mean(sides[1])])
+        assert rows.change_low.unique() == pytest.approx([interval.low])
+        assert rows.change_high.unique() == pytest.approx([interval.high])
+
+
+def test_a_width_that_is_planned_has_an_empty_place(store):
+    """The committed rules ask for width 256, at which nothing is trained."""
+    figure = FIGURES["experiments_ladder"].make({})
+    planned = ladder._planned(figure.frame())
+    first, second = (panel.to_dict() for panel in drawing.panels(figure))
+    waiting = [row["width"] for rows in first["datasets"].values() for row in rows if "planned" in str(row.get("text"))]
+    assert waiting == planned
+    assert {row["variant"] for rows in second["datasets"].values() for row in rows if "change" in row} == set(
+        figure.frame().variant[figure.frame().change.notna()]
+    )

@@ -97,9 +97,10 @@ def test_controls_are_drawn_by_their_pilots_until_they_are_trained_and_said_to_r
 ) -> None:
     add_pilots({"minilm_intact": 0.0, "minilm_no_position": 0.4, "minilm_separated_at_random": 0.41})
     figure = FIGURES["refit_recovered"].make({})
-    (panel,) = valid_panels(figure)
+    panel, order = valid_panels(figure)
     written = [text for frame in panel["datasets"] if "written" in frame for text in frame.written]
     assert "\N{MINUS SIGN}2 %\npilot, 1 seed" in written
+    assert not any("pilot" in str(text) for frame in order["datasets"] if "written" in frame for text in frame.written)
     assert "next to nothing" not in figure.caption, "positions exchanged recover more than half here"
     frame = refit.recovered_rows(refit.stored_runs(RULES), RULES, refit._pilot_shares(RULES))
     assert frame.set_index("arm").value["minilm_permuted"] > 0.5
@@ -113,7 +114,8 @@ def test_what_lacks_seeds_is_hollow_and_rows_count_them(refitted: Path) -> None:
         frame = refit.recovered_rows({arm: {seed: of[seed] for seed in kept} for arm, of in runs.items()}, rules, {})
         drawn = str([panel.to_dict() for panel in refit._draw(frame, rules, Theme())])
         assert ("hollow: fewer than" in drawn) == ("'filled': False" in drawn) == (count < len(SEEDS))
-        assert f" %\\n{count} of {len(SEEDS)} seeds" in drawn
+        said = f"{count} of {len(SEEDS)} seeds" if count < len(SEEDS) else f"{count} seeds"
+        assert f" %\\n{said}" in drawn
 
 
 def test_an_arm_that_is_still_to_be_trained_is_named_in_the_caption_and_has_no_row(refitted: Path) -> None:

@@ -138,7 +138,8 @@ def columns_note(shown: ExperimentsBoard) -> str:
         steps,
         f"Size and time are multiples of {named(BASELINE)}'s, measured with preset {shown.cost_preset}"
         + ("." if PRESETS[shown.cost_preset].matched else ", whose sizes are not matched."),
-        "Two times are two measurements, which tell how far one can be relied on."
+        "Two times are two measurements, which tell how far one can be relied on. Bold: more than 1.1 times adding's "
+        "by each; grey: within 5 % of it."
         if any(row.earlier is not None for row in shown.rows)
         else "",
         TIED if shown.ranks else "",

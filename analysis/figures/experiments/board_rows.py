@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import VARIANTS, WAYS, named, quote
+from analysis.ablation.variants import VARIANTS, WAYS, named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import join_names, plural, uncapitalised
+from analysis.core.formatting import join_names, plural
 from analysis.figures.training.data import (
     BASELINES,
     MASKED,
@@ -210,13 +210,13 @@ class ExperimentsBoard:
         others = [row for row in self.judged if not row.tells_all_attention]
         beside = [row for row in others if row.way == "concatenated"]
         if not everywhere:
-            return f"{_lower(others)} variants beat adding{_among(beside)}"
+            return f"{_lower(others)} variants beat adding{_by_concatenating(others, beside)}"
         told = f"{_lower(everywhere)} variants that tell positions to the attention of every layer beat adding"
         if not others:
             return told
         lower = sum(row.outcome == "lower" for row in others)
         do = "does" if lower == 1 else "do"
-        return f"{told}; of {plural(len(others), 'other')} {lower or 'none'} {do}{_among(beside)}"
+        return f"{told}; of {plural(len(others), 'other')} {lower or 'none'} {do}{_by_concatenating(others, beside)}"
 
 
 def _lower(rows: Sequence[VariantRow]) -> str:
@@ -225,11 +225,13 @@ def _lower(rows: Sequence[VariantRow]) -> str:
     return f"All {lower}" if lower == len(rows) > 1 else f"{lower or 'None'} of {len(rows)}"
 
 
-def _among(beside: Sequence[VariantRow]) -> str:
-    """A clause on the rows that concatenate, which names the one that beats adding; empty where there are none."""
-    lower = [quote(row.title) for row in beside if row.outcome == "lower"]
-    named = f" ({lower[0]})" if len(lower) == 1 < len(beside) else ""
-    return f", among them {uncapitalised(_lower(beside))} that concatenate{named}" if beside else ""
+def _by_concatenating(rows: Sequence[VariantRow], beside: Sequence[VariantRow]) -> str:
+    """A clause on how many of the rows that beat adding concatenate. beside: the rows that do; empty without any."""
+    if not beside:
+        return ""
+    if all(row.outcome != "lower" for row in rows):
+        return ", those that concatenate included"
+    return f", {sum(row.outcome == 'lower' for row in beside) or 'none'} of them by concatenating"
 
 
 def judged_presets() -> tuple[str, ...]:

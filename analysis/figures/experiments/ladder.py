@@ -181,8 +181,8 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
     before = numbers.mark_text(align="right", dx=-9, fontSize=marks.TEXT, color=theme.ink)
     layers.append(before.encode(x=x, y=y, text="name:N"))
     if planned:
-        waiting = alt.Chart(pd.DataFrame({"width": planned, "text": "planned,\nnot trained yet"})).mark_text(
-            baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-marks.LABEL_LINE - 6,
+        waiting = alt.Chart(pd.DataFrame({"width": planned, "text": "planned,\nnot yet\ntrained"})).mark_text(
+            baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-2 * marks.LABEL_LINE - 6,
             fontSize=marks.TEXT, color=theme.colour(colours.SOFT),
         )  # fmt: skip
         layers.append(waiting.encode(x=x, y=alt.value("height"), text="text:N"))

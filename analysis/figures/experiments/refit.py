@@ -331,7 +331,11 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         align="right", baseline="bottom", dx=-4, fontSize=marks.TEXT, color=theme.colour(colours.SOFT)
     )
     layers.append(note.encode(x=marks.same_axis(x, "enough"), y=alt.value(12), text=alt.value("enough by the rules ▸")))
-    below = ["hollow: fewer seeds than asked, or a pilot"] if rows.in_pilot.any() or rows.missing.any() else []
+    below = []
+    if (rows[~rows.in_pilot].missing > 0).any():
+        below.append(f"hollow: fewer than the {asked} seeds asked for")
+    if rows.in_pilot.any():
+        below.append("diamond: a pilot, which decides nothing")
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)
     recovered = marks.panel(
         *layers, theme=theme, width=marks.HALF, height=height, title="Loss: share recovered, with 95 % interval",

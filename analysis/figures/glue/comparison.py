@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pandas as pd
 
 from analysis.ablation.variants import quote
-from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, plural, signed, span, uncapitalised
 from analysis.figures.drawing import Chart, Theme
@@ -325,8 +324,8 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
         )
         said = f"{REPAIRS[study.results.preset]} not repair {named}"
         others = averages[verdicts == "open"].sort_values("difference", ascending=False)
-        open_ones = [f"{row.title.removeprefix(model)} {signed(row.difference, 1)}" for row in frames.rows(others)]
-        with_open = f"{said}; open: {', '.join(open_ones)}"
+        open_ones = [str(name).removeprefix(model) for name in others.title]
+        with_open = f"{said}; {' and '.join(open_ones)} {'is' if len(open_ones) == 1 else 'are'} open"
         fits = open_ones and not equivalent and len(with_open) <= LONGEST
         return with_open if fits else f"{said}{rest}"
     named = " and ".join(f"{quote(name)} ({point})" for name, point in zip(different.title, points, strict=True))

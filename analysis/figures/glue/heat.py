@@ -22,7 +22,7 @@ from analysis.glue_comparison import AVERAGE
 from analysis.store.files import IMPORTED
 
 SIGNS = {"different": "*", "equivalent": "="}
-"""The sign beside a number, by verdict; a difference that is open has none."""
+"""The sign beside a number, by verdict; a difference that is open has none, or its word where cells are wide."""
 OPEN = ("open", "no interval")
 """Kinds of differences that have no colour: nothing follows from them."""
 QUANTILE = 0.95
@@ -63,8 +63,11 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
         bold=found == "different",
         written=[signed(value, 1) for value in rows.difference],
         text=[
-            f"{signed(value, 1)} {sign}".rstrip() + (f"\n± {fixed(ends, 1)}" if is_wide else "")
-            for value, sign, ends, is_wide in zip(rows.difference, signs, half, wide, strict=True)
+            f"{signed(value, 1)} {sign or (OPEN[0] if is_wide and is_open else '')}".rstrip()
+            + (f"\n± {fixed(ends, 1)}" if is_wide else "")
+            for value, sign, ends, is_wide, is_open in zip(
+                rows.difference, signs, half, wide, found.isin(OPEN), strict=True
+            )
         ],
         interval=interval_text(rows.difference_low, rows.difference_high),
         over_examples=interval_text(rows.examples_low, rows.examples_high),

@@ -339,22 +339,25 @@ def _panel(
     asked = {name: str(names[0]) if len(names) == 1 else f"{len(names)} tasks" for name, names in columns.items()}
     metrics = rows.groupby("comparison").metric.unique()
     measured = {
-        name: uncapitalised(found[0]) if len(found) == 1 else f"{len(found)} metrics" for name, found in metrics.items()
+        name: uncapitalised(found[0]).removeprefix("test ") if len(found) == 1 else f"{len(found)} metrics"
+        for name, found in metrics.items()
     }
     sources = [
-        "; ".join(filter(None, (row.paper, asked[row.comparison], measured[row.comparison], row.read_in)))
-        for row in frames.rows(means)
+        f"{row.paper}\n{asked[row.comparison]}; {measured[row.comparison]}; {row.read_in}" for row in frames.rows(means)
     ]
     labels, y, papers, height = marks.grouped_rows(means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW)
     names = dict(zip(means.comparison, labels, strict=True))
     x = marks.number(alt.X, "gain", unit, domain=extents[unit], padding=8, ticks=5)
-    # Under the zero itself, which is not in the middle of the axis.
-    x["axis"]["labelExpr"] = "datum.value === 0 ? [datum.label, 'worse ← | → better'] : datum.label"
+    x["axis"]["titlePadding"] = 2 * marks.LABEL_LINE
     multiple = set(means.comparison[means.columns_compared > 1])
     singles = rows[rows.comparison.isin(multiple)].drop(columns=["caveat", "transcribed_from"])
     singles = singles.assign(label=singles.comparison.map(names), difference=[signed(gain, 3) for gain in singles.gain])
     diamonds = _marks(means, unit).assign(label=lambda result: result.comparison.map(names))
-    layers: list[Chart] = [marks.rule(theme, x=0), papers]
+    # Under the zero itself, which is not in the middle of the axis.
+    sides = alt.Chart(pd.DataFrame({"gain": [0.0]})).mark_text(
+        text="worse ← | → better", dy=2.5 * marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink
+    )
+    layers: list[Chart] = [marks.rule(theme, x=0), papers, sides.encode(x=x, y=alt.value("height"))]
     if len(singles):
         layers += marks.row_plot(
             singles, x=x, y=y, theme=theme, ends=None, color=GREY, size=marks.SEED, opacity=0.65, below=COLUMN_OFFSET,

@@ -220,8 +220,7 @@ def _hollow(
     if judged is None:
         return []
     written = [
-        f"{row.own_steps:,} steps hiding {percent(PRESETS[row.recipe].masked_share)}:\nas many words predicted\n"
-        f"as in {row.steps:,} steps here"
+        f"hiding {percent(PRESETS[row.recipe].masked_share)}:\n{row.own_steps:,} steps,\nas many words"
         for row in frames.rows(judged)
     ]
     frame = judged.assign(written=written)
@@ -251,7 +250,7 @@ def _draw(
     y = marks.number(
         alt.Y,
         "gap",
-        [f"final loss less {baseline}'s", "(nats; logarithmic beyond {LINEAR:g})"],
+        [f"final loss less {baseline}'s", f"(nats; logarithmic beyond {LINEAR:g})"],
         zero=True,
         values=TICKS,
         grid=True,

@@ -249,8 +249,9 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
         below=[
-            "bold: adding, the one that Answer quotes, and the lowest"
-            + ("" if axis.measure in costs.MACHINE else " or unbeaten"),
+            "bold: adding, the one that Answer quotes, the lowest"
+            if axis.measure in costs.MACHINE
+            else "bold: adding, the one that Answer quotes, the unbeaten",
             f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
             *(
                 ("level lines: to an earlier measurement",)

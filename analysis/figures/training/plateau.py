@@ -174,7 +174,7 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
         marks.number(
             alt.X,
             "step",
-            "steps until the plateau is left (equal distances: equal ratios)",
+            "steps until the plateau is left (log scale)",
             domain=(start, 1.05 * end),
             log=10,
             values=[step for step in STEPS if start <= step <= end],
@@ -194,12 +194,12 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
             title=marks.wrap_lines(
                 f"The plateau is left once the loss is {PLATEAU_MARGIN:g} nats below {exits.level:.2f}, where "
                 f"{named(orderless)} ends",
-                60,
+                48,
             ),
             below=[
                 "diamond and bar: mean and 95 % interval; dot: a seed",
-                "triangle: had not left when the training ended"
-                + (f"; hollow: fewer than {most} seeds" if (shown.few & ~shown.censored).any() else ""),
+                "triangle: had not left when the training ended",
+                *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
             ],
         )
     ]
@@ -211,5 +211,5 @@ def _in_words(row: Any) -> str:
         return f"{row.told} (n = {row.n})"
     if row.told == "never":
         return "never"
-    reached = ", median not reached" if 2 * row.censored >= row.n else ""
-    return f"{row.censored} of {row.n} stayed{reached}"
+    reached = "\nmedian not reached" if 2 * row.censored >= row.n else ""
+    return f"{row.censored} of {plural(row.n, 'seed')} stayed{reached}"

@@ -30,6 +30,8 @@ from analysis.statistics import difference
 SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
 EARLY = 0.1
 """The share of a training after which the heading compares for the first time."""
+EVEN = 0.05
+"""The logarithm of a ratio of spreads up to which two attend equally sharply."""
 HEIGHT, TALL = 260, 340
 TOOLTIP: tuple[marks.Tip, ...] = (("step", "", ","), ("value", "spread", ".3~g"))
 LETTERS = 18
@@ -152,14 +154,21 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     course = (logarithms - np.log(others)).map(math.exp)
     course = course[course.index.isin(both)]
     first, end = float(course[early]), float(course.iloc[-1])
-    sharper = {True: "more sharply", False: "less sharply"}
-    how = f"{sharper[first > 1]} than {named(baseline)} early on and {sharper[end > 1]} at the end"
-    if (first > 1) == (end > 1):
-        how = f"{sharper[end > 1]} than {named(baseline)} throughout"
+    early_on, at_end = _sharply(first), _sharply(end)
+    how = f"{early_on} {named(baseline)} throughout"
+    if early_on != at_end:
+        how = f"{early_on} {named(baseline)} early on and {at_end.removesuffix(' than').removesuffix(' as')} at the end"
     return (
         f"{capitalised(named(name))} attends {how}: its scores in layer {first_layer} spread {significant(first, 2)} "
-        f"times as far after {early:,.0f} steps, {significant(end, 2)} times at the end"
+        f"times as far after {early:,.0f} steps, then {significant(end, 2)} times"
     )
+
+
+def _sharply(ratio: float) -> str:
+    """How sharply a variant attends whose scores spread so many times as far as another's."""
+    if abs(math.log(ratio)) < EVEN:
+        return "as sharply as"
+    return "more sharply than" if ratio > 1 else "less sharply than"
 
 
 def _ends(spreads: pd.DataFrame, baseline: str) -> str:

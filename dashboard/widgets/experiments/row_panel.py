@@ -1,15 +1,18 @@
 """The panel under a pressed row of the board: curves and widths, or one of the tables about it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import plural, signed_or_zero
 from analysis.figures import stored_figure
 from analysis.figures.experiments import row_tables
-from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow
+from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, default_preset
+from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.glue_comparison import DEFAULT_PRESET as PRESET
 from analysis.links import Value
 from dashboard.session.markdown_escape import escape_markdown
@@ -32,6 +35,7 @@ def show_panel(
         if pickers.get("tab") not in tabs:
             pickers.set("tab", next(iter(tabs)))
         tab = pickers.segments("tab", "About this row", list(tabs), tabs, label_visibility="collapsed", width="content")
+    _link_to_usual_recipe(row, board)
     if tab == "curves":
         _show_curves(row, board, page, {**values, "row": row.variant})
     elif tab == "glue":
@@ -47,6 +51,22 @@ def show_panel(
         _show_table(row_tables.costs(row, board))
     else:
         _show_table(row_tables.seeds(row, board), decimals=3)
+
+
+def _link_to_usual_recipe(row: VariantRow, board: ExperimentsBoard) -> None:
+    """What the row ends at by the recipe with which the board opens, where a link has opened another."""
+    usual = default_preset()
+    if board.imported or board.preset == usual:
+        return
+    with suppress(AddendError):
+        gap = experiments_board(usual).row(row.variant).gap
+        if gap is not None:
+            _link(
+                f"Here: recipe {board.preset}. By recipe {usual}, with which this board opens, it ends "
+                f"{signed_or_zero(gap.value)} nats from adding ({plural(gap.seeds, 'seed')})",
+                "arrow_forward",
+                {"preset": usual, "row": row.variant},
+            )
 
 
 def _show_curves(row: VariantRow, board: ExperimentsBoard, page: str, values: Mapping[str, Value]) -> None:

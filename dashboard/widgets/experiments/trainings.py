@@ -8,7 +8,7 @@ import streamlit as st
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import percent, signed
+from analysis.core.formatting import percent, signed_or_zero
 from analysis.figures import Figure, stored_figure
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.costs import (
@@ -298,7 +298,8 @@ def _show_numbers_on_a_phone(rows: pd.DataFrame, noun: str) -> None:
     """Every point of the figure in a table, which only a phone shows: it has no room for their names."""
     drawn = rows[rows.gap.notna()].sort_values("gap")
     lines = [
-        f"| {escape_markdown(row.title)} | {signed(row.gap)} | {percent_of(row.cost)} |" for row in frames.rows(drawn)
+        f"| {escape_markdown(row.title)} | {signed_or_zero(row.gap)} | {percent_of(row.cost)} |"
+        for row in frames.rows(drawn)
     ]
     with st.container(key=f"phone_only.{PAGE}.costs"):
         st.markdown("\n".join([f"| variant | loss, nats | {noun} |", "|:--|--:|--:|", *lines]))

@@ -18,7 +18,7 @@ from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.timing import ratio_range
 from dashboard.widgets.moving_pictures import show_component
 
-STEP_TICKS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
+STEP_TICKS = (100, 200, 500, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000)
 MOST_TICKS = 9
 NOT_MEASURED = "not measured"
 LADDERS = 8
@@ -129,7 +129,13 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
             "margin": f"grey: within ±{board.margin:g}, which counts as none" if board.margin else "",
             "numbers": [
                 ["parameters", "Size", "parameters"],
-                ["time", "Time", "a step, twice" if any(row.earlier is not None for row in board.rows) else "a step"],
+                [
+                    "time",
+                    "Time",
+                    "of a step, two measurements"
+                    if any(row.earlier is not None for row in board.rows)
+                    else "of a step",
+                ],
             ],
         },
     }

@@ -144,10 +144,10 @@ function header(root, board) {
       if (!board.steps) return;
       let end = -Infinity;
       for (const [tick, text] of board.steps.labels) {
-        const at = stepScale(board, width)(tick), half = 3.6 * text.length;
+        const half = 3.6 * text.length, at = Math.max(half, stepScale(board, width)(tick));
         if (at - half < end) continue; // It would touch the last one.
         mark(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
-        end = at + half + 2;
+        end = at + half + 1;
       }
     });
     canvas(ladderAxis, 16, (svg) => {
