@@ -454,7 +454,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
 
 
 def _half_decided(table: pd.DataFrame) -> list[str]:
-    """What the words say of contrasts of which one side alone is decided."""
+    """The meaning of the words of contrasts of which one side alone is decided."""
     other = {"not lower": "higher", "not higher": "lower"}
     return [f"{word}: same or {side}" for word, side in other.items() if (table.word == word).any()]
 

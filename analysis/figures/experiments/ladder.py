@@ -99,7 +99,7 @@ def _ends(table: pd.DataFrame) -> tuple[pd.DataFrame, int, int]:
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """How the differences change from the narrowest to the widest model; of several ways, the one that changes most."""
+    """The change of all differences from the narrowest to the widest model, or where they disagree, the largest one."""
     both, narrow, wide = _ends(table)
     if both.empty:
         return f"Of {plural(table.variant.nunique(), 'variant')}, none has enough seeds at two widths yet"

@@ -346,7 +346,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
 
 
 def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, height: float, theme: Theme) -> Chart:
-    """What the vectors of the same rows tell of word order, between those of the encoders at the two ends."""
+    """The word order found in the vectors of the same rows, between those of the encoders at the two ends."""
     order = frame.set_index("arm").order
     ends = order[rules.floor], order[rules.control]
     rows = found.assign(written=[f"{row.order:.1f} %" for row in frames.rows(found)])

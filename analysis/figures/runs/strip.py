@@ -77,7 +77,7 @@ def strip(params: StripParameters) -> Figure:
 
 
 def _finding(seeds: float, means: pd.Series) -> str:
-    """How far the means of the variants are apart beside the seeds of one; empty where one of the two is not known."""
+    """The distance of the variants' means beside that of the seeds of one; empty where one of the two is not known."""
     variants = float(means.max() - means.min())
     if not seeds > 0 or not variants > 0:
         return ""

@@ -165,7 +165,7 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
 
 
 def _sharply(ratio: float) -> str:
-    """How sharply a variant attends whose scores spread so many times as far as another's."""
+    """The sharpness in words with which a variant attends whose scores spread so many times as far as another's."""
     if abs(math.log(ratio)) < EVEN:
         return "as sharply as"
     return "more sharply than" if ratio > 1 else "less sharply than"

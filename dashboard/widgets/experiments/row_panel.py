@@ -54,7 +54,7 @@ def show_panel(
 
 
 def _link_to_usual_recipe(row: VariantRow, board: ExperimentsBoard) -> None:
-    """What the row ends at by the recipe with which the board opens, where a link has opened another."""
+    """The row's difference by the recipe with which the board opens, and its link, where another is open."""
     usual = default_preset()
     if board.imported or board.preset == usual:
         return
