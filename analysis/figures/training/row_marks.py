@@ -16,6 +16,8 @@ TRIANGLE = "triangle-right"
 RING = 2 * marks.LARGE_DOT
 """The area of a hollow mark that other marks are seen inside, in square pixels."""
 VARIANT: marks.Tip = ("title", "variant")
+KEY_OFFSET = 8
+"""Pixels between the key of ways and the plot."""
 LETTERS = 20
 """Letters of a line of a name: on a phone, longer ones would leave the marks little room."""
 
@@ -44,6 +46,7 @@ def way_hues(
     if key is not None:
         # Marks of several shapes share this key, which would show the first of them.
         key["symbolType"] = "circle"
+        key["offset"] = KEY_OFFSET
     return marks.hues("way", shown, key)
 
 

@@ -56,17 +56,18 @@ def show_panel(
 def _link_to_usual_recipe(row: VariantRow, board: ExperimentsBoard) -> None:
     """The row's difference by the recipe with which the board opens, and its link, where another is open."""
     usual = default_preset()
-    if board.imported or board.preset == usual:
+    if board.imported or board.preset == usual or row.outcome == "baseline":
         return
+    gap = None
     with suppress(AddendError):
         gap = experiments_board(usual).row(row.variant).gap
-        if gap is not None:
-            _link(
-                f"Here: recipe {board.preset}. By recipe {usual}, with which this board opens, it ends "
-                f"{signed_or_zero(gap.value)} nats from adding ({plural(gap.seeds, 'seed')})",
-                "arrow_forward",
-                {"preset": usual, "row": row.variant},
-            )
+    if gap is None:
+        said = f"This board opens with recipe {usual}, by which this row is not compared"
+    else:
+        ends = f"{signed_or_zero(gap.value)} nats from adding ({plural(gap.seeds, 'seed')})"
+        said = f"By recipe {usual}, with which this board opens, it ends {ends}"
+    values: dict[str, Value] = {"preset": usual} if gap is None else {"preset": usual, "row": row.variant}
+    _link(f"Here: recipe {board.preset}. {said}", "arrow_forward", values)
 
 
 def _show_curves(row: VariantRow, board: ExperimentsBoard, page: str, values: Mapping[str, Value]) -> None:
@@ -75,7 +76,7 @@ def _show_curves(row: VariantRow, board: ExperimentsBoard, page: str, values: Ma
     left, right = st.columns([8, 5], gap="medium") if several else (st.container(), st.container())
     with left:
         _show_figure("experiments_curves", page, values)
-    if board.imported:
+    if board.imported or not row.widths:
         return
     with right:
         if len(row.widths) == 1:
